@@ -19,9 +19,9 @@ from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 
 def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[Rule]]]:
     for name in names or BUILT_IN_DOMAINS:
-        setting = load_domain(name)
-        for rules in (setting.gold_file, setting.rules_file):
-            yield f"{name}, {rules.stem}", setting.environment, load_rules(rules)
+        domain = load_domain(name)
+        for rules in (domain.gold_file, domain.rules_file):
+            yield f"{name}, {rules.stem}", domain.environment, load_rules(rules)
     if not names:
         yield LARGE_CLINIC.name, LARGE_CLINIC, LARGE_CLINIC_RULES
 

@@ -366,13 +366,13 @@ def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
     """
     recipe = resolve_recipe(recipe, env)
     for variant in variants_of(recipe):
-        setting, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
-        check_rules(curated_rules(variant.recipe, setting), setting.environment, setting.regulation)
+        domain, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
+        check_rules(curated_rules(variant.recipe, domain), domain.environment, domain.regulation)
         variant.recipe.prompts.prompts().check()
-        options.constraints.check(setting.environment)
-        initial = setting.environment.populate(Random(variant.recipe.seed))
+        options.constraints.check(domain.environment)
+        initial = domain.environment.populate(Random(variant.recipe.seed))
         if "denied" in options.variants:
-            deny_authorization(setting.environment, initial)
+            deny_authorization(domain.environment, initial)
         check_prices(variant.recipe, models_of_recipe(variant.recipe))
     return recipe
 

@@ -150,7 +150,7 @@ class ProvenanceHeader(_Frozen):
     """The first row: the regulation, the environment and the models of the roles."""
 
     kind: Literal["head"] = "head"
-    schema_version: Literal["lawtrace.trail/2"] = "lawtrace.trail/2"
+    schema_version: Literal["lawtrace.provenance/2"] = "lawtrace.provenance/2"
     regulation: str
     title: str
     source: str

@@ -49,11 +49,11 @@ def review_rules(
 
     Shows provision, formula, automaton and solver traces side by side.
     """
-    setting = load_domain(env)
+    domain = load_domain(env)
     if document is not None:
-        setting = setting.with_regulation(read_regulation(document)[0])
-    trail = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
-    subject = RuleReview(load_rules(file), setting, trail)
+        domain = domain.with_regulation(read_regulation(document)[0])
+    provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
+    subject = RuleReview(load_rules(file), domain, provenance)
     _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
 
 
@@ -72,8 +72,8 @@ def review_tasks(
 
     Shows each instruction beside the calls of its reference. A pair passes if both instructions do.
     """
-    tasks, setting = read_tasks(file, env)
-    subject = TaskReview(tasks, setting)
+    tasks, domain = read_tasks(file, env)
+    subject = TaskReview(tasks, domain)
     _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
 
 

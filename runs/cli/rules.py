@@ -15,7 +15,7 @@ from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
 from lawtrace.runs.cli.review import review_rules
 from lawtrace.runs.cli.rules_evaluate import evaluate_command
-from lawtrace.runs.cli.rules_extract import extract_command, rule_table, trail_command
+from lawtrace.runs.cli.rules_extract import extract_command, provenance_command, rule_table
 from lawtrace.runs.report.terminal_tables import strength_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
@@ -29,7 +29,7 @@ app = typer.Typer(help="Extract, check and review rules.", no_args_is_help=True,
 
 
 app.command("extract")(extract_command)
-app.command("trail")(trail_command)
+app.command("provenance")(provenance_command)
 app.command("evaluate")(evaluate_command)
 app.command("review")(review_rules)
 
@@ -49,11 +49,11 @@ def check_command(
 
     Exit code 1 if there are findings or undecided questions.
     """
-    setting = load_domain(env)
-    chosen = load_rules(rules or setting.rules_file)
-    check_rules(chosen, setting.environment, setting.regulation)
-    analysis = analyse_rules(setting.environment, chosen)
-    strength = _measure(setting.environment, chosen, mutate, seed) if mutate else None
+    domain = load_domain(env)
+    chosen = load_rules(rules or domain.rules_file)
+    check_rules(chosen, domain.environment, domain.regulation)
+    analysis = analyse_rules(domain.environment, chosen)
+    strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
         spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}

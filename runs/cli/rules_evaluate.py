@@ -28,11 +28,11 @@ class _RuleSet:
 
     file: Path
     rules: tuple[Rule, ...]
-    trail: ExtractionProvenance | None
+    provenance: ExtractionProvenance | None
 
     @property
     def models(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.trail.head.models.values())) if self.trail else ()
+        return tuple(dict.fromkeys(self.provenance.head.models.values())) if self.provenance else ()
 
     def name(self, beside: Sequence[Path]) -> str:
         """The name in the table: the file's stem (its path if the stem is not unique) and its models."""
@@ -56,16 +56,16 @@ def evaluate_command(
 
     A gold rule is found if an extracted rule has an equivalent automaton.
     """
-    setting = load_domain(env)
-    golden = load_rules(gold or setting.gold_file)
-    check_rules(golden, setting.environment)
+    domain = load_domain(env)
+    golden = load_rules(gold or domain.gold_file)
+    check_rules(golden, domain.environment)
     sets = [_read(file) for file in files]
     for one in sets:
-        check_rules(one.rules, setting.environment)
+        check_rules(one.rules, domain.environment)
     scored = {one.name(files): compare_rule_sets(one.rules, golden) for one in sets}
-    drawn = next((one.trail for one in sets if one.drawn_by_model and one.trail), None)
+    drawn = next((one.provenance for one in sets if one.drawn_by_model and one.provenance), None)
     if baseline and drawn is not None:
-        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(setting, drawn), golden)
+        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(domain, drawn), golden)
     if as_json:
         first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
         print_json({**first, "beside": list[Json](rest)})
@@ -76,11 +76,13 @@ def evaluate_command(
             _show_details(name if len(sets) > 1 else "", evaluation)
 
 
-def extract_offline_baseline(setting: Domain, trail: ExtractionProvenance) -> tuple[Rule, ...]:
+def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -> tuple[Rule, ...]:
     """The rules that the offline roles extract from the same text."""
     print_note("Extracting the offline baseline from the same text.")
-    with ProgressBars().stage("provisions", len(trail.provisions)) as step:
-        return asyncio.run(run_offline_extraction(setting.with_regulation(trail.regulation()), on_provision=step)).rules
+    with ProgressBars().stage("provisions", len(provenance.provisions)) as step:
+        return asyncio.run(
+            run_offline_extraction(domain.with_regulation(provenance.regulation()), on_provision=step)
+        ).rules
 
 
 def _read(file: Path) -> _RuleSet:

@@ -1,4 +1,4 @@
-"""``lawtrace rules extract`` and ``rules trail``: extract rules, and show their provenance."""
+"""``lawtrace rules extract`` and ``rules provenance``: extract rules, and show their provenance."""
 
 from pathlib import Path
 from typing import Annotated
@@ -74,7 +74,7 @@ def extract_command(
     EXTRACTED_RULES.write(out, rules)
     write_provenance(provenance_path(out), provenance)
     export_report(make_extraction_report(provenance), out.with_suffix(".html"))
-    _tell(domain, tuple(rules), provenance, out, as_json=as_json)
+    _print_extraction(domain, tuple(rules), provenance, out, as_json=as_json)
     raise typer.Exit(1 if unread else 0)
 
 
@@ -86,7 +86,7 @@ def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
     return text.as_regulation(document.stem, document.name), text.parse_warnings
 
 
-def trail_command(
+def provenance_command(
     file: Annotated[Path, typer.Argument(help="Rule file, or its extraction log.")],
     rule: Annotated[str | None, typer.Option(help="Show one rule and its messages.")] = None,
     provision: Annotated[str | None, typer.Option(help="Show one provision (by citation) and its messages.")] = None,
@@ -96,20 +96,20 @@ def trail_command(
 
     Shows the funnel and the fate of each provision, or the messages about one provision or rule.
     """
-    trail = read_provenance(file if file.name.endswith(".trail.jsonl") else provenance_path(file))
+    provenance = read_provenance(file if file.name.endswith(".provenance.jsonl") else provenance_path(file))
     if as_json:
-        fates: dict[str, Json] = {row.citation: row.fate.fate for row in trail.provisions}
-        statuses: dict[str, Json] = {row.rule.id: row.status for row in trail.rules}
-        print_json({"funnel": trail.funnel.model_dump(), "provisions": fates, "rules": statuses})
+        fates: dict[str, Json] = {row.citation: row.fate.fate for row in provenance.provisions}
+        statuses: dict[str, Json] = {row.rule.id: row.status for row in provenance.rules}
+        print_json({"funnel": provenance.funnel.model_dump(), "provisions": fates, "rules": statuses})
         return
     if rule is not None:
-        _show_rule(trail, rule)
+        _show_rule(provenance, rule)
     elif provision is not None:
-        _show_provision(trail, provision)
+        _show_provision(provenance, provision)
     else:
-        print_result(funnel_table(trail.funnel))
+        print_result(funnel_table(provenance.funnel))
         table = make_table("provision", "result")
-        for row in trail.provisions:
+        for row in provenance.provisions:
             table.add_row(Text(row.citation), Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
         print_result(table)
 
@@ -133,51 +133,53 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
     return table
 
 
-def _tell(setting: Domain, rules: tuple[Rule, ...], trail: ExtractionProvenance, out: Path, *, as_json: bool) -> None:
-    score = compare_rule_sets(rules, load_rules(setting.gold_file)).rules
+def _print_extraction(
+    domain: Domain, rules: tuple[Rule, ...], provenance: ExtractionProvenance, out: Path, *, as_json: bool
+) -> None:
+    score = compare_rule_sets(rules, load_rules(domain.gold_file)).rules
     if as_json:
         result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
         result |= {"precision": score.precision, "recall": score.recall}
-        print_json({**result, "funnel": trail.funnel.model_dump(), "unread": len(trail.unread)})
+        print_json({**result, "funnel": provenance.funnel.model_dump(), "unread": len(provenance.unread)})
         return
-    for row in trail.rules:
+    for row in provenance.rules:
         if row.status in {"dropped", "invalid"}:
             print_note(f"{row.status} {row.rule.id}: {row.because}")
         elif row.status == "merged":
             print_note(f"merged {row.rule.id} into {', '.join(row.into)}")
-    for warning in trail.head.parse_warnings[:_MOST_WARNINGS]:
+    for warning in provenance.head.parse_warnings[:_MOST_WARNINGS]:
         print_note(f"check the document: {warning}")
-    if len(trail.head.parse_warnings) > _MOST_WARNINGS:
+    if len(provenance.head.parse_warnings) > _MOST_WARNINGS:
         print_note(
-            f"check the document: {len(trail.head.parse_warnings) - _MOST_WARNINGS} more warnings are on the page"
+            f"check the document: {len(provenance.head.parse_warnings) - _MOST_WARNINGS} more warnings are on the page"
         )
-    print_result(funnel_table(trail.funnel))
+    print_result(funnel_table(provenance.funnel))
     print_result(rule_table(rules))
-    source = "our own restatement" if setting.regulation.restated else "the document given"
+    source = "our own restatement" if domain.regulation.restated else "the document given"
     rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
     print_result(f"Against the gold rules: {rates} (scored on {source}).")
-    if any(model != "offline" for model in trail.head.models.values()):
-        beside = compare_rule_sets(extract_offline_baseline(setting, trail), load_rules(setting.gold_file)).rules
+    if any(model != "offline" for model in provenance.head.models.values()):
+        beside = compare_rule_sets(extract_offline_baseline(domain, provenance), load_rules(domain.gold_file)).rules
         rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
         print_result(f"Offline baseline, same text: {rates}.")
-    offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
+    offline = [role.replace("_", " ") for role, model in provenance.head.models.items() if model == "offline"]
     if offline:
         print_result(f"Deterministic baseline used instead of a model for: {', '.join(offline)}.")
-    if trail.unread:
+    if provenance.unread:
         print_note(
-            f"{len(trail.unread)} provisions are incomplete; run the command again to continue. "
-            f"{trail.unread[0].fate.because}"
+            f"{len(provenance.unread)} provisions are incomplete; run the command again to continue. "
+            f"{provenance.unread[0].fate.because}"
         )
     print_note(f"Written: {out}, {provenance_path(out)}, {out.with_suffix('.html')}")
 
 
-def _show_rule(trail: ExtractionProvenance, name: str) -> None:
-    row = next((row for row in trail.rules if row.rule.id == name), None)
+def _show_rule(provenance: ExtractionProvenance, name: str) -> None:
+    row = next((row for row in provenance.rules if row.rule.id == name), None)
     if row is None:
-        names = ", ".join(row.rule.id for row in trail.rules)
+        names = ", ".join(row.rule.id for row in provenance.rules)
         raise InputError(f"the extraction log has no rule {name!r}; it has {names or 'none'}")
     print_result(Text(f"{row.rule.id} ({row.status}): {row.rule.formula}"))
-    merged = (other for other in trail.rules if name in other.into)
+    merged = (other for other in provenance.rules if name in other.into)
     for quote in dict.fromkeys(quote for one in (row, *merged) for quote in one.quotes):
         stands = "quote found in the text" if quote.checked else "quote NOT found in the text"
         print_result(Text(f"{quote.citation}: “{quote.words}” ({stands})"))
@@ -186,21 +188,21 @@ def _show_rule(trail: ExtractionProvenance, name: str) -> None:
         print_result(Text(f"reason: {row.because}"))
     for check in row.checks:
         print_result(Text(f"checked: {check}"))
-    _show_said(trail, row.piece)
+    _show_said(provenance, row.piece)
 
 
-def _show_provision(trail: ExtractionProvenance, citation: str) -> None:
-    row = next((row for row in trail.provisions if row.citation == citation), None)
+def _show_provision(provenance: ExtractionProvenance, citation: str) -> None:
+    row = next((row for row in provenance.provisions if row.citation == citation), None)
     if row is None:
-        raise InputError(f"the extraction log has no provision {citation!r}; `lawtrace rules trail` lists them")
+        raise InputError(f"the extraction log has no provision {citation!r}; `lawtrace rules provenance` lists them")
     print_result(Text(f"{row.citation}: {row.words}"))
     print_result(Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
     if row.fate.scope:
         print_result(Text(f"scope: {row.fate.scope}"))
-    _show_said(trail, row.piece)
+    _show_said(provenance, row.piece)
 
 
-def _show_said(trail: ExtractionProvenance, piece: int) -> None:
-    for message in trail.by_batch[piece].messages:
+def _show_said(provenance: ExtractionProvenance, piece: int) -> None:
+    for message in provenance.by_batch[piece].messages:
         print_result(Text(f"\n{message.role}:", style="bold"))
         print_result(Text(message.content))

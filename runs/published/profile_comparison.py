@@ -70,7 +70,7 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
     Raises InputError with file and line.
     """
     files = _ComparisonFiles(folder)
-    tasks, setting = read_usable_tasks(files.tasks, env)
+    tasks, domain = read_usable_tasks(files.tasks, env)
     attempts = match_to_tasks(tasks.rows, read_usable_rows(files.attempts, Attempt))
     verdicts: dict[GradingProfile, UsableRows[Verdict]] = {
         name: match_to_tasks(tasks.rows, read_usable_rows(files.verdicts(name), Verdict)) for name in GRADING_PROFILES
@@ -84,7 +84,7 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
     }
     lists = (tasks, attempts, *verdicts.values())
     return ProfileComparison(
-        setting.environment,
+        domain.environment,
         tuple(tasks.rows),
         tuple(whole),
         verdicts_of_whole,

@@ -41,7 +41,7 @@ ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 class TaskSet:
     """The tasks of one environment with the results of the gate."""
 
-    setting: Domain
+    domain: Domain
     rules: Sequence[Rule]
     tasks: Sequence[Task]
     quality: Sequence[QualityRow]
@@ -87,13 +87,13 @@ def write_release(
     for released in sets:
         if failed := [row.task for row in released.quality if not row.passed]:
             raise InputError(
-                f"{released.setting.environment.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what "
+                f"{released.domain.environment.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what "
                 "passes is released, see `lawtrace tasks check`"
             )
     check_release_folder(folder, version)
     files: dict[str, str] = {}
     for released in sets:
-        name = released.setting.environment.name
+        name = released.domain.environment.name
         write_tasks(folder / f"{name}.jsonl", released.tasks)
         write_rows(folder / f"{name}.quality.jsonl", released.quality)
         _write_parquet(folder / f"{name}.parquet", _task_table(released))
@@ -101,9 +101,9 @@ def write_release(
         for ending in ENDINGS:
             files[f"{name}.{ending}"] = file_digest(folder / f"{name}.{ending}")
     entries = {
-        released.setting.environment.name: EnvironmentEntry(
+        released.domain.environment.name: EnvironmentEntry(
             pairs=len(released.tasks),
-            regulation=released.setting.regulation.title,
+            regulation=released.domain.regulation.title,
             rules=tuple(rule.id for rule in released.rules),
             rules_sha256=digest_rules(released.rules),
         )
@@ -167,7 +167,7 @@ def _task_table(released: TaskSet) -> list[dict[str, Any]]:
             "rule_set": digest_rules(task.rules),
             "applicable": list(task.applicable),
             "reference_program": task.program,
-            "critical_tools": len(released.setting.environment.critical_tools),
+            "critical_tools": len(released.domain.environment.critical_tools),
         }
         for task in released.tasks
         for style in task.styles

@@ -61,7 +61,7 @@ def _axis_cells(name: str, line: AxisEffect) -> list[str]:
     compared = line.compared
     return [
         name,
-        f"{_setting(line.axis, line.first)} -> {_setting(line.axis, line.second)}",
+        f"{_domain(line.axis, line.first)} -> {_domain(line.axis, line.second)}",
         line.model if line.task_variant == "authorized" else f"{line.model}, denied",
         line.figure,
         str(compared.pairs),
@@ -71,7 +71,7 @@ def _axis_cells(name: str, line: AxisEffect) -> list[str]:
     ]
 
 
-def _setting(axis: str, value: Json) -> str:
+def _domain(axis: str, value: Json) -> str:
     return format_axis_value(axis, value)
 
 

@@ -156,7 +156,7 @@ def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
     """The provenance of extracted rules: the funnel, every rule, every provision and all messages about them."""
     head, statuses = provenance.head, Counter(provision.fate.fate for provision in provenance.provisions)
     values = {
-        "trail": provenance,
+        "provenance": provenance,
         "head": head,
         "funnel": draw_funnel(provenance.funnel, "funnel"),
         "statuses": [(label, statuses[name]) for name, label in PROVISION_STATUS_LABELS.items() if statuses[name]],

@@ -51,7 +51,7 @@ def check_writer(model: str) -> ModelSpec:
 
 
 async def write_baseline_programs(
-    setting: Domain,
+    domain: Domain,
     rules: Sequence[Rule],
     model: str,
     *,
@@ -66,7 +66,7 @@ async def write_baseline_programs(
     on_program: Callable[[], None] = lambda: None,
 ) -> WrittenPrograms:
     """Have the model write ``count`` programs of ``length`` calls from the initial state of that seed."""
-    environment, spec = setting.environment, check_writer(model)
+    environment, spec = domain.environment, check_writer(model)
     state = encode_state(environment.populate(Random(seed)), environment.entities)
     return await write_programs(
         environment,
@@ -83,10 +83,10 @@ async def write_baseline_programs(
 
 
 def run_baseline(
-    setting: Domain, rules: Sequence[Rule], model: str, programs: Sequence[str], jail: Jail, *, seed: int
+    domain: Domain, rules: Sequence[Rule], model: str, programs: Sequence[str], jail: Jail, *, seed: int
 ) -> list[BaselineRow]:
     """Run the programs in the jail, each from the initial state of that seed, and judge them by all rules."""
-    environment = setting.environment
+    environment = domain.environment
     initial = environment.populate(Random(seed))
     rows: list[BaselineRow] = []
     for number, program in enumerate(programs, 1):
@@ -105,12 +105,12 @@ def run_baseline(
     return rows
 
 
-def measure_baseline(setting: Domain, rows: Sequence[BaselineRow], *, model: str, length: int) -> ModelBaseline:
+def measure_baseline(domain: Domain, rows: Sequence[BaselineRow], *, model: str, length: int) -> ModelBaseline:
     """Coverage of the first ``length`` completed calls of all programs, and of the compliant programs alone.
 
     The limit makes programs comparable with the traces of the search, which are all compliant.
     """
-    environment = setting.environment
+    environment = domain.environment
 
     def measured(chosen: Sequence[BaselineRow]) -> list[list[Event]]:
         return [[event for event in row.events if event.completed][:length] for row in chosen]

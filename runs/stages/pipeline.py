@@ -32,7 +32,7 @@ from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
-PROVENANCE = StageFile("extracted_rules.trail.jsonl", ProvenanceLine)
+PROVENANCE = StageFile("extracted_rules.provenance.jsonl", ProvenanceLine)
 RULES = StageFile("rules.jsonl", Rule)
 TRACES = StageFile("traces.jsonl", TraceRow)
 BASELINE = StageFile("baseline.jsonl", BaselineRow)
@@ -93,7 +93,7 @@ async def _extract(context: StageContext, _: Products) -> Made:
             on_provision=step,
         )
     made = Made(complete=extracted.failure is None and extracted.stopped_by is None, error=extracted.stopped_by)
-    return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.trail.lines())
+    return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.provenance.lines())
 
 
 async def _choose_rules(context: StageContext, products: Products) -> Made:
@@ -334,7 +334,7 @@ def _extraction_score(context: StageContext, products: Products) -> ExtractionSc
     else:
         gold = curated_rules(context.recipe, context.domain)
     restated = context.domain.regulation.restated
-    return score_extraction(products[EXTRACTED_RULES], gold, restated=restated, trail=provenance)
+    return score_extraction(products[EXTRACTED_RULES], gold, restated=restated, provenance=provenance)
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

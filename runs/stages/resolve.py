@@ -32,11 +32,11 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
 
 def load_recipe_environment(recipe: Recipe) -> Domain:
     """The domain of the recipe with the offered tools, without a check of its digest."""
-    setting = load_domain(recipe.environment)
+    domain = load_domain(recipe.environment)
     if recipe.tools == "all":
-        return setting
-    check_tool_subset(setting.environment, recipe.tools)
-    return setting.restricted_to(recipe.tools)
+        return domain
+    check_tool_subset(domain.environment, recipe.tools)
+    return domain.restricted_to(recipe.tools)
 
 
 def curated_rules_digest(recipe: Recipe) -> str | None:
@@ -50,7 +50,7 @@ def curated_rules_digest(recipe: Recipe) -> str | None:
         raise InputError(f"{options.file}: cannot be read: {error.strerror}") from error
 
 
-def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
+def curated_rules(recipe: Recipe, domain: Domain) -> tuple[Rule, ...]:
     """The rules of the recipe's file or of the domain, limited to the offered tools."""
     file, pinned = recipe.rules.file, recipe.rules.sha256
     if file is not None and pinned is not None and file.is_file() and file_digest(file) != pinned:
@@ -58,28 +58,28 @@ def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
             f"{file}: the rules have changed (digest was {pinned[:12]}, is {file_digest(file)[:12]}); restore "
             "the file, or start a new run"
         )
-    return _rules_over_offered_tools(recipe, setting, file or setting.rules_file)
+    return _rules_over_offered_tools(recipe, domain, file or domain.rules_file)
 
 
-def gold_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
+def gold_rules(recipe: Recipe, domain: Domain) -> tuple[Rule, ...]:
     """The gold rules of the domain, limited to the offered tools; used unless the recipe has a rule file."""
-    return _rules_over_offered_tools(recipe, setting, setting.gold_file)
+    return _rules_over_offered_tools(recipe, domain, domain.gold_file)
 
 
-def _rules_over_offered_tools(recipe: Recipe, setting: Domain, file: Path) -> tuple[Rule, ...]:
+def _rules_over_offered_tools(recipe: Recipe, domain: Domain, file: Path) -> tuple[Rule, ...]:
     rules = load_rules(file)
-    return tuple(rules) if recipe.tools == "all" else restrict_rules(rules, setting.environment.tools)
+    return tuple(rules) if recipe.tools == "all" else restrict_rules(rules, domain.environment.tools)
 
 
 def checked_recipe_environment(recipe: Recipe) -> Domain:
     """The domain of the recipe. Raises InputError if its digest is not the pinned one."""
-    setting = load_recipe_environment(recipe)
-    if recipe.declaration not in {None, setting.digest}:
+    domain = load_recipe_environment(recipe)
+    if recipe.declaration not in {None, domain.digest}:
         raise InputError(
-            f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (was "
-            f"{str(recipe.declaration)[:12]}, is {setting.digest[:12]}); restore it, or start a new run"
+            f"{domain.folder}: the declaration of {domain.environment.name!r} has changed (was "
+            f"{str(recipe.declaration)[:12]}, is {domain.digest[:12]}); restore it, or start a new run"
         )
-    return setting
+    return domain
 
 
 def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:

@@ -38,13 +38,13 @@ class ExtractedRules:
     """
 
     rules: tuple[Rule, ...]
-    trail: ExtractionProvenance
+    provenance: ExtractionProvenance
     failure: str | None
     stopped_by: BudgetExhausted | None = None
 
 
 async def run_extraction(
-    setting: Domain,
+    domain: Domain,
     *,
     role_models: RoleModels,
     event_log: EventLog,
@@ -62,8 +62,8 @@ async def run_extraction(
     `lawtrace.agents.conversations.rule_extraction.extract_rules`.
     """
     drawing = await extract_rules(
-        setting.environment,
-        setting.regulation,
+        domain.environment,
+        domain.regulation,
         role_models=role_models,
         context=Context(stage="rules", role="policy_extractor", variant=variant),
         event_log=event_log,
@@ -72,28 +72,28 @@ async def run_extraction(
         most_trials=most_trials,
         on_provision=on_provision,
     )
-    settled = await run_in_worker_thread(lambda: consolidate_rules(setting.environment, setting.regulation, drawing))
+    settled = await run_in_worker_thread(lambda: consolidate_rules(domain.environment, domain.regulation, drawing))
     fates = [provision.fate for provision in settled.provisions]
     head = ProvenanceHeader(
-        regulation=setting.regulation.id,
-        title=setting.regulation.title,
-        source=setting.regulation.source,
-        restated=setting.regulation.restated,
-        environment=setting.environment.name,
+        regulation=domain.regulation.id,
+        title=domain.regulation.title,
+        source=domain.regulation.source,
+        restated=domain.regulation.restated,
+        environment=domain.environment.name,
         models=dict(models or {}),
         funnel=measure_funnel(fates, settled.candidates),
         stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
         parse_warnings=tuple(parse_warnings),
     )
-    trail = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
-    failure = trail.unread[0].fate.because if trail.unread else None
-    return ExtractedRules(settled.rules, trail, failure, drawing.stopped_by)
+    provenance = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
+    failure = provenance.unread[0].fate.because if provenance.unread else None
+    return ExtractedRules(settled.rules, provenance, failure, drawing.stopped_by)
 
 
-async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], None] = lambda: None) -> ExtractedRules:
+async def run_offline_extraction(domain: Domain, *, on_provision: Callable[[], None] = lambda: None) -> ExtractedRules:
     """Extract rules with the offline roles, as a baseline for a model's rules."""
     return await run_extraction(
-        setting,
+        domain,
         role_models=OfflineRoleModels(),
         event_log=MemoryEventLog(),
         most_rounds=_BASELINE_ROUNDS,
@@ -103,10 +103,10 @@ async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], 
 
 
 def score_extraction(
-    extracted: Sequence[Rule], gold: Sequence[Rule], *, restated: bool, trail: ExtractionProvenance | None = None
+    extracted: Sequence[Rule], gold: Sequence[Rule], *, restated: bool, provenance: ExtractionProvenance | None = None
 ) -> ExtractionScore:
     """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them."""
     distinct = distinct_rules(extracted)
     missed, surplus = unmatched_rules(distinct, gold)
-    funnel = trail.funnel if trail else None
+    funnel = provenance.funnel if provenance else None
     return ExtractionScore(len(distinct), len(gold), len(gold) - len(missed), restated, missed, surplus, funnel)

@@ -72,11 +72,11 @@ class ExtractionProvenance:
 
 def provenance_path(rules: Path) -> Path:
     """The path of the provenance file of a rule file, in the same folder."""
-    return rules.with_suffix(".trail.jsonl")
+    return rules.with_suffix(".provenance.jsonl")
 
 
-def write_provenance(path: Path, trail: ExtractionProvenance) -> int:
-    return write_rows(path, trail.lines())
+def write_provenance(path: Path, provenance: ExtractionProvenance) -> int:
+    return write_rows(path, provenance.lines())
 
 
 def read_provenance(path: Path) -> ExtractionProvenance:

@@ -22,9 +22,9 @@ class RunFolder:
         return self.path / "extracted_rules.jsonl"
 
     @property
-    def trail(self) -> Path:
+    def provenance(self) -> Path:
         """The provenance of extracted rules: the fate of every provision and proposed rule, and all messages."""
-        return self.path / "extracted_rules.trail.jsonl"
+        return self.path / "extracted_rules.provenance.jsonl"
 
     @property
     def traces(self) -> Path:

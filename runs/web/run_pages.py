@@ -105,7 +105,7 @@ class RunPages:
         paging, start = _paginate(request, len(names))
         lines = [self._index.line(name) for name in names[start : start + PAGE_SIZE]]
         root = str(self._index.root)
-        return self._page("runs", trail=[], lines=lines, names=names, root=root, paging=paging)
+        return self._page("runs", provenance=[], lines=lines, names=names, root=root, paging=paging)
 
     def run(self, request: Request) -> Response:
         name, folder, verdicts = self._run(request)
@@ -340,7 +340,7 @@ class RunPages:
             found = list(islice(diff_conversations(one, other, MessageQuery()), start, start + PAGE_SIZE + 1))
         return self._page(
             "compare",
-            trail=[("/", "Runs")],
+            provenance=[("/", "Runs")],
             names=names,
             run_links=[RunLinks(name) for name in names],
             comparison=comparison,
@@ -386,15 +386,15 @@ class RunPages:
         pages = {page: PAGES[page] for page in report_pages(self._index.folder(run))}
         lists = {"attempts": "Answers"} if self._index.graded(run) else {"tasks": "Tasks", "attempts": "Attempts"}
         tabs = {"": "Run", **pages, **lists, "conversations": "Conversations"}
-        trail = [("/", "Runs")]
+        provenance = [("/", "Runs")]
         if tab or below:
-            trail.append((links.page(), run))
+            provenance.append((links.page(), run))
         if tab and below:
-            trail.append((links.page(tab), tabs[tab]))
-        return self._page(template, trail=trail, run=run, links=links, tabs=tabs, tab=tab, **values)
+            provenance.append((links.page(tab), tabs[tab]))
+        return self._page(template, provenance=provenance, run=run, links=links, tabs=tabs, tab=tab, **values)
 
     def _error(self, text: str, status: int) -> Response:
-        return self._page("error", status=status, trail=[("/", "Runs")], text=text)
+        return self._page("error", status=status, provenance=[("/", "Runs")], text=text)
 
     def _page(self, template: str, *, status: int = 200, **values: Any) -> Response:  # noqa: ANN401
         return _html(render(self._environment, f"pages/{template}.html.jinja", **values), status)

@@ -26,7 +26,7 @@ class RunReports:
     def load(self, name: str) -> RunReport:
         """The report of a finished run, without its tasks. Raises InputError if the run is not finished."""
         folder = self._index.folder(name)
-        files = (*stage_files(folder, "tasks", "verdicts"), folder.findings, folder.trail, folder.report)
+        files = (*stage_files(folder, "tasks", "verdicts"), folder.findings, folder.provenance, folder.report)
         return cached(self._reports, self._lock, name, files, lambda: _load_report(folder))
 
 
@@ -37,7 +37,7 @@ def report_pages(folder: RunFolder) -> tuple[str, ...]:
     pages = ("results", "building", "rules") if folder.verdicts.exists() else ()
     if not pages and run_kind_of(folder.path) is not None:
         pages = ("results",)
-    return (*pages, "extraction") if folder.trail.exists() else pages
+    return (*pages, "extraction") if folder.provenance.exists() else pages
 
 
 def _load_report(folder: RunFolder) -> RunReport:
@@ -50,7 +50,7 @@ def _load_report(folder: RunFolder) -> RunReport:
         title = f"{recipe.name}, ablation"
         return make_ablation_report(read_ablation(folder.path), title, describe_settings(recipe), usage)
     report = make_run_report(load_viewer_content(folder))
-    if folder.trail.exists():
-        extraction = make_extraction_report(read_provenance(folder.trail))
+    if folder.provenance.exists():
+        extraction = make_extraction_report(read_provenance(folder.provenance))
         report = replace(report, sections=(*report.sections, *extraction.sections))
     return report

@@ -141,11 +141,11 @@ def test_a_quantified_rule_implies_the_published_rule(
 
 @pytest.mark.parametrize("world", BUILT_IN_DOMAINS)
 def test_every_rule_has_a_known_provision_and_a_rationale(world: str) -> None:
-    setting = load_domain(world)
-    check_rules(load_rules(setting.gold_file), setting.environment, setting.regulation)
-    for rule in (*load_rules(setting.rules_file), *load_rules(setting.gold_file)):
+    domain = load_domain(world)
+    check_rules(load_rules(domain.gold_file), domain.environment, domain.regulation)
+    for rule in (*load_rules(domain.rules_file), *load_rules(domain.gold_file)):
         assert rule.provisions, rule.id
-        assert set(rule.provisions) <= set(setting.regulation.by_citation)
+        assert set(rule.provisions) <= set(domain.regulation.by_citation)
         assert rule.rationale, rule.id
 
 

@@ -97,10 +97,10 @@ def test_restricted_rules_name_only_available_tools(tool: str) -> None:
     check_rules(restrict_rules(load_rules(BANKING.rules_file), offered.environment.tools), offered.environment)
 
 
-@pytest.mark.parametrize("setting", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
-def test_restriction_to_all_tools_changes_nothing(setting: Domain) -> None:
-    rules = tuple(load_rules(setting.rules_file))
-    assert restrict_rules(rules, setting.environment.tools) == rules
+@pytest.mark.parametrize("domain", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
+def test_restriction_to_all_tools_changes_nothing(domain: Domain) -> None:
+    rules = tuple(load_rules(domain.rules_file))
+    assert restrict_rules(rules, domain.environment.tools) == rules
 
 
 def test_a_tool_subset_with_unknown_tools_is_refused() -> None:

@@ -96,16 +96,16 @@ class RuleReview:
     noun = "rule"
     template = "review/rule_context.html.jinja"
 
-    def __init__(self, rules: Sequence[Rule], setting: Domain, trail: ExtractionProvenance | None = None) -> None:
+    def __init__(self, rules: Sequence[Rule], domain: Domain, provenance: ExtractionProvenance | None = None) -> None:
         """Raises InputError for rules that do not fit the environment."""
-        check_rules(rules, setting.environment)
-        self.title = f"Rules for {setting.environment.name}"
+        check_rules(rules, domain.environment)
+        self.title = f"Rules for {domain.environment.name}"
         self._rules = {rule.id: rule for rule in rules}
-        self._setting = setting
-        self._words = {p.citation: p.whole() for p in setting.regulation.provisions}
-        self._trails: tuple[RuleCandidate, ...] = trail.rules if trail else ()
-        if trail is not None:
-            self._words |= {p.citation: p.words for p in trail.provisions}
+        self._domain = domain
+        self._words = {p.citation: p.whole() for p in domain.regulation.provisions}
+        self._candidates: tuple[RuleCandidate, ...] = provenance.rules if provenance else ()
+        if provenance is not None:
+            self._words |= {p.citation: p.words for p in provenance.provisions}
         self._examples = lru_cache(maxsize=512)(self._find_examples)
 
     def items(self) -> list[ReviewItem]:
@@ -125,7 +125,7 @@ class RuleReview:
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
         try:
             rule = self._rule(item, text)
-            check_rules([rule], self._setting.environment)
+            check_rules([rule], self._domain.environment)
             _ = rule.automaton
         except (InputError, ValueError) as error:
             return str(error)
@@ -145,13 +145,13 @@ class RuleReview:
         )
 
     def _quotes(self, rule: str, citation: str) -> tuple[str, ...]:
-        own = (trail for trail in self._trails if trail.rule.id == rule or rule in trail.into)
+        own = (candidate for candidate in self._candidates if candidate.rule.id == rule or rule in candidate.into)
         return tuple(
-            dict.fromkeys(quote.words for trail in own for quote in trail.quotes if quote.citation == citation)
+            dict.fromkeys(quote.words for candidate in own for quote in candidate.quotes if quote.citation == citation)
         )
 
     def _find_examples(self, formula: str) -> RuleExamples:
-        return find_rule_examples(self._setting.environment, Rule(id="shown", formula=formula))
+        return find_rule_examples(self._domain.environment, Rule(id="shown", formula=formula))
 
 
 def _meaning(rule: Rule) -> str:

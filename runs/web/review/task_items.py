@@ -31,10 +31,10 @@ class TaskReview:
     noun = "pair"
     template = "review/task_context.html.jinja"
 
-    def __init__(self, tasks: Sequence[Task], setting: Domain) -> None:
-        self.title = f"Tasks for {setting.environment.name}"
+    def __init__(self, tasks: Sequence[Task], domain: Domain) -> None:
+        self.title = f"Tasks for {domain.environment.name}"
         self._tasks = {task.id: task for task in tasks}
-        self._setting = setting
+        self._domain = domain
 
     def items(self) -> list[ReviewItem]:
         return [
@@ -46,7 +46,7 @@ class TaskReview:
 
     def context(self, item: ReviewItem) -> TaskContext:
         task, style = self._tasks[item.group], self._style(item)
-        hidden = self._setting.environment.compliance_tools
+        hidden = self._domain.environment.compliance_tools
         others = [instruction.text for name, instruction in task.instructions.items() if name != style]
         return TaskContext(
             task=task,
@@ -60,7 +60,7 @@ class TaskReview:
         """The text gets the checks of a generated instruction: all required values, no hint of a hidden step."""
         if not text.strip():
             return "an instruction needs words"
-        task, environment = self._tasks[item.group], self._setting.environment
+        task, environment = self._tasks[item.group], self._domain.environment
         instruction = task.instructions[self._style(item)].model_copy(update={"text": text})
         if task.calls and task.variant == "authorized":
             trace = Trace(task.initial(environment), task.planned, task.target(environment))

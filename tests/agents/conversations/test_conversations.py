@@ -51,9 +51,9 @@ def trace() -> Trace:
     return next(synthesize(SETTING.environment, RULES, count=1, length=8, seed=7))
 
 
-async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLog, setting: Domain = SETTING):
+async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLog, domain: Domain = SETTING):
     return await write_instruction(
-        setting.environment,
+        domain.environment,
         trace,
         style,
         role_models=cast,
@@ -68,11 +68,11 @@ async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLo
     "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
 )
 async def test_offline_roles_agree_in_one_round(world: str, style: Style) -> None:
-    setting = load_domain(world)
-    rules = load_rules(setting.rules_file)
+    domain = load_domain(world)
+    rules = load_rules(domain.rules_file)
     for seed in range(3):
-        trace = next(synthesize(setting.environment, rules, count=1, length=8, seed=seed))
-        written = await write(trace, style, Cast(), MemoryEventLog(), setting)
+        trace = next(synthesize(domain.environment, rules, count=1, length=8, seed=seed))
+        written = await write(trace, style, Cast(), MemoryEventLog(), domain)
         assert (written.ending, written.rounds) == ("accepted", 1), seed
 
 
@@ -174,10 +174,10 @@ async def test_only_one_repair_is_requested(trace: Trace) -> None:
     assert cast.asked["instruction_generator"] == 2
 
 
-async def extract(cast: Cast, setting: Domain = SETTING):
+async def extract(cast: Cast, domain: Domain = SETTING):
     return await propose_rules(
-        setting.environment,
-        setting.regulation,
+        domain.environment,
+        domain.regulation,
         role_models=cast,
         context=Context(stage="rules", role="policy_extractor"),
         event_log=MemoryEventLog(),

@@ -22,8 +22,8 @@ def rephrased(tool: str, phrases: Phrases) -> Environment:
 
 @pytest.mark.parametrize("name", ["banking", "airline"])
 def test_shipped_phrases_are_understood(name: str) -> None:
-    setting = AIRLINE if name == "airline" else load_domain(name)
-    assert [*check_phrases(setting.environment, load_rules(setting.rules_file))] == []
+    domain = AIRLINE if name == "airline" else load_domain(name)
+    assert [*check_phrases(domain.environment, load_rules(domain.rules_file))] == []
 
 
 def test_phrase_of_another_tool_is_reported() -> None:

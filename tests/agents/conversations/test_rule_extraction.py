@@ -116,8 +116,8 @@ async def test_every_provision_has_a_status_and_every_rule_a_history() -> None:
     }
     assert list(fates(settled).values()) == ["rule", "rule", "rule", "out_of_scope", "out_of_scope"]
     assert settled.provisions[3].fate.because == "the tools do not set prices"
-    trail = settled.candidates[0]
-    assert (trail.quotes[0].words, trail.quotes[0].checked) == (
+    provenance = settled.candidates[0]
+    assert (provenance.quotes[0].words, provenance.quotes[0].checked) == (
         "must authenticate the user before it transfers funds",
         True,
     )
@@ -131,8 +131,8 @@ async def test_every_provision_has_a_status_and_every_rule_a_history() -> None:
 
 async def test_merged_duplicate_adds_its_provision() -> None:
     _, settled = await draw(Cast(**SCRIPTS))
-    merged = [trail for trail in settled.candidates if trail.status == "merged"]
-    assert [(trail.rule.provisions, trail.into) for trail in merged] == [
+    merged = [provenance for provenance in settled.candidates if provenance.status == "merged"]
+    assert [(provenance.rule.provisions, provenance.into) for provenance in merged] == [
         (("Article 2",), ("checkauthorization-before-transferfunds",))
     ]
     assert merged[0].because.startswith("proved equivalent")
@@ -229,9 +229,9 @@ async def test_a_hundred_rules_in_one_proposal() -> None:
     ]
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
     assert settled.rules == ()
-    assert {trail.status for trail in settled.candidates} == {"invalid"}
+    assert {provenance.status for provenance in settled.candidates} == {"invalid"}
     assert len(settled.candidates) == 100
-    assert all("unknown tool" in trail.because for trail in settled.candidates)
+    assert all("unknown tool" in provenance.because for provenance in settled.candidates)
 
 
 def proposing(*formulas: str) -> Script:
@@ -247,7 +247,7 @@ async def test_too_large_formula_invalidates_one_rule() -> None:
     large = f"F(TransferFunds & {'X ' * 22}PayBill)"
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))
     assert [rule.id for rule in settled.rules] == ["r2"]
-    (invalid,) = [trail for trail in settled.candidates if trail.status == "invalid"]
+    (invalid,) = [provenance for provenance in settled.candidates if provenance.status == "invalid"]
     assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
 
 
@@ -274,7 +274,7 @@ async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
         return json.dumps({"rules": rules})
 
     _, settled = await draw(Cast(policy_extractor=by_piece), law(texts))
-    assert {trail.rule.formula: trail.status for trail in settled.candidates} == {
+    assert {provenance.rule.formula: provenance.status for provenance in settled.candidates} == {
         other: "accepted",
         more: "dropped",
         less: "accepted",
@@ -284,7 +284,7 @@ async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
 async def test_rule_that_cites_an_out_of_scope_provision_does_not_change_its_status() -> None:
     rules = [{"id": "penalty", "formula": "G(TransferFunds -> F RecordAuditEvent)", "citation": "Article 4"}]
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
-    assert [(trail.status, "cites 'Article 4'" in trail.because) for trail in settled.candidates] == [("invalid", True)]
+    assert [(one.status, "cites 'Article 4'" in one.because) for one in settled.candidates] == [("invalid", True)]
     article = settled.provisions[3].fate
     assert (article.fate, article.because, article.refined) == ("out_of_scope", "the tools do not set prices", False)
     assert (funnel(settled).in_scope, funnel(settled).refined) == (3, 3)
@@ -304,15 +304,15 @@ async def test_extraction_is_deterministic() -> None:
     ],
 )
 async def test_offline_the_rules_of_the_restatement_are_found(world: str, formula: str) -> None:
-    setting = load_domain(world)
+    domain = load_domain(world)
     drawing = await extract_rules(
-        setting.environment,
-        setting.regulation,
+        domain.environment,
+        domain.regulation,
         role_models=Cast(),
         context=Context(stage="rules", role="policy_extractor"),
         event_log=MemoryEventLog(),
         most_rounds=1,
     )
-    settled = consolidate_rules(setting.environment, setting.regulation, drawing)
+    settled = consolidate_rules(domain.environment, domain.regulation, drawing)
     assert formula in {rule.formula for rule in settled.rules}
     assert {"rule", "out_of_scope"} <= set(fates(settled).values())

@@ -64,10 +64,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
 def test_built_in_environments_are_complete(name: str) -> None:
-    setting = load_domain(name)
-    assert setting.environment.name == name
-    assert setting.rules_file.is_file()
-    assert all(not provision.text.endswith((" ", "\n")) for provision in setting.regulation.provisions)
+    domain = load_domain(name)
+    assert domain.environment.name == name
+    assert domain.rules_file.is_file()
+    assert all(not provision.text.endswith((" ", "\n")) for provision in domain.regulation.provisions)
 
 
 ORIGINALS = {
@@ -103,5 +103,5 @@ def test_an_unknown_environment_lists_the_known_ones() -> None:
 
 def test_the_same_environment_under_another_text(tmp_path: Path) -> None:
     other = load_regulation(write(tmp_path, HEAD + PROVISION))
-    setting = load_domain("banking").with_regulation(other)
-    assert (setting.regulation, setting.environment) == (other, load_domain("banking").environment)
+    domain = load_domain("banking").with_regulation(other)
+    assert (domain.regulation, domain.environment) == (other, load_domain("banking").environment)

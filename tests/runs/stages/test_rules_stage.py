@@ -1,4 +1,4 @@
-"""``lawtrace rules extract``, ``trail`` and ``evaluate``: from a published law to rules with provenance."""
+"""``lawtrace rules extract``, ``provenance`` and ``evaluate``: from a published law to rules with provenance."""
 
 import os
 import subprocess
@@ -68,9 +68,9 @@ def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path
     }  # fmt: skip
     rules = {rule.formula: rule for rule in load_rules(tmp_path / "rules.jsonl")}
     assert rules["!((!CheckAuthorization) U TransferFunds)"].provisions == ("Article 1(1)(a)", "Article 1(2)")
-    trail = read_provenance(tmp_path / "rules.trail.jsonl")
-    assert [provision.fate.fate for provision in trail.provisions] == ["rule"] * 3 + ["out_of_scope"] * 2
-    assert all(quote.checked for row in trail.rules for quote in row.quotes)
+    provenance = read_provenance(tmp_path / "rules.provenance.jsonl")
+    assert [provision.fate.fate for provision in provenance.provisions] == ["rule"] * 3 + ["out_of_scope"] * 2
+    assert all(quote.checked for row in provenance.rules for quote in row.quotes)
     page = (tmp_path / "rules.html").read_text(encoding="utf-8")
     assert "Roles without a model" in page
     assert "<svg" in page
@@ -79,18 +79,18 @@ def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path
 
 def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
     lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
-    code, out, _ = lawtrace("rules", "trail", "rules.jsonl")
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl")
     assert (code, "accepted" in out, "not checkable on tool calls" in " ".join(out.split())) == (0, True, True)
-    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--provision", "Article 1(3)")
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl", "--provision", "Article 1(3)")
     assert "lay down penalties" in out
     assert "scope_aligner" in out
-    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
     assert "quote found in the text" in " ".join(out.split())
     # The rule cites two provisions: the text of the merged rule's provision is shown as well.
     assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
-    code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
+    code, _, err = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "nobody")
     assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
-    code, _, err = lawtrace("rules", "trail", "law.txt")
+    code, _, err = lawtrace("rules", "provenance", "law.txt")
     assert code == 2
 
 
@@ -98,7 +98,7 @@ def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
 def test_a_terminal_without_a_paragraph_sign_shows_an_escape(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
     lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
-    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "provenance", "rules.jsonl"]
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     shown = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
     assert (shown.returncode, "\\xa7 1.1" in shown.stdout) == (0, True)
@@ -127,7 +127,7 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
         assert asked >= len(EXTRACTION_ROLES)
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
         assert len(server.requests) == asked  # no request is repeated
-    assert set(read_provenance(tmp_path / "rules.trail.jsonl").head.models.values()) == {"openai:some"}
+    assert set(read_provenance(tmp_path / "rules.provenance.jsonl").head.models.values()) == {"openai:some"}
     lawtrace.json("rules", "extract", "law.txt", "--out", "offline.jsonl")
     assert (tmp_path / "offline.jsonl").read_bytes() == (tmp_path / "rules.jsonl").read_bytes()
 
@@ -143,9 +143,9 @@ def test_a_budget_stops_cleanly_and_a_higher_one_continues(
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         code, _, err = lawtrace(*words, "--budget", "messages=2")
         assert (code, "budget" in err) == (1, True)
-        trail = read_provenance(tmp_path / "rules.trail.jsonl")
-        assert trail.head.stopped is not None
-        assert {row.fate.fate for row in trail.provisions} == {"unread", "out_of_scope"}
+        provenance = read_provenance(tmp_path / "rules.provenance.jsonl")
+        assert provenance.head.stopped is not None
+        assert {row.fate.fate for row in provenance.provisions} == {"unread", "out_of_scope"}
         assert len(server.requests) == 2
         assert lawtrace.json(*words, "--budget", "messages=100")["unread"] == 0
         assert len(server.requests) == 5
@@ -163,8 +163,8 @@ def test_control_sequences_of_a_model_are_escaped_in_the_terminal(
     with serving(clearing) as server:
         server.connect(monkeypatch)
         extract = lawtrace("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
-    trail = lawtrace("rules", "trail", "rules.jsonl", "--rule", "clear\x1b[2J")
-    for code, out, err in (extract, trail):
+    provenance = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "clear\x1b[2J")
+    for code, out, err in (extract, provenance):
         assert (code, "\x1b[2J" in out + err, "\\u001b[2J" in "".join((out + err).split())) == (0, False, True)
 
 
@@ -188,8 +188,8 @@ def test_an_unusable_answer_loses_its_batch_and_is_requested_again(
         server.connect(monkeypatch)
         code, _, err = lawtrace(*words)
         assert (code, "no JSON object for a Proposal" in " ".join(err.split())) == (1, True)
-        trail = read_provenance(tmp_path / "rules.trail.jsonl")
-        assert (trail.funnel.in_scope, trail.funnel.refined, len(trail.unread)) == (3, 3, 3)
+        provenance = read_provenance(tmp_path / "rules.provenance.jsonl")
+        assert (provenance.funnel.in_scope, provenance.funnel.refined, len(provenance.unread)) == (3, 3, 3)
         asked = len(server.requests)
         talking.clear()
         assert lawtrace.json(*words)["unread"] == 0
@@ -290,9 +290,9 @@ def test_published_laws_are_extracted_offline(
 ) -> None:
     result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
     assert (result["unread"], result["funnel"]["accepted"]) == (0, accepted)
-    setting = load_domain(world)
+    domain = load_domain(world)
     rules = load_rules(tmp_path / "rules.jsonl")
-    assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, mode="coverage"))) == 3
+    assert len(list(synthesize(domain.environment, rules, count=3, length=6, seed=1, mode="coverage"))) == 3
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_a_published_law_is_extracted_with_an_endpoint(
         server.connect(monkeypatch)
         result = lawtrace.json("rules", "extract", law, "--recipe", "recipe.toml", "--out", "rules.jsonl")
     assert (result["unread"], result["funnel"]["accepted"]) == (0, 4)
-    assert {row.fate.fate for row in read_provenance(tmp_path / "rules.trail.jsonl").provisions} >= {
+    assert {row.fate.fate for row in read_provenance(tmp_path / "rules.provenance.jsonl").provisions} >= {
         "rule",
         "out_of_scope",
     }

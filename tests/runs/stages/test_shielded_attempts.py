@@ -91,13 +91,13 @@ def turns_of(attempt: Attempt) -> tuple[Turn, ...]:
 
 
 def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None:
-    task, setting = programs.tasks[0], load_domain("banking")
+    task, domain = programs.tasks[0], load_domain("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.literal["goal"].splitlines())
     row = Answer(task=task.id, style="goal", model="careful", program=program, shield="refuse")
     with JailPool(count=1) as jails:
-        (attempt,) = execute_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)
+        (attempt,) = execute_answers(domain.environment, [task], [row], jails, regulation=domain.regulation)
         with pytest.raises(InputError, match="needs the regulation"):
-            execute_answers(setting.environment, [task], [row], jails)
+            execute_answers(domain.environment, [task], [row], jails)
     assert attempt.execution is not None
     assert attempt.execution.status == "finished", attempt.execution.error
     assert [event.outcome for event in attempt.events].count("shielded") == 1

@@ -22,7 +22,7 @@ EVIL = "<script>alert(1)</script>"
 FUNNEL = ExtractionFunnel(provisions=40, in_scope=9, refined=8, candidates=12, valid=11, distinct=7, accepted=5)
 
 
-def trail(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNNEL) -> ExtractionProvenance:
+def provenance(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNNEL) -> ExtractionProvenance:
     settled = ProvisionStatus.model_validate({"citation": words, "fate": fate, "because": words})
     rule = Rule(id=words, formula="G(A -> F B)", provisions=(words,), rationale=words)
     quotes = (Quote(citation=words, words=words, checked=False),)
@@ -48,22 +48,22 @@ def trail(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNN
 
 
 def test_hostile_text_is_escaped() -> None:
-    page = render_export(make_extraction_report(trail()))
+    page = render_export(make_extraction_report(provenance()))
     assert page.count("<script") == 1
     assert page.count("&lt;script&gt;") >= 12
     assert "default-src 'none'" in page
 
 
 def test_the_same_provenance_gives_the_same_bytes() -> None:
-    page = render_export(make_extraction_report(trail("Article 1")))
-    assert page == render_export(make_extraction_report(trail("Article 1")))
+    page = render_export(make_extraction_report(provenance("Article 1")))
+    assert page == render_export(make_extraction_report(provenance("Article 1")))
     assert "Roles without a model: tool mapper." in page
     assert "NOT found in the provision" in page
     assert "1 warning about reading" in page
 
 
 def test_unread_provisions_are_a_notice() -> None:
-    page = render_export(make_extraction_report(trail("Article 1", "unread")))
+    page = render_export(make_extraction_report(provenance("Article 1", "unread")))
     assert "1 of 1 provisions were not read" in page
 
 

@@ -39,8 +39,8 @@ def test_cross_references_of_a_small_rule_set() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
 def test_the_directions_agree(name: str) -> None:
-    setting = load_domain(name)
-    found = cross_reference(setting.environment, setting.regulation, load_rules(setting.rules_file))
+    domain = load_domain(name)
+    found = cross_reference(domain.environment, domain.regulation, load_rules(domain.rules_file))
     forth = {(citation, tool) for citation, linked in found.provisions.items() for tool in linked.targets}
     back = {(citation, tool) for tool, linked in found.tools.items() for citation in linked.targets}
     assert forth == back

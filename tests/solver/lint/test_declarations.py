@@ -257,8 +257,8 @@ def test_planted_issues_are_found(planted: str) -> None:
     ],
 )
 def test_shipped_environments_have_no_issues(name: str) -> None:
-    setting: Domain = AIRLINE if name == "airline" else load_domain(name)
-    assert lint_declaration(setting.environment, load_rules(setting.rules_file), setting.regulation) == ()
+    domain: Domain = AIRLINE if name == "airline" else load_domain(name)
+    assert lint_declaration(domain.environment, load_rules(domain.rules_file), domain.regulation) == ()
 
 
 def test_rules_without_provisions_and_readings_without_rules() -> None:

@@ -277,9 +277,9 @@ def test_disjoint_rules_are_never_multiplied() -> None:
 
 
 def test_accepting_and_rejecting_sinks_are_merged() -> None:
-    setting, rules = disjoint("!((!{p}) U {q})", 8)
+    domain, rules = disjoint("!((!{p}) U {q})", 8)
     impossible = Component(compile_formula(parse("F elsewhere")))
-    answer = search(free_scope(setting), [impossible, *(Component(rule.automaton) for rule in rules)])
+    answer = search(free_scope(domain), [impossible, *(Component(rule.automaton) for rule in rules)])
     assert answer == Exhausted(2**8)  # not 3**8
 
 
@@ -333,11 +333,11 @@ def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
 
 
 def test_merged_states_allow_the_same_sequences() -> None:
-    for setting in (BANKING, BOXES):
+    for domain in (BANKING, BOXES):
         facts = [
-            {move.tool: move.target for move in moves} for moves in Product(setting, (), overapproximate=True).moves
+            {move.tool: move.target for move in moves} for moves in Product(domain, (), overapproximate=True).moves
         ]
-        merged = [dict(moves) for moves in environment_scope(setting).moves]
+        merged = [dict(moves) for moves in environment_scope(domain).moves]
         assert len(merged) <= len(facts)
         for length in range(5):
             assert sequences(merged, length) == sequences(facts, length)

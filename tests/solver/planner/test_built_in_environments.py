@@ -24,9 +24,9 @@ WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow
 @pytest.mark.parametrize("mode", ["tasks", pytest.param("coverage", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("where", WORLDS)
 def test_synthesized_traces_are_valid_and_have_every_pair(where: str, mode: TraceMode) -> None:
-    setting = load_domain(where)
-    rules = load_rules(setting.rules_file)
-    environment = setting.environment
+    domain = load_domain(where)
+    rules = load_rules(domain.rules_file)
+    environment = domain.environment
     feasible = Product(environment, TraceSpec(environment, rules, mode).automata(LENGTH)).feasible_pairs(LENGTH)
     shown: set[tuple[str, str]] = set()
     for trace in synthesize(environment, rules, count=60, length=LENGTH, seed=3, mode=mode):
@@ -66,9 +66,9 @@ def test_capped_counts_exclude_no_pair() -> None:
 @pytest.mark.parametrize("where", WORLDS)
 def test_z3_and_the_product_have_the_same_pairs(where: str, mode: TraceMode, length: int) -> None:
     """Z3 covers one initial state and the product all, so Z3 is queried for one of each initial abstract state."""
-    setting = load_domain(where)
-    environment = setting.environment
-    spec = TraceSpec(environment, load_rules(setting.rules_file), mode)
+    domain = load_domain(where)
+    environment = domain.environment
+    spec = TraceSpec(environment, load_rules(domain.rules_file), mode)
     product = Product(environment, spec.automata(length))
     automata = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
     states = [environment.populate(Random(seed)) for seed in range(8)]

@@ -17,8 +17,8 @@ RELEASE = Path(__file__).parents[3] / "data" / "release-0.1.0"
 
 @pytest.fixture(scope="module")
 def subject() -> TaskReview:
-    tasks, setting = read_tasks(RELEASE / "banking.jsonl")
-    return TaskReview(tasks[:2], setting)
+    tasks, domain = read_tasks(RELEASE / "banking.jsonl")
+    return TaskReview(tasks[:2], domain)
 
 
 def test_an_accepted_pair_is_exported_with_the_accepted_words(subject: TaskReview, tmp_path: Path) -> None:
