@@ -57,7 +57,7 @@ def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp
     assert (code, "'mine', not about 'banking'" in " ".join(err.split())) == (2, True)
     moved = tmp_path / "moved"
     mine.rename(moved)
-    assert "no such folder" in " ".join(lawtrace("grade", "run", "--env", "./mine")[2].split())
+    assert "folder not found" in " ".join(lawtrace("grade", "run", "--env", "./mine")[2].split())
     lawtrace.json("grade", "run", "--env", "./moved")
 
 
