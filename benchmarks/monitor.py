@@ -14,7 +14,7 @@ from statistics import median
 from time import perf_counter
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf import And, Automaton, Monitor, RuleFormula, body_of, compile_formula, parse
+from lawtrace.solver.ltlf import And, Automaton, Formula, Monitor, body_of, compile_formula, parse
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (
@@ -66,7 +66,7 @@ def compiled(rules: tuple[str, ...]) -> Mapping[str, Automaton]:
     return {rule: compile_formula(parse(rule)) for rule in rules}
 
 
-def compile_afresh(formulas: tuple[RuleFormula, ...]) -> None:
+def compile_afresh(formulas: tuple[Formula, ...]) -> None:
     compile_formula.cache_clear()
     for formula in formulas:
         compile_formula(formula)

@@ -11,7 +11,8 @@ An event is one tool call with its arguments, its outcome and its result. The ou
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
 
@@ -24,6 +25,12 @@ JsonPath = tuple[str | int, ...]
 """Steps into a JSON value: ``("payees", 0, "payee_id")``."""
 
 
+SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"user": ("text", "words"), "agent": ("text", "words")}
+)
+"""Messages are events, too: of these pseudo-tools, with these arguments. `words`: of the text, in lower case."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One tool call.
@@ -34,6 +41,8 @@ class Event:
         outcome: see the module docstring.
         result: what the tool returned (completed or failed), else None.
         error: ``Name: reason`` of the exception (raised, rejected or shielded), else None.
+        time: when it happened, in seconds (since the beginning of the session, or since 1970 where dates matter); None
+            where it is unknown. It is left out of files then.
         message: id of the message in the event log that made the call, where there is one. It is provenance: it takes
             no part in equality and in rules, and is left out of files where it is None.
     """
@@ -43,6 +52,7 @@ class Event:
     outcome: CallOutcome = "completed"
     result: Json = None
     error: str | None = None
+    time: int | None = None
     message: str | None = field(default=None, compare=False)
 
     @property
@@ -50,10 +60,11 @@ class Event:
         return self.outcome == "completed"
 
     @model_serializer(mode="wrap")
-    def _omit_missing_message(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
+    def _omit_missing_fields(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
         fields = serialize(self)
-        if self.message is None:
-            fields.pop("message", None)
+        for name in ("time", "message"):
+            if getattr(self, name) is None:
+                fields.pop(name, None)
         return fields
 
 

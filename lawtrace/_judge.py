@@ -53,12 +53,12 @@ class TraceVerdict:
     @property
     def kept(self) -> bool:
         """Whether every rule is kept."""
-        return not self.broken
+        return all(rule.kept for rule in self.rules)
 
     @property
     def broken(self) -> tuple[RuleVerdict, ...]:
         """The rules that are not kept."""
-        return tuple(rule for rule in self.rules if not rule.kept)
+        return tuple(rule for rule in self.rules if rule.broken)
 
 
 def load_environment(where: Source) -> Domain:
@@ -83,17 +83,32 @@ def load_rules(path: Source, tools: Domain | Environment | None = None) -> RuleS
             check_rules(rules, tools)
         case None:
             for rule in rules:
-                _ = rule.automaton  # a formula that does not parse, or is too large, is an error of the file
+                _ = rule.compiled  # a formula that does not parse, or is too large, is an error of the file
     return RuleSet(rules)
 
 
-def judge(rules: Iterable[Rule], events: Iterable[Event | Mapping[str, Any]]) -> TraceVerdict:
-    """Judge a complete trace: a duty that is still open at its end is broken.
+def judge(
+    rules: Iterable[Rule],
+    events: Iterable[Event | Mapping[str, Any]],
+    *,
+    complete: bool = True,
+    end: int | None = None,
+) -> TraceVerdict:
+    """Judge a trace.
 
-    An event is an `Event`, or a mapping with its fields: ``tool``, ``arguments``, ``outcome`` (default ``completed``),
-    ``result``, ``error``. Raises InputError naming the event that is none.
+    Args:
+        rules: each with its own id.
+        events: `Event` objects, or mappings with their fields: ``tool``, ``arguments``, ``outcome`` (default
+            ``completed``), ``result``, ``error``, ``time`` (seconds, for rules about time).
+        complete: whether the trace is all that happened. A duty that is open at the end of a complete trace is broken;
+            at the end of another trace, its rule is undetermined.
+        end: the time at which a complete trace ends. What is due only later breaks no rule.
+
+    Raises:
+        InputError: naming the event that is malformed, or earlier than the event before it.
     """
-    return TraceVerdict(judge_rules(tuple(rules), [_event(event, at) for at, event in enumerate(events)], ()))
+    given = [_event(event, at) for at, event in enumerate(events)]
+    return TraceVerdict(judge_rules(tuple(rules), given, (), complete=complete, end=end))
 
 
 def _event(event: Event | Mapping[str, Any], at: int) -> Event:

@@ -53,7 +53,7 @@ class Verdicts(Sequence[Verdict]):
         except ImportError as error:
             raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
         columns: dict[str, list[object]] = {name: [getattr(row, name) for row in self._rows] for name in _COLUMNS}
-        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if not rule.kept) for row in self._rows]
+        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row in self._rows]
         return pandas.DataFrame(columns)
 
 

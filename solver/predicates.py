@@ -12,15 +12,8 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import WrongFormat, WrongType
 from lawtrace.solver.ltlf import Automaton, Condition, Scalar
-from lawtrace.solver.ltlf.conditions import (
-    RESULT,
-    Comparison,
-    FieldPath,
-    LiteralValue,
-    bound_fields,
-    condition_fields,
-    condition_parts,
-)
+from lawtrace.solver.ltlf.conditions import Comparison, bound_fields, condition_fields, condition_parts
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralValue
 
 ValueKey = tuple[bool, Scalar]
 """A value as a dictionary key: in Python True == 1, in JSON not."""

@@ -21,22 +21,13 @@ from lawtrace.solver.ltlf import (
     shortest_accepted,
 )
 from lawtrace.solver.ltlf.syntax import (
-    And,
     Atom,
     Bottom,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Or,
-    Release,
-    RuleFormula,
-    Since,
     Top,
-    Until,
-    WeakUntil,
-    atoms_of,
-    body_of,
+    map_children,
 )
 from lawtrace.solver.rules import Rule
 
@@ -114,7 +105,7 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     kept: list[Rule] = []
     everything = compile_formula(Top())
     for rule in rules:
-        formula = _restrict_rule(rule.parsed, tools)
+        formula = _restrict_formula(rule.parsed, tools)
         if formula == rule.parsed:
             kept.append(rule)
         elif not equivalent(compile_formula(formula), everything):
@@ -123,30 +114,15 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     return tuple(kept)
 
 
-def _restrict_rule(formula: RuleFormula, tools: Collection[str]) -> RuleFormula:
-    rest = _restrict_formula(body_of(formula), tools)
-    if isinstance(formula, ForAll) and any(atom.variables for atom in atoms_of([rest])):
-        return ForAll(formula.variable, rest)
-    return rest
-
-
 def _restrict_formula(formula: Formula, tools: Collection[str]) -> Formula:
-    match formula:
-        case Top() | Bottom():
-            return formula
-        case Atom(tool):
-            return formula if tool in tools else Bottom()
-        case And(operands):
-            return And(*(_restrict_formula(operand, tools) for operand in operands))
-        case Or(operands):
-            possible = [rest for operand in operands if (rest := _restrict_formula(operand, tools)) != Bottom()]
-            return Or(*possible) if len(possible) > 1 else possible[0] if possible else Bottom()
-        case Implies(left, right) | Iff(left, right) | Until(left, right) | Release(left, right):
-            return type(formula)(_restrict_formula(left, tools), _restrict_formula(right, tools))
-        case WeakUntil(left, right) | Since(left, right):
-            return type(formula)(_restrict_formula(left, tools), _restrict_formula(right, tools))
-        case _:
-            return type(formula)(_restrict_formula(formula.operand, tools))
+    """The formula with the atoms of missing tools false."""
+    if isinstance(formula, Atom):
+        return formula if formula.tool in tools else Bottom()
+    rest = map_children(formula, lambda part: _restrict_formula(part, tools))
+    if isinstance(rest, Or):
+        possible = [part for part in rest.operands if part != Bottom()]
+        return Or(*possible) if len(possible) > 1 else possible[0] if possible else Bottom()
+    return rest
 
 
 def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:

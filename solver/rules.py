@@ -6,7 +6,7 @@ Every formula is checked against the tools that it names.
 
 import json
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -18,14 +18,17 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import (
     Automaton,
+    Formula,
     InstructionAdherence,
+    MetricRule,
     OperationalRestriction,
-    RuleFormula,
-    check_names,
     compile_formula,
+    is_untimed,
     match_template,
     parse,
 )
+from lawtrace.solver.ltlf.signature import environment_signature
+from lawtrace.solver.ltlf.type_check import check_formula
 
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
 
@@ -53,7 +56,7 @@ class Rule(BaseModel):
     rationale: str = ""
 
     @cached_property
-    def parsed(self) -> RuleFormula:
+    def parsed(self) -> Formula:
         """The parsed formula. Raises FormulaError naming the rule, line and column."""
         try:
             return parse(self.formula)
@@ -64,8 +67,26 @@ class Rule(BaseModel):
     def automaton(self) -> Automaton:
         """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if it would be too large."""
         formula = self.parsed
+        if not is_untimed(formula):
+            raise FormulaError(
+                f"rule {self.id!r} is about time or several variables, which has no automaton; "
+                "it can be judged and audited, but not planned with"
+            )
         try:
             return compile_formula(formula)
+        except FormulaError as error:
+            raise FormulaError(f"rule {self.id!r}: {error}") from error
+
+    @cached_property
+    def compiled(self) -> Automaton | MetricRule:
+        """What a monitor runs: the automaton, or for a rule with time or several variables its evaluation.
+
+        Raises FormulaError naming the rule if it would be too large or is not safe.
+        """
+        if is_untimed(self.parsed):
+            return self.automaton
+        try:
+            return MetricRule(self.parsed)
         except FormulaError as error:
             raise FormulaError(f"rule {self.id!r}: {error}") from error
 
@@ -84,15 +105,15 @@ def check_rules(
     rules: Iterable[Rule],
     environment: Environment,
     regulation: Regulation | None = None,
-    *,
-    beside: Mapping[str, Collection[str]] | None = None,
 ) -> None:
-    """Check that every tool, argument and result in the formulas exists, and every cited provision.
+    """Check the formulas against the environment's declaration, and that every cited provision exists.
 
-    ``beside`` names what a rule may refer to besides the tools, with its arguments: user and agent messages, in an
-    audit. Raises InputError naming the rule and, if one is close, the intended name.
+    A formula may be about user and agent messages, too. In sessions without messages such an atom is never true.
+
+    Raises:
+        InputError: the rule, the place in its formula, and the remedy.
     """
-    results = {name: [result.name for result in tool.results] for name, tool in environment.tools.items()}
+    signature = environment_signature(environment)
     seen: set[str] = set()
     for rule in rules:
         if rule.id in seen:
@@ -100,7 +121,7 @@ def check_rules(
         seen.add(rule.id)
         formula = rule.parsed
         try:
-            check_names(formula, {**environment.signatures, **(beside or {})}, results)
+            check_formula(formula, signature, rule.formula)
         except FormulaError as error:
             raise FormulaError(f"rule {rule.id!r}: {error}") from error
         if regulation is None or rule.regulation != regulation.id:

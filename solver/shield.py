@@ -61,7 +61,7 @@ class Shield:
         )
 
     def _fresh_monitor(self) -> Monitor:
-        return Monitor({name: rule.automaton for name, rule in self._rules.items()})
+        return Monitor({name: rule.compiled for name, rule in self._rules.items()})
 
     def _provisions(self, rules: Iterable[str]) -> str:
         return " ".join(dict.fromkeys(text for rule in rules for text in self._words(self._rules[rule])))

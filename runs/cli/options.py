@@ -24,6 +24,8 @@ EnvironmentFolderOption = Annotated[
 """For commands that read the environment's name from a file; that name alone never causes code to run."""
 
 
+SignatureOption = Annotated[Path, typer.Option("--signature", help="Predicates: lines such as pay(card:string).")]
+TimeUnitOption = Annotated[str, typer.Option("--time-unit", help="Unit of timestamps and bare bounds: 1s, 1h, 1d.")]
 OutOption = Annotated[Path, typer.Option("--out", help="Output file (JSON lines).")]
 BudgetOption = Annotated[
     list[str] | None,

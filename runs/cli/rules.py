@@ -16,6 +16,7 @@ from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print
 from lawtrace.runs.cli.review import review_rules
 from lawtrace.runs.cli.rules_evaluate import evaluate_command
 from lawtrace.runs.cli.rules_extract import extract_command, provenance_command, rule_table
+from lawtrace.runs.cli.rules_import import app as import_app
 from lawtrace.runs.report.terminal_tables import strength_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
@@ -32,6 +33,7 @@ app.command("extract")(extract_command)
 app.command("provenance")(provenance_command)
 app.command("evaluate")(evaluate_command)
 app.command("review")(review_rules)
+app.add_typer(import_app, name="import")
 
 
 @app.command("check")

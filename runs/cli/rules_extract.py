@@ -34,6 +34,7 @@ from lawtrace.runs.store.provenance_file import (
 )
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
+from lawtrace.solver.ltlf import is_untimed
 from lawtrace.solver.rules import Rule, load_rules
 
 _MOST_WARNINGS = 5
@@ -125,9 +126,8 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
     """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
     table = make_table("rule", "formula; template, states; provisions")
     for rule in rules:
-        about = (
-            f"{rule.template}, {len(rule.automaton.verdicts)} states; {', '.join(rule.provisions) or 'no provision'}"
-        )
+        size = f"{len(rule.automaton.verdicts)} states" if is_untimed(rule.parsed) else "evaluated"
+        about = f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
         # Text, because brackets in a formula would be markup in a plain string.
         table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
     return table

@@ -104,7 +104,7 @@ def _task(
     verdicts = judge_rules(rules, ran.events, ())
     theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
     notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]
-    notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
+    notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if verdict.broken]
     return Task(
         id=row["trace_id"],
         source="LogiSafetyBench",

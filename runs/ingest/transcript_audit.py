@@ -23,8 +23,9 @@ class AuditRow(BaseModel):
     Attributes:
         place: file and row.
         conversation: its id.
-        outcome: ``kept`` if all rules are kept, ``broken`` if one is broken, ``invalid`` if it cannot be judged.
-        reason: why it is invalid, or one sentence for each broken rule.
+        outcome: ``broken`` if a rule is broken, else ``undetermined`` if one is, else ``kept``; ``invalid`` if the
+            transcript cannot be judged.
+        reason: why it is invalid, or one sentence for each broken or undetermined rule.
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
     """
@@ -34,15 +35,20 @@ class AuditRow(BaseModel):
     schema_version: Literal["lawtrace.audit/1"] = "lawtrace.audit/1"
     place: str
     conversation: str
-    outcome: Literal["kept", "broken", "invalid"]
+    outcome: Literal["kept", "broken", "undetermined", "invalid"]
     reason: str
     rules: tuple[RuleVerdict, ...]
     events: tuple[Event, ...]
     notes: tuple[str, ...]
 
 
-def audit_transcript(environment: Environment, rules: Sequence[Rule], conversation: Transcript) -> AuditRow:
-    """Judge one transcript. A call of a tool that the environment does not have makes it invalid."""
+def audit_transcript(
+    environment: Environment, rules: Sequence[Rule], conversation: Transcript, *, complete: bool = False
+) -> AuditRow:
+    """Judge one transcript. A call of a tool that the environment does not have makes it invalid.
+
+    ``complete``: the transcript is all that happened, so that a duty that is open at its end is broken.
+    """
     if conversation.trouble is not None:
         return _invalid(conversation, conversation.trouble)
     unknown = [
@@ -54,13 +60,16 @@ def audit_transcript(environment: Environment, rules: Sequence[Rule], conversati
         names = ", ".join(dict.fromkeys(unknown))
         return _invalid(conversation, f"it calls {names}, unknown in {environment.name}")
     events = tuple(_event(environment, turn) for turn in conversation.turns)
-    verdicts = judge_rules(rules, events, ())
-    broken = [verdict for verdict in verdicts if not verdict.kept]
+    verdicts = judge_rules(rules, events, (), complete=complete)
+    broken = [verdict for verdict in verdicts if verdict.broken]
+    undetermined = [verdict for verdict in verdicts if verdict.undetermined]
     return AuditRow(
         place=conversation.place,
         conversation=conversation.id,
-        outcome="broken" if broken else "kept",
-        reason="; ".join(f"{verdict.rule}: {verdict.explanation}" for verdict in broken),
+        outcome="broken" if broken else "undetermined" if undetermined else "kept",
+        reason="; ".join(
+            f"{verdict.rule}: {verdict.explanation or verdict.undetermined}" for verdict in (*broken, *undetermined)
+        ),
         rules=verdicts,
         events=events,
         notes=tuple(_notes(conversation.turns, events)),
@@ -81,7 +90,7 @@ def _invalid(conversation: Transcript, reason: str) -> AuditRow:
 
 def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -> Event:
     if isinstance(turn, TranscriptMessage):
-        return Event(turn.speaker, {"text": turn.text, "words": [*turn.words]})
+        return Event(turn.speaker, {"text": turn.text, "words": [*turn.words]}, time=turn.time)
     tool, arguments = environment.tools[turn.tool], turn.arguments or {}
     outcome: CallOutcome = "completed"
     error = turn.error or _reported_error(tool, turn.result)
@@ -97,7 +106,7 @@ def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -
         elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
             outcome = "failed"
     result = None if outcome in ("raised", "rejected") else turn.result
-    return Event(turn.tool, arguments, outcome, result, error)
+    return Event(turn.tool, arguments, outcome, result, error, turn.time)
 
 
 def _reported_error(tool: Tool, result: Json) -> str | None:

@@ -5,13 +5,15 @@ Three formats are detected by content:
 - OpenAI messages: a JSON list of them, or JSON lines with a conversation each, ``{"id": ..., "messages": [...]}``;
 - logs of Inspect: a ``.eval`` archive or a ``.json`` log, one conversation for each sample and epoch;
 - JSON lines of events: ``{"conversation": ..., "tool": ..., "arguments": {...}, "result": ...}``, and
-  ``{"conversation": ..., "user": "..."}`` or ``"agent"`` for what was said.
+  ``{"conversation": ..., "user": "..."}`` or ``"agent"`` for what was said; with ``"time"`` (seconds, or a date and
+  time of ISO 8601) if rules are about time.
 
 What a user or the agent says is an event too, of the pseudo-tool ``user`` or ``agent`` with the arguments ``text`` and
 ``words`` (lower case), so a rule can ask for ``user("yes")`` before a write.
 """
 
 import json
+import math
 import re
 import zipfile
 from collections import defaultdict, deque
@@ -21,10 +23,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
-
-SPEAKERS: Mapping[str, tuple[str, ...]] = {"user": ("text", "words"), "agent": ("text", "words")}
-"""The pseudo-tools of messages, with their arguments."""
+from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.solver.ltlf.terms import parse_date
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 """The supported message roles."""
@@ -39,6 +39,7 @@ class TranscriptMessage:
 
     speaker: str
     text: str
+    time: int | None = None
 
     @property
     def words(self) -> list[str]:
@@ -54,6 +55,7 @@ class TranscriptCall:
         answered: whether its result is recorded; without one, the call may or may not have happened.
         result: the result, parsed if it is JSON.
         error: the recorded error, if any.
+        time: in seconds since 1970, if it is recorded.
     """
 
     tool: str
@@ -61,6 +63,7 @@ class TranscriptCall:
     answered: bool
     result: Json = None
     error: str | None = None
+    time: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,9 @@ def _call(call: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Transcri
 def _from_events(name: str, entries: list[tuple[str, dict[str, Any]]]) -> Transcript:
     turns: list[TranscriptMessage | TranscriptCall] = []
     for place, entry in entries:
+        time = _time(entry.get("time"))
+        if time is None and entry.get("time") is not None:
+            return Transcript(place, name, (), f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601")
         if "tool" in entry:
             error = entry.get("error")
             turns.append(
@@ -237,13 +243,22 @@ def _from_events(name: str, entries: list[tuple[str, dict[str, Any]]]) -> Transc
                     "result" in entry or bool(error),
                     _parsed(result) if isinstance(result := entry.get("result"), str) else result,
                     str(error) if error else None,
+                    time,
                 )
             )
         elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
-            turns.append(TranscriptMessage(speaker, str(entry[speaker])))
+            turns.append(TranscriptMessage(speaker, str(entry[speaker]), time))
         else:
             return Transcript(place, name, (), "an event needs 'tool', 'user' or 'agent'")
     return Transcript(entries[0][0], name, tuple(turns))
+
+
+def _time(value: object) -> int | None:
+    """Seconds since 1970, from a number of them or a text of ISO 8601."""
+    moment = parse_date(value) if isinstance(value, str) else value
+    if isinstance(moment, bool) or not isinstance(moment, int | float) or not math.isfinite(moment):
+        return None
+    return int(moment)
 
 
 def _inspect_samples(place: str, samples: Iterable[Any]) -> Iterator[Transcript]:

@@ -99,8 +99,8 @@ def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict)
         # Only one of the two runs crashed: the program saw a refusal or a result that the other run did not give.
         refused = any(event.outcome in ("raised", "failed") for event in attempt.events)
         return "unchecked call" if refused else "undocumented result"
-    ours_broken = {rule.rule for rule in ours.rules if not rule.kept}
-    theirs_broken = {rule.rule for rule in theirs.rules if not rule.kept}
+    ours_broken = {rule.rule for rule in ours.rules if rule.broken}
+    theirs_broken = {rule.rule for rule in theirs.rules if rule.broken}
     if ours_broken != theirs_broken - {AUDIT_CHECK}:
         if evidence.trace_source not in ("runtime", "partial_runtime"):
             return "text scan"
@@ -173,7 +173,7 @@ def _recorded_parts(record: RecordedVerdict) -> Parts:
 
 def _broken(verdict: Verdict) -> frozenset[str]:
     """The broken rules by formula, as in the records."""
-    broken = (rule for rule in verdict.rules if not rule.kept)
+    broken = (rule for rule in verdict.rules if rule.broken)
     return frozenset(RECORDED_AUDIT_CHECK if rule.rule == AUDIT_CHECK else rule.formula for rule in broken)
 
 

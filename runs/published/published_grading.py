@@ -102,7 +102,7 @@ def judge_published(
     rules = judge_rules(task.rules, [Event(name, {}) for name in evidence.trace], task.applicable)
     if evidence.audit_kept is False:
         rules = (*rules, _audit_verdict())
-    broken = [rule for rule in rules if not rule.kept]
+    broken = [rule for rule in rules if rule.broken]
     passed = evidence.state_matched and not broken and evidence.trace_source == "runtime"
     outcome: Outcome
     if passed:

@@ -45,7 +45,7 @@ def view_attempt(event_log: EventLogFile, index: VerdictIndex, summary: VerdictS
         tuple(
             Violation(rule, tuple(cited[name] for name in rule.provisions if name in cited))
             for rule in verdict.rules
-            if not rule.kept
+            if rule.broken
         ),
         conversation_numbers(event_log, [summary.answer]).get(summary.answer),
         next((cause.message for cause in index.causes(summary) if cause.rule is None), None),

@@ -24,7 +24,9 @@ class RuleVerdict(BaseModel):
     """The verdict on one rule for one attempt.
 
     Attributes:
-        kept: whether the rule holds on the complete trace.
+        kept: whether the rule holds on the trace.
+        undetermined: why the rule is neither kept nor broken: the record ends before it is decided, or lacks what the
+            rule is about. Empty if it is one of the two.
         triggered: whether an event is relevant to the rule; a rule that is kept and not triggered holds vacuously.
         applicable: whether the reference trace of the task triggers the rule.
         broken_at: index (from 0) of the first event after which the rule is irreparably broken; None if the rule
@@ -43,6 +45,7 @@ class RuleVerdict(BaseModel):
     provisions: tuple[str, ...]
     template: TemplateName
     kept: bool
+    undetermined: str = ""
     triggered: bool
     applicable: bool
     broken_at: int | None
@@ -50,6 +53,11 @@ class RuleVerdict(BaseModel):
     values: tuple[Scalar, ...] = ()
     message: str | None = None
     explanation: str
+
+    @property
+    def broken(self) -> bool:
+        """Whether the rule does not hold on the trace."""
+        return not self.kept and not self.undetermined
 
 
 GradingProfile = Literal["strict", "published", "published-shared"]

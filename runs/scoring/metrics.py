@@ -155,7 +155,7 @@ def count_breaks_of_any(verdicts: Iterable[Verdict], rules: Container[str]) -> R
     for verdict in verdicts:
         attempts += verdict.outcome != "invalid"
         looked_at = [rule for rule in verdict.rules if rule.rule in rules]
-        hit = any(not rule.kept for rule in looked_at)
+        hit = any(rule.broken for rule in looked_at)
         traced += bool(looked_at)
         triggered += any(rule.triggered for rule in looked_at)
         broken += hit

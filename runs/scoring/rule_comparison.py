@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.solver.ltlf import (
     ForAll,
+    Formula,
     InstructionAdherence,
     OperationalRestriction,
     Or,
-    RuleFormula,
     atoms_of,
     equivalent,
     match_template,
@@ -126,7 +126,7 @@ def elementary_rules(rules: Iterable[Rule]) -> list[Rule]:
     return split
 
 
-def _parts(rule: Rule) -> list[RuleFormula]:
+def _parts(rule: Rule) -> list[Formula]:
     quantified = isinstance(rule.parsed, ForAll)
     match match_template(rule.parsed):
         case OperationalRestriction(check, Or(actions)) if not quantified:

@@ -112,4 +112,4 @@ def compare_verdicts(before: Iterable[Verdict], after: Iterable[Verdict]) -> lis
 
 
 def _broken_rules(verdict: Verdict) -> list[str]:
-    return [rule.rule for rule in verdict.rules if not rule.kept]
+    return [rule.rule for rule in verdict.rules if rule.broken]

@@ -130,7 +130,7 @@ def _transition_text(automaton: Automaton, transition: AutomatonTransition) -> s
 def _trigger_counts(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
     counts = {rule.id: 0 for rule in rules}
     for trace in traces:
-        monitor = Monitor({rule.id: rule.automaton for rule in rules})
+        monitor = Monitor({rule.id: rule.compiled for rule in rules})
         monitor.run(trace)
         for rule, status in monitor.statuses().items():
             counts[rule] += status.triggered

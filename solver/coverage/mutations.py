@@ -16,16 +16,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.solver.ltlf import Automaton, Monitor
-from lawtrace.solver.ltlf.conditions import (
-    RESULT,
-    Comparison,
-    Condition,
-    FieldPath,
-    LiteralList,
-    LiteralValue,
-    condition_fields,
-    condition_parts,
-)
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_fields, condition_parts
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
@@ -158,9 +150,9 @@ def _constants(condition: Condition) -> Iterator[Json]:
     if isinstance(condition, Comparison):
         for operand in (condition.left, condition.right):
             if isinstance(operand, LiteralValue):
-                yield operand.value
+                yield operand.content
             elif isinstance(operand, LiteralList):
-                yield from (item.value for item in operand.items)
+                yield from (item.content for item in operand.items)
     for part in condition_parts(condition):
         yield from _constants(part)
 
@@ -239,7 +231,7 @@ def _execute(environment: Environment, state: State, mutant: Mutant) -> list[Eve
 
 
 def _violated_rules(rules: Sequence[Rule], events: Sequence[Event]) -> list[str]:
-    monitor = Monitor({rule.id: rule.automaton for rule in rules})
+    monitor = Monitor({rule.id: rule.compiled for rule in rules})
     monitor.run(events)
     return [rule for rule, ending in monitor.final_statuses().items() if ending != "kept"]
 

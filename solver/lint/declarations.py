@@ -22,16 +22,10 @@ from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
 from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf.conditions import (
-    Comparison,
-    Condition,
-    FieldPath,
-    LiteralList,
-    LiteralValue,
-    Operand,
-    condition_parts,
-)
+from lawtrace.solver.ltlf import terms
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts
 from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.rules import Rule
 
 
@@ -171,7 +165,9 @@ def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Ite
     """Comparisons of an argument with a text that the argument can never equal or contain."""
     for rule in rules:
         for atom in atoms_of([rule.parsed]):
-            tool = environment.tools[atom.tool]
+            tool = environment.tools.get(atom.tool)
+            if tool is None:  # a message
+                continue
             for comparison in _comparisons(atom.condition):
                 for field, text in _text_comparisons(comparison):
                     parameter = next((p for p in tool.parameters if field.path == (p.name,)), None)
@@ -197,11 +193,11 @@ def _text_comparisons(comparison: Comparison) -> Iterator[tuple[FieldPath, str]]
             yield from ((one, text) for text in _text_literals(other))
 
 
-def _text_literals(operand: Operand) -> Iterator[str]:
+def _text_literals(operand: terms.Term) -> Iterator[str]:
     constants = operand.items if isinstance(operand, LiteralList) else (operand,)
     for constant in constants:
-        if isinstance(constant, LiteralValue) and isinstance(constant.value, str):
-            yield constant.value
+        if isinstance(constant, LiteralValue) and isinstance(constant.content, str):
+            yield constant.content
 
 
 def _why_impossible(environment: Environment, parameter: Parameter, text: str) -> str | None:

@@ -28,6 +28,7 @@ from lawtrace.solver.ltlf import (
     atoms_of,
     compile_formula,
     complement,
+    is_untimed,
     match_template,
 )
 from lawtrace.solver.model_checking.call_scopes import free_scope
@@ -314,6 +315,8 @@ def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int
         limit: the nodes of one search; a search that needs more is undecided.
     """
     prover = Prover(free_scope(environment), environment_scope(environment), limit)
+    left_out = [rule.id for rule in rules if not is_untimed(rule.parsed)]
+    rules = [rule for rule in rules if is_untimed(rule.parsed)]
     queries = RuleSetQueries.build(environment, rules, prover)
     findings = find_conflicts(queries)
     conflicting = {finding.rules for finding in findings if finding.kind == "conflict"}
@@ -332,7 +335,7 @@ def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int
         findings=tuple(findings),
         breaking=breaking,
         calling=calling,
-        assumptions=_assumption_sentences(queries),
+        assumptions=_assumption_sentences(queries, left_out),
         nodes=prover.nodes,
     )
 
@@ -347,13 +350,18 @@ def _vacuously_kept(queries: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> 
     }
 
 
-def _assumption_sentences(queries: RuleSetQueries) -> tuple[str, ...]:
-    """The assumptions of the analysis."""
+def _assumption_sentences(queries: RuleSetQueries, left_out: Sequence[str]) -> tuple[str, ...]:
+    """The assumptions of the analysis. `left_out`: rules that are not analysed."""
     sentences = [
         "In each step there is one call of one tool, which completes or is refused.",
         "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
         "Amounts and balances are left out.",
     ]
+    if left_out:
+        sentences.append(
+            "Rules about time, several variables or aggregates are not analysed. Nothing is said of "
+            f"{join_names(left_out)}."
+        )
     if any(atom.condition for rule in queries.rules.values() for atom in rule.automaton.atoms):
         sentences.append(
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "

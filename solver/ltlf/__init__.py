@@ -4,7 +4,8 @@
 from lawtrace.solver.ltlf.alphabet import Alphabet, AlphabetKind
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict, to_dot
 from lawtrace.solver.ltlf.compiler import compile_formula
-from lawtrace.solver.ltlf.conditions import Condition, Scalar
+from lawtrace.solver.ltlf.conditions import Condition
+from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.ltlf.monitor import FinalStatus, Monitor, RuleStatus
 from lawtrace.solver.ltlf.operations import (
     AtomTrace,
@@ -15,8 +16,8 @@ from lawtrace.solver.ltlf.operations import (
     shortest_difference,
     shortest_rejected,
 )
-from lawtrace.solver.ltlf.parser import check_names, parse, parse_formula
-from lawtrace.solver.ltlf.quantified import instantiate, quantify, rename_variable
+from lawtrace.solver.ltlf.parser import parse, parse_formula
+from lawtrace.solver.ltlf.scoping import instantiate, quantify, rename_variable
 from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring_values, true_atoms
 from lawtrace.solver.ltlf.syntax import (
     Always,
@@ -34,7 +35,6 @@ from lawtrace.solver.ltlf.syntax import (
     Once,
     Or,
     Release,
-    RuleFormula,
     Since,
     Top,
     Until,
@@ -44,8 +44,10 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     body_of,
     is_propositional,
+    is_untimed,
 )
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, Template, match_template
+from lawtrace.solver.ltlf.terms import Scalar
 
 __all__ = [
     "Alphabet",
@@ -65,6 +67,8 @@ __all__ = [
     "Iff",
     "Implies",
     "InstructionAdherence",
+    "MetricMonitor",
+    "MetricRule",
     "Monitor",
     "Next",
     "Not",
@@ -72,7 +76,6 @@ __all__ = [
     "OperationalRestriction",
     "Or",
     "Release",
-    "RuleFormula",
     "RuleStatus",
     "Scalar",
     "Since",
@@ -80,12 +83,12 @@ __all__ = [
     "Top",
     "Until",
     "Verdict",
+    "Violation",
     "WeakNext",
     "WeakUntil",
     "Yesterday",
     "atoms_of",
     "body_of",
-    "check_names",
     "compile_formula",
     "complement",
     "equivalent",
@@ -93,6 +96,7 @@ __all__ = [
     "holds_on",
     "instantiate",
     "is_propositional",
+    "is_untimed",
     "match_template",
     "occurring_values",
     "parse",

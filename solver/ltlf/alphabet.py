@@ -19,8 +19,9 @@ from typing import Final, Literal
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.conditions import FieldPath, Scalar, bound_fields, is_value
-from lawtrace.solver.ltlf.syntax import Atom, RuleFormula, atoms_of
+from lawtrace.solver.ltlf.conditions import bound_fields
+from lawtrace.solver.ltlf.syntax import Atom, Formula, atoms_of
+from lawtrace.solver.ltlf.terms import NO_BINDINGS, FieldPath, Scalar, is_value
 
 AlphabetKind = Literal["calls", "free"]
 
@@ -44,6 +45,8 @@ class Alphabet:
     letters: tuple[int, ...] = field(init=False, repr=False, compare=False)
     columns: dict[int, int] = field(init=False, repr=False, compare=False)
     by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
+    variables: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The variable of the quantified rule that the atoms come from, if there is one."""
     bound_fields: dict[str, tuple[tuple[FieldPath, bool, bool], ...]] = field(init=False, repr=False, compare=False)
     """For each tool the fields that are compared with the variable of a quantified rule: path, whether the elements of
     the field are compared, and whether values in a call that did not complete count."""
@@ -58,11 +61,12 @@ class Alphabet:
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
+        object.__setattr__(self, "variables", tuple({name for atom in self.atoms for name in atom.variables}))
         met = {tool: _bound_fields_of(bits) for tool, bits in by_tool.items()}
         object.__setattr__(self, "bound_fields", {tool: fields for tool, fields in met.items() if fields})
 
     @classmethod
-    def of(cls, formulas: Iterable[RuleFormula], kind: AlphabetKind = "calls") -> "Alphabet":
+    def of(cls, formulas: Iterable[Formula], kind: AlphabetKind = "calls") -> "Alphabet":
         """The alphabet of all atoms in the formulas."""
         return cls(atoms_of(formulas), kind)
 
@@ -81,19 +85,15 @@ class Alphabet:
         """The letter in readable form: its true atoms, or a dash."""
         return " & ".join(str(atom) for number, atom in enumerate(self.atoms) if letter >> number & 1) or "-"
 
-    @property
-    def variables(self) -> frozenset[str]:
-        """The variables of the quantified rules that the atoms come from."""
-        return frozenset[str]().union(*(atom.variables for atom in self.atoms))
-
     def event_letter(self, event: Event, of: Scalar | None = None) -> int:
         """The letter of a step in which exactly this event happens.
 
         `of`: the value of the variable; None stands for all values that do not occur in the event.
         """
         letter = 0
+        bindings = NO_BINDINGS if of is None else dict.fromkeys(self.variables, of)
         for bit, atom in self.by_tool.get(event.tool, ()):
-            if atom.matches(event, of):
+            if atom.matches(event, bindings):
                 letter |= bit
         return letter
 

@@ -20,8 +20,8 @@ from typing import ClassVar, Final, Literal, TypeVar
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.alphabet import Alphabet
-from lawtrace.solver.ltlf.conditions import Scalar
-from lawtrace.solver.ltlf.syntax import Atom, RuleFormula
+from lawtrace.solver.ltlf.syntax import Atom, Formula
+from lawtrace.solver.ltlf.terms import Scalar
 
 Verdict = Literal["satisfied", "violated", "holding", "open"]
 
@@ -47,7 +47,7 @@ class Automaton:
     alphabet: Alphabet
     table: tuple[tuple[int, ...], ...]
     accepting: frozenset[int]
-    formula: RuleFormula | None = field(default=None, compare=False)
+    formula: Formula | None = field(default=None, compare=False)
     distances: tuple[int | None, ...] = field(init=False, repr=False, compare=False)
     verdicts: tuple[Verdict, ...] = field(init=False, repr=False, compare=False)
 

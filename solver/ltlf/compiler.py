@@ -23,13 +23,13 @@ from lawtrace.solver.ltlf.syntax import (
     Implies,
     Not,
     Or,
-    RuleFormula,
     is_propositional,
+    is_untimed,
 )
 
 
 @lru_cache(maxsize=4096)
-def compile_formula(formula: RuleFormula, letters: AlphabetKind = "calls") -> Automaton:
+def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automaton:
     """The minimal automaton that accepts the traces on which the formula holds.
 
     Args:
@@ -41,6 +41,8 @@ def compile_formula(formula: RuleFormula, letters: AlphabetKind = "calls") -> Au
         FormulaError: the formula needs too many letters or states (the message says which and what to do), or it is
             quantified and the alphabet is not one of calls.
     """
+    if not is_untimed(formula):
+        raise FormulaError(f"`{formula}` has no automaton: it is about time, several variables or aggregates")
     if not isinstance(formula, ForAll):
         return replace(_compiled(formula, letters), formula=formula)
     if letters == "free":

@@ -19,7 +19,7 @@ from typing import Final
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict
-from lawtrace.solver.ltlf.conditions import Scalar, with_list_index
+from lawtrace.solver.ltlf.terms import Scalar, with_list_index
 
 Column = tuple[int, ...]
 """The next number of a rule, by its present one, for one letter; see `lawtrace.solver.ltlf.monitor`."""

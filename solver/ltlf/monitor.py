@@ -13,6 +13,9 @@ below s before the trigger and s higher afterwards, and the columns are doubled 
     Instruction Adherence      its trigger
     any other formula          any atom of it
 
+A rule with time, several variables or aggregates has no automaton; its own monitor (`lawtrace.solver.ltlf.metric`) runs
+beside the tables.
+
 A call that a shield refused never reached its tool: it keeps its number and moves no rule.
 
 Without a history, memory does not grow with the trace, only with the different values of quantified rules.
@@ -25,14 +28,16 @@ from typing import Final, Literal
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict
-from lawtrace.solver.ltlf.conditions import Scalar
 from lawtrace.solver.ltlf.instances import Column, Instances
+from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.ltlf.semantics import holds
-from lawtrace.solver.ltlf.syntax import RuleFormula
+from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.ltlf.terms import Scalar
 
-FinalStatus = Literal["kept", "broken", "left_open"]
-"""A rule at the end of a trace: kept; irreparably broken by some event; or with an open obligation."""
+FinalStatus = Literal["kept", "broken", "left_open", "not_due"]
+"""A rule at the end of a trace: kept; irreparably broken by some event; with an open obligation; or with an obligation
+whose deadline the end of the session does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class RuleStatus:
         ending: the decision if the trace ends here.
         values: for a quantified rule the values for which it is not kept: those that broke first, else those with an
             open obligation.
+        violations: for a rule without an automaton the ways in which it is broken, or would be if the trace ended here.
+        unknown: why the rule cannot be judged, for instance for want of times; None if it can.
         closing: for an open rule a shortest sequence of calls that would close it (for the first of `values`), each as
             the atoms that must be true of it; empty otherwise.
     """
@@ -59,19 +66,26 @@ class RuleStatus:
     ending: FinalStatus
     values: tuple[Scalar, ...] = ()
     closing: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    unknown: str | None = None
 
 
 class Monitor:
-    """Follows the automata of a rule set along one trace. It can be queried at any time.
+    """Follows a rule set along one trace. It can be queried at any time.
 
     Attributes:
         rules: the names of the rules, in the given order.
     """
 
-    def __init__(self, automata: Mapping[str, Automaton], *, history: bool = False) -> None:
+    def __init__(self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False) -> None:
         """`history`: record the verdicts after each event."""
-        self.rules: Final = tuple(automata)
-        self._automata: Final = tuple(automata.values())
+        self.rules: Final = tuple(rules)
+        self._tabled: Final = {name: rule for name, rule in rules.items() if isinstance(rule, Automaton)}
+        self._metric: Final = {
+            name: MetricMonitor(rule) for name, rule in rules.items() if isinstance(rule, MetricRule)
+        }
+        self._numbered: Final = {name: number for number, name in enumerate(self._tabled)}
+        self._automata: Final = tuple(self._tabled.values())
         self._plan: Final = _plan(self._automata, tuple(a.formula for a in self._automata))
         self._violated: Final = [[verdict == "violated" for verdict in a.verdicts] * 2 for a in self._automata]
         self._numbers: Final = [a.initial for a in self._automata]
@@ -87,7 +101,20 @@ class Monitor:
         self.run((event,))
 
     def run(self, events: Iterable[Event]) -> None:
-        """Process events in order. Equivalent to feeding them one by one, and faster."""
+        """Process events in order. Equivalent to feeding them one by one, and faster.
+
+        Raises InputError if a rule is about time and the times of the events decrease.
+        """
+        if self._metric:
+            events = tuple(events)
+            if self._history is not None and len(events) > 1:
+                for event in events:
+                    self.run((event,))
+                return
+            for monitor in self._metric.values():
+                for position, event in enumerate(events, self._events):
+                    if event.outcome != "shielded":
+                        monitor.feed(event, position)
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
@@ -100,7 +127,7 @@ class Monitor:
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
                 steps = [*steps, *((rule, of[automaton.event_letter(event)]) for rule, automaton, of in undecided)]
-            moved = bool(quantified)
+            moved = bool(quantified) or bool(self._metric)
             for rule, column in steps:
                 before = numbers[rule]
                 after = column[before]
@@ -128,15 +155,18 @@ class Monitor:
     @property
     def first_irreparable(self) -> dict[str, int | None]:
         """For each rule the index of the first event after which a violation was certain, or None."""
-        return {name: self._broken_at(rule) for rule, name in enumerate(self.rules)}
+        return {name: self._broken_at(name) for name in self.rules}
 
-    def status(self, rule: str) -> RuleStatus:
-        """The status of a rule. KeyError for an unknown name."""
-        return self.statuses()[rule]
+    def status(self, rule: str, end: int | None = None) -> RuleStatus:
+        """The status of a rule; `end`: the time at which the session ends. KeyError for an unknown name."""
+        return self.statuses(end)[rule]
 
-    def statuses(self) -> dict[str, RuleStatus]:
-        """The status of all rules."""
-        return {name: self._status(rule) for rule, name in enumerate(self.rules)}
+    def statuses(self, end: int | None = None) -> dict[str, RuleStatus]:
+        """The status of all rules; `end`: the time at which the session ends, None if only the events are known."""
+        return {
+            name: self._metric_status(self._metric[name], end) if name in self._metric else self._status(name)
+            for name in self.rules
+        }
 
     def final_statuses(self) -> dict[str, FinalStatus]:
         """The decision for each rule if the trace ends here."""
@@ -145,15 +175,42 @@ class Monitor:
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""
         return tuple(
-            self._instances[rule].verdict if rule in self._instances else a.verdict(number % len(a.table))
-            for rule, (number, a) in enumerate(zip(self._numbers, self._automata, strict=True))
+            self._metric[name].verdict if name in self._metric else self._verdict(self._numbered[name])
+            for name in self.rules
         )
 
-    def _broken_at(self, rule: int) -> int | None:
+    def _verdict(self, rule: int) -> Verdict:
+        if rule in self._instances:
+            return self._instances[rule].verdict
+        automaton = self._automata[rule]
+        return automaton.verdict(self._numbers[rule] % len(automaton.table))
+
+    def _broken_at(self, name: str) -> int | None:
+        if name in self._metric:
+            return self._metric[name].first_irreparable
+        rule = self._numbered[name]
         instances = self._instances.get(rule)
         return self._irreparable[rule] if instances is None else instances.first_irreparable
 
-    def _status(self, rule: int) -> RuleStatus:
+    def _metric_status(self, monitor: MetricMonitor, end: int | None) -> RuleStatus:
+        kept = monitor.value_at_end(end)
+        ending: FinalStatus = (
+            "kept" if kept else "not_due" if kept is None else "broken" if monitor.violation_count else "left_open"
+        )
+        violations = (*monitor.violations, *(monitor.owed(end) if ending == "left_open" else ()))
+        return RuleStatus(
+            state=0,
+            verdict=monitor.verdict,
+            triggered=monitor.triggered > 0,
+            first_irreparable=monitor.first_irreparable,
+            ending=ending,
+            values=tuple(value for violation in violations[:1] for _, value in violation.values),
+            violations=violations,
+            unknown="the rule is about time, and an event has none" if monitor.untimed_event else None,
+        )
+
+    def _status(self, name: str) -> RuleStatus:
+        rule = self._numbered[name]
         automaton, number = self._automata[rule], self._numbers[rule]
         instances = self._instances.get(rule)
         if instances is None:
@@ -166,7 +223,7 @@ class Monitor:
             state=state,
             verdict=verdict,
             triggered=triggered,
-            first_irreparable=self._broken_at(rule),
+            first_irreparable=self._broken_at(name),
             ending="broken" if verdict == "violated" else "left_open" if verdict == "open" else "kept",
             values=values,
             closing=tuple(map(automaton.alphabet.text, automaton.shortest_completion(state)))
@@ -220,7 +277,7 @@ class _Plan:
 
 
 @lru_cache(maxsize=256)
-def _plan(automata: tuple[Automaton, ...], formulas: tuple[RuleFormula | None, ...]) -> _Plan:  # noqa: ARG001
+def _plan(automata: tuple[Automaton, ...], formulas: tuple[Formula | None, ...]) -> _Plan:  # noqa: ARG001
     """The plan, cached for each rule set. `formulas` is part of the cache key, see `_columns`."""
     return _Plan(automata)
 
@@ -230,7 +287,7 @@ def _idle(column: Column) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _columns(automaton: Automaton, formula: RuleFormula | None) -> dict[int, Column]:
+def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]:
     """For each letter the next number by the present one, doubled to record the trigger.
 
     The formula is passed with the automaton because formulas with the same meaning may differ in their trigger.
@@ -245,7 +302,7 @@ def _columns(automaton: Automaton, formula: RuleFormula | None) -> dict[int, Col
     return columns
 
 
-def _triggers(automaton: Automaton, formula: RuleFormula | None) -> frozenset[int]:
+def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
     """The letters that trigger the rule."""
     template = None if formula is None else match_template(formula)
     match template:

@@ -12,8 +12,9 @@ first step it is true for H and false for the rest. (Havelund and Rosu, TACAS 20
 """
 
 from collections.abc import Iterable
-from typing import Final, assert_never
+from typing import Final
 
+from lawtrace.environments.errors import FormulaError
 from lawtrace.solver.ltlf.alphabet import Alphabet
 from lawtrace.solver.ltlf.syntax import (
     PAST,
@@ -94,4 +95,4 @@ class PastTracker:
             case Next() | WeakNext() | Eventually() | Always() | Until() | Release() | WeakUntil():
                 raise AssertionError(f"{part} looks at the future; the syntax keeps it out of past formulas")
             case _:
-                assert_never(part)
+                raise FormulaError(f"`{part}` has no automaton")

@@ -166,7 +166,7 @@ class _Closure:
             case Yesterday() | Once() | Historically() | Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
             case _:
-                assert_never(formula)
+                raise FormulaError(f"`{formula}` has no automaton")
 
     def holds_on_empty(self, number: int) -> bool:
         """The truth of a closure formula on the empty trace."""

@@ -6,18 +6,11 @@ Attempts are judged by `lawtrace.solver.ltlf.monitor`.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import assert_never
 
+from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf.conditions import (
-    Comparison,
-    Condition,
-    Scalar,
-    condition_parts,
-    condition_variables,
-    is_value,
-)
-from lawtrace.solver.ltlf.quantified import instantiate
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts, condition_variables
+from lawtrace.solver.ltlf.scoping import instantiate
 from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
@@ -34,7 +27,6 @@ from lawtrace.solver.ltlf.syntax import (
     Once,
     Or,
     Release,
-    RuleFormula,
     Since,
     Top,
     Until,
@@ -43,6 +35,7 @@ from lawtrace.solver.ltlf.syntax import (
     Yesterday,
     atoms_of,
 )
+from lawtrace.solver.ltlf.terms import Scalar, is_value
 
 
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
@@ -96,18 +89,18 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
             case Since(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
             case _:
-                assert_never(f)
+                raise FormulaError(f"`{f}` is not about atoms alone")
 
     return at(formula, 0)
 
 
-def holds_on(formula: RuleFormula, events: Sequence[Event]) -> bool:
+def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
     """Whether the trace of these events satisfies the formula, which may be quantified."""
     if not isinstance(formula, ForAll):
         atoms = atoms_of([formula])
         return holds(formula, [true_atoms(event, atoms) for event in events])
     values = [value for event in events for value in occurring_values(formula, event)]
-    return all(holds_on(instantiate(formula, value), events) for value in values)
+    return all(holds_on(instantiate(formula, {formula.variables[0]: value}), events) for value in values)
 
 
 def occurring_values(formula: ForAll, event: Event) -> list[Scalar]:
@@ -118,8 +111,11 @@ def occurring_values(formula: ForAll, event: Event) -> list[Scalar]:
         if atom.tool == event.tool and (atom.attempted or event.completed) and atom.condition is not None
         for comparison in _comparisons(atom.condition)
     ]
+    (variable,) = formula.variables
     candidates = [*_scalars(event.result), *_scalars(dict(event.arguments))]
-    return [value for value in candidates if any(comparison.holds(event, value) for comparison in comparisons)]
+    return [
+        value for value in candidates if any(comparison.holds(event, {variable: value}) for comparison in comparisons)
+    ]
 
 
 def _comparisons(condition: Condition) -> Iterator[Comparison]:

@@ -19,7 +19,6 @@ from lawtrace.solver.ltlf.syntax import (
     Not,
     Or,
     Release,
-    RuleFormula,
     Until,
     body_of,
     is_propositional,
@@ -53,7 +52,7 @@ class InstructionAdherence:
 Template = OperationalRestriction | InstructionAdherence
 
 
-def match_template(formula: RuleFormula) -> Template | None:
+def match_template(formula: Formula) -> Template | None:
     """The template that a formula is an instance of; None for a general formula."""
     match body_of(formula):
         case Not(Until(Not(check), action)) | Release(check, Not(action)):

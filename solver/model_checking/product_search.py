@@ -33,7 +33,6 @@ from lawtrace.solver.ltlf import (
     Formula,
     Not,
     Or,
-    RuleFormula,
     Top,
     atoms_of,
     compile_formula,
@@ -271,9 +270,9 @@ def _trace(reached: dict[_Node, tuple[_Node, AbstractCall] | None], node: _Node)
     return tuple(reversed(steps))
 
 
-def instance_bodies(formulas: Sequence[RuleFormula]) -> list[Formula]:
+def instance_bodies(formulas: Sequence[Formula]) -> list[Formula]:
     """The formulas for the value followed: quantified ones without their quantifier, over one shared variable."""
-    names = [formula.variable for formula in formulas if isinstance(formula, ForAll)]
+    names = [formula.variables[0] for formula in formulas if isinstance(formula, ForAll)]
     return [rename_variable(formula, names[0]).body if isinstance(formula, ForAll) else formula for formula in formulas]
 
 

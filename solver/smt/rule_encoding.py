@@ -37,20 +37,15 @@ from lawtrace.environments.spec.types import (
 )
 from lawtrace.solver.ltlf import Automaton, Condition, Scalar
 from lawtrace.solver.ltlf.conditions import (
-    RESULT,
     AndCondition,
-    BoundVariable,
     Comparison,
-    FieldPath,
+    ElementCondition,
     IsTrue,
-    LiteralValue,
     NotCondition,
-    Operand,
     Operator,
     OrCondition,
-    is_value,
 )
-from lawtrace.solver.ltlf.conditions import LiteralList as Listed
+from lawtrace.solver.ltlf.terms import RESULT, BoundVariable, FieldPath, LiteralList, LiteralValue, Term, is_value
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 _NUMBERS: Final = (MONEY, INTEGER)
@@ -160,14 +155,18 @@ class RuleEncoder:
                 return self._logic.all([self._truth(part, tool, number, of) for part in parts])
             case OrCondition(parts):
                 return self._logic.any([self._truth(part, tool, number, of) for part in parts])
-            case IsTrue() | Comparison():
+            case IsTrue() | Comparison() | ElementCondition():
                 try:
                     return self._simple(condition, tool, number, of)
                 except _Unsupported as error:
                     self.unsupported[f"`{tool}({condition})`: {error}"] = None
                     return z3.Bool(f"{tool}({condition}) of {of!r}@{number}")
 
-    def _simple(self, condition: IsTrue | Comparison, tool: str, number: int, of: Scalar | None) -> Value:
+    def _simple(
+        self, condition: IsTrue | Comparison | ElementCondition, tool: str, number: int, of: Scalar | None
+    ) -> Value:
+        if isinstance(condition, ElementCondition):
+            raise _Unsupported("the elements of a list")
         if isinstance(condition, IsTrue):
             read = self._read(condition.field, tool, number, of)
             return read.value if isinstance(read, _TypedValue) and read.type is BOOLEAN else False
@@ -180,12 +179,12 @@ class RuleEncoder:
             raise _Unsupported("lists are compared as a whole")
         return self._compared(left, condition.operator, right)
 
-    def _read(self, operand: Operand, tool: str, number: int, of: Scalar | None) -> _OperandValue:
+    def _read(self, operand: Term, tool: str, number: int, of: Scalar | None) -> _OperandValue:
         match operand:
             case LiteralValue(value):
                 return _TypedValue(value)
-            case Listed(items):
-                return [_TypedValue(item.value) for item in items]
+            case LiteralList(items):
+                return [_TypedValue(item.content) for item in items]
             case BoundVariable():
                 return None if of is None else _TypedValue(of)
             case FieldPath((first, *rest)) if first == RESULT:
@@ -194,6 +193,8 @@ class RuleEncoder:
                 if path[1:]:
                     raise _Unsupported("a part of an argument")
                 return self._argument(tool, number, str(path[0]))
+            case _:
+                raise _Unsupported("a computed value")
 
     def _argument(self, tool: str, number: int, name: str) -> _OperandValue:
         parameter = self._environment.tools[tool].parameter(name)

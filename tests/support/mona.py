@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import assert_never
 
 from lawtrace.solver.ltlf import (
     Always,
@@ -139,7 +138,7 @@ class _Writer:
                 after = f"(all1 {z}: ({y} < {z} & {z} <= {x}) => {self.at(one, z)})"
                 return f"(ex1 {y}: {y} <= {x} & {self.at(other, y)} & {after})"
             case _:
-                assert_never(formula)
+                raise TypeError(formula)
 
     def _follows(self, later: str, earlier: str) -> str:
         z = self._name()

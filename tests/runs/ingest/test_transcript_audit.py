@@ -9,8 +9,8 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.ingest.transcript_audit import audit_transcript
-from lawtrace.runs.ingest.transcripts import TranscriptCall, read_transcripts
+from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
+from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, read_transcripts
 from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 
@@ -59,8 +59,12 @@ def write(path: Path, *rows: object) -> Path:
     return path
 
 
+def audit(conversation: Transcript) -> AuditRow:
+    return audit_transcript(ENVIRONMENT, RULES, conversation, complete=True)
+
+
 def outcomes(path: Path) -> list[str]:
-    return [audit_transcript(ENVIRONMENT, RULES, conversation).outcome for conversation in read_transcripts(path)]
+    return [audit(conversation).outcome for conversation in read_transcripts(path)]
 
 
 def test_every_format_gives_the_same_verdict(tmp_path: Path) -> None:
@@ -96,7 +100,7 @@ def test_violation_names_its_turn_and_messages_count_as_events(tmp_path: Path) -
         {"id": "unasked", "messages": openai_messages(CALLS, "Eyes on the bill.")},
         {"id": "open", "messages": openai_messages(CALLS[:2])},
     )
-    late_row, unasked, still_open = (audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
+    late_row, unasked, still_open = (audit(one) for one in read_transcripts(path))
     assert late_row.outcome == "broken"
     broken = {rule.rule: rule.broken_at for rule in late_row.rules if not rule.kept}
     assert broken == {"authorize": 1}
@@ -111,7 +115,7 @@ def test_failed_rejected_and_unanswered_calls_did_not_complete(tmp_path: Path) -
         if not answered:
             messages = [message for message in messages if message["role"] != "tool"]
         path = write(tmp_path / "t.json", messages)
-        row = audit_transcript(ENVIRONMENT, RULES[1:2], read_transcripts(path)[0])
+        row = audit_transcript(ENVIRONMENT, RULES[1:2], read_transcripts(path)[0], complete=True)
         event = next(event for event in row.events if event.tool == "PayBill")
         assert (row.outcome == "broken") == event.completed
         return event.outcome
@@ -129,7 +133,7 @@ def test_failed_rejected_and_unanswered_calls_did_not_complete(tmp_path: Path) -
 def test_inconsistencies_are_noted(tmp_path: Path) -> None:
     wrong = ("PayBill", {"amount": "much"}, {"success": True})
     path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
-    notes = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
+    notes = audit(read_transcripts(path)[0]).notes
     assert len(notes) == 2
     assert "turn 2: PayBill has a result, but InvalidCallError" in notes[0]
     assert "turn 3: no result of CheckAuthorization" in notes[1]
@@ -149,7 +153,7 @@ def test_inconsistencies_are_noted(tmp_path: Path) -> None:
 )
 def test_calls_in_an_unsupported_format_make_the_transcript_invalid(tmp_path: Path, message: dict[str, Any]) -> None:
     path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
-    row = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0])
+    row = audit(read_transcripts(path)[0])
     assert row.outcome == "invalid"
     assert "is not read" in row.reason
 
@@ -169,7 +173,7 @@ def test_event_without_a_result_is_an_unanswered_call(tmp_path: Path) -> None:
         {**pay, "conversation": "b", "result": '{"success": false}'},
         {**pay, "conversation": "c", "result": {"success": True}},
     )
-    open_call, failed, completed = (audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
+    open_call, failed, completed = (audit(one) for one in read_transcripts(path))
     assert "no result of PayBill" in open_call.notes[0]
     assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
 
@@ -195,9 +199,7 @@ def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
 
 def test_duplicate_conversation_is_judged_once(tmp_path: Path) -> None:
     row = {"id": "a", "messages": openai_messages(CALLS)}
-    first, second = (
-        audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row))
-    )
+    first, second = (audit(one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row)))
     assert (first.outcome, second.outcome) == ("kept", "invalid")
     assert second.reason.endswith("t.jsonl, line 1")
 
@@ -223,7 +225,7 @@ def test_unjudgeable_conversation_is_reported_and_the_rest_is_judged(tmp_path: P
         json.dumps(42),
     ]
     path.write_text("\n".join(rows), encoding="utf-8")
-    found = [audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path)]
+    found = [audit(one) for one in read_transcripts(path)]
     assert [row.outcome for row in found] == ["kept", "invalid", "invalid", "invalid", "invalid"]
     assert "line 2" in found[1].place
     assert "LaunchRocket" in found[2].reason
@@ -243,11 +245,11 @@ def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_
     )
     rules = tmp_path / "rules.toml"
     rules.write_text("".join(f"[[rules]]\nid = {r.id!r}\nformula = '''{r.formula}'''\n" for r in RULES))
-    code, out, _ = lawtrace("audit", path, "--rules", rules, "--out", tmp_path / "a.jsonl", "--json")
+    code, out, _ = lawtrace("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl", "--json")
     result = json.loads(out.splitlines()[-1])
     assert code == 1
     assert result["outcomes"] == {"kept": 1, "broken": 1}
-    assert result["rules"]["authorize"] == {"broken": 1, "triggered": 2}
-    code, out, err = lawtrace("audit", path, "--rules", rules, "--out", tmp_path / "a.jsonl")
+    assert result["rules"]["authorize"] == {"broken": 1, "undetermined": 0, "triggered": 2}
+    code, out, err = lawtrace("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")
     assert "bad" in err
     assert "authorize" in out

@@ -277,6 +277,7 @@ def test_rules_without_provisions_and_readings_without_rules() -> None:
         ('G !RebookPassenger(not (flight_number == "VE1"))', "is not in the format 'VE-NNN'"),
         ('G !ShowPayments(since < "yesterday")', "is not in the format 'YYYY-MM-DD'"),
         ('G !FindBooking("Nobody" in keywords)', None),
+        ('G(RebookPassenger -> O user("yes"))', None),
     ],
 )
 def test_constants_that_no_argument_can_equal(formula: str, what: str | None) -> None:

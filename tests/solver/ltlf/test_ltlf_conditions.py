@@ -5,7 +5,7 @@ import pytest
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf import Atom, parse, true_atoms
-from lawtrace.solver.ltlf.conditions import FieldPath, LiteralValue
+from lawtrace.solver.ltlf.terms import FieldPath, LiteralValue
 
 EVENT = Event(
     "Pay",

@@ -67,7 +67,7 @@ def test_words_and_symbols_print_alike(words: str, symbols: str) -> None:
         ("(a", 1, 3, "the text ends where `)` was expected"),
         ("a b", 1, 3, "found `b` where an operator"),
         ("a Ub", 1, 3, "found `Ub` where an operator"),
-        ("X U", 1, 3, "`U` cannot name a tool"),
+        ("X U", 1, 3, "`U` is an operator"),
         ("a)", 1, 2, "found `)`"),
         ("a $ b", 1, 3, "`$` does not begin"),
         ("P(x = 1)", 1, 5, "`=` does not begin"),
@@ -119,16 +119,18 @@ def test_parentheses_and_long_chains_are_allowed() -> None:
 
 def test_the_grammar_spells_the_operators_as_the_syntax_does() -> None:
     grammar = Path(lawtrace.solver.ltlf.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    formulas, _ = grammar.split("// Conditions over")
+    formulas, _ = grammar.split("// Windows")
     rules = "\n".join(line for line in formulas.splitlines() if not line.startswith("//"))
     assert set(rules.split('"')[1::2]) - {"(", ")", ":"} == RESERVED
     assert ATTEMPTED in RESERVED
 
 
-@pytest.mark.parametrize("name", ["U", "NOT", "true", "attempted", "two words", "9", ""])
+@pytest.mark.parametrize("name", ["U", "NOT", "true", "attempted", "two words", "9", "files.read", "now", "count"])
 def test_an_atom_has_a_name_that_can_be_read_back(name: str) -> None:
+    assert str(Atom(name)) == f"`{name}`"
+    assert parse(str(Atom(name))) == Atom(name)
     with pytest.raises(FormulaError):
-        Atom(name)
+        Atom(f"`{name}`")
 
 
 def test_and_joins_two_or_more() -> None:
@@ -144,3 +146,63 @@ def test_a_bare_string_is_searched_in_the_words() -> None:
     assert parse(str(parse('F user("go ahead")'))) == parse('F user("go ahead")')
     with pytest.raises(FormulaError, match="needs a word to look for"):
         parse('user("!")')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "F[<= 72h] a", "G[< 5min] a", "a U[> 1d, <= 30d] b", "O[>= 1h, < 2h] a", "H[<= 2 calendar days] a",
+        "X[<= 3s] a",
+        "Y[<= 1 business day] a", "a S[<= 1 calendar month] b", "a W[<= 2w] b", "a R[> 3 calendar years] b",
+        "forall x, y: G(a(p == x and q == y) -> (exists z: b(p == z and q == x)))",
+        "forall x: G(a(p == x) -> x + 1 < 3 & now - 3h > 5 & position == 2)",
+        "G count(a(p > 1) [<= 1d] since b) <= 5", "G sum(p + q of a) < 10", "G count(distinct p of a [<= 1h]) == 3",
+        'G last(result.state of a) == "open"', "G count(for x: O a(p == x)) < 3",
+        "G sum(x for x, y: O a(p == x and q == y)) < 3",
+        "G a(any f in result.rows: f.date < now and f.n > 1)", "G a(all f in rows: f == 1 or f == 2)",
+        'G a(lower(p) == "x" and len(q) > 2 and p startswith "a" and p endswith "b" and p contains "c")',
+        "G a((p + 1) * 2 - q / 3 > 24h)", "G attempted(a(p == 1))", 'G user("yes" in words)',
+    ],
+)  # fmt: skip
+def test_every_construct_prints_as_it_is_read(text: str) -> None:
+    assert parse(str(parse(text))) == parse(text)
+    assert str(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("F[<= 3 fortnights] a", 8, "`fortnights` is not a unit of time: write `calendar days`"),
+        ("F[<= 3fortnights] a", 6, "`fortnights` is not a unit of time: write s, min, h, d, w, or `calendar days`"),
+        ("F[<= -3h] a", 6, "a span of time is not negative"),
+        ("F[<= 1.5 calendar days] a", 6, "a whole number of units"),
+        ("F[> 3h, < 1h] a", 2, "contains no distance: its lower end is above its upper end"),
+        ("F[< 0s] a", 2, "contains no distance"),
+        ("F[<= 3h, < 4h] a", 10, "a window has one end with `>` or `>=`, and one with `<` or `<=`"),
+        ("F[== 3h] a", 3, "a window has one end"),
+        ("F[<= 9999999999999d] a", 6, "too long for a span of time"),
+        ("G a(p > 2 calendar months)", 11, "found `calendar`"),
+        ("forall x: F(a(p == x) & (exists x: b(p == x)))", 8, "`x` is bound again inside"),
+        ("forall x, x: F a(p == x)", 8, "names a variable twice"),
+        ("forall x: F a", 8, "no condition in `F a` compares a field with `x`"),
+        ("forall now: F a(p == now)", 8, "`now` cannot name the variable of a quantifier"),
+        ("forall x: F a(x)", 8, "`x` stands alone"),
+        ("forall x: F a(x.p == 1)", 8, "the variable `x` is one value and has no parts"),
+        ("F a(size(p) == 1)", 5, "unknown function `size`"),
+        ("F a(len(p, q) == 1)", 5, "`len` takes 1 value(s), not 2"),
+        ("O F a", 1, "`F` looks at the future and stands inside `O`"),
+        ("G(count(for x: F a(p == x)) < 3)", 3, "`F` looks at the future and stands inside `count`"),
+        ("G(last(x for x: O a(p == x)) < 3)", 3, "`last` is about events"),
+    ],
+)
+def test_bad_input_of_time_and_objects(text: str, column: int, said: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    first, *_ = str(caught.value).split("\n")
+    assert said in first
+    assert first.startswith(f"line 1, column {column}: ")
+
+
+def test_a_variable_that_is_not_bound_is_refused() -> None:
+    with pytest.raises(FormulaError, match="`x` is not bound in `G x > 3`: begin with `forall x"):
+        parse("G x > 3")

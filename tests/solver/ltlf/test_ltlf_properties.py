@@ -40,17 +40,8 @@ from lawtrace.solver.ltlf import (
     shortest_rejected,
     true_atoms,
 )
-from lawtrace.solver.ltlf.conditions import (
-    AndCondition,
-    Comparison,
-    Condition,
-    FieldPath,
-    IsTrue,
-    LiteralList,
-    LiteralValue,
-    NotCondition,
-    OrCondition,
-)
+from lawtrace.solver.ltlf.conditions import AndCondition, Comparison, Condition, IsTrue, NotCondition, OrCondition
+from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue
 
 # The first example of a test may build the grammar, on a busy machine.
 

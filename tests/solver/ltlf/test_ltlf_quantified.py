@@ -26,7 +26,6 @@ from lawtrace.solver.ltlf import (
     Since,
     Until,
     Yesterday,
-    check_names,
     compile_formula,
     holds_on,
     instantiate,
@@ -34,17 +33,11 @@ from lawtrace.solver.ltlf import (
     occurring_values,
     parse,
 )
-from lawtrace.solver.ltlf.conditions import (
-    AndCondition,
-    BoundVariable,
-    Comparison,
-    Condition,
-    FieldPath,
-    NotCondition,
-    OrCondition,
-    with_list_index,
-)
+from lawtrace.solver.ltlf.conditions import AndCondition, Comparison, Condition, NotCondition, OrCondition
 from lawtrace.solver.ltlf.instances import Instances
+from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
+from lawtrace.solver.ltlf.terms import BoundVariable, FieldPath, with_list_index
+from lawtrace.solver.ltlf.type_check import check_formula
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
 AUDITED = "forall a: G(Pay(account == a) -> F Audit(account == a))"
@@ -89,18 +82,12 @@ def test_quantified_rules_print_alike(text: str, printed: str) -> None:
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [
-        ("forall g: G P(g != x)", 8, "write `not (g == x)`"),
-        ("forall g: G P(g < x)", 8, "the variable `g` can stand as `field == g` or `g in field`"),
-        ("forall g: G P(x in g)", 8, "the variable `g` can stand as"),
-        ('forall g: G P(g == "a")', 8, "where field is an argument or part of the result"),
-        ('forall g: G P(g in ["a"])', 8, "where field is an argument or part of the result"),
-        ("forall g: G P(g == g)", 8, "the variable `g` can stand as"),
         ("forall g: G P(g)", 8, "`g` stands alone"),
         ("forall g: G P(not g.name)", 8, "`g.name` stands alone"),
         ("forall g: G P(g.name == x)", 8, "has no parts"),
         ("forall g: G P(x == y)", 8, "no condition in `G P(x == y)` compares a field with `g`"),
         ("forall result: G P(x == result)", 8, "cannot name the variable"),
-        ("forall g G P(x == g)", 10, "found `G` where `:` was expected"),
+        ("forall g G P(x == g)", 10, "found `G` where `,` or `:` was expected"),
         ("forall g:", 10, "the text ends where a formula was expected"),
     ],
 )
@@ -112,26 +99,19 @@ def test_invalid_variables_are_refused_with_their_position(text: str, column: in
     assert said in first
 
 
-@pytest.mark.parametrize("text", ["G (forall g: P(x == g))", "forall g: forall h: P(x == g)"])
-def test_a_quantifier_occurs_once_at_the_front(text: str) -> None:
-    with pytest.raises(FormulaError):
-        parse(text)
-
-
 def test_quantified_rules_need_the_alphabet_of_calls() -> None:
     with pytest.raises(FormulaError, match="a set of atoms has none"):
         compile_formula(parse("forall g: P(x == g)"), "free")
 
 
 def test_a_variable_is_not_an_argument() -> None:
-    tools = {"Pay": ("account",), "Audit": ("account",)}
-    check_names(parse(AUDITED), tools)
+    tools = {name: ToolSignature({"account": ANYTHING}) for name in ("Pay", "Audit")}
+    check_formula(parse(AUDITED), tools)
+    opening = ToolSignature({"number": ANYTHING, "account": ANYTHING})
     with pytest.raises(FormulaError, match="give the variable another name"):
-        check_names(
-            parse("forall account: G(Pay -> Open(number == account))"), {"Open": ("number", "account"), **tools}
-        )
+        check_formula(parse("forall account: G(Pay -> Open(number == account))"), {"Open": opening, **tools})
     with pytest.raises(FormulaError, match="did you mean `account`"):
-        check_names(parse("forall a: G Pay(acount == a)"), tools)
+        check_formula(parse("forall a: G Pay(acount == a)"), tools)
 
 
 def test_a_quantified_rule_has_the_template_of_its_body() -> None:
@@ -219,7 +199,7 @@ def either(one: Condition, field: FieldPath) -> Condition:
 
 
 def about_both(atom: Atom, body: Formula) -> ForAll:
-    return ForAll("v", And(body, Implies(atom, body)))
+    return ForAll(("v",), And(body, Implies(atom, body)))
 
 
 meeting: st.SearchStrategy[Condition] = st.one_of(
@@ -272,7 +252,7 @@ def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event])
     status = monitor.status("rule")
     assert (status.ending == "kept") == holds_on(rule, trace)
     met = [value for event in trace for value in occurring_values(rule, event)]
-    broken = [value for value in met if not holds_on(instantiate(rule, value), trace)]
+    broken = [value for value in met if not holds_on(instantiate(rule, {"v": value}), trace)]
     assert set(map(json.dumps, status.values)) <= set(map(json.dumps, broken))
     if status.first_irreparable is None:
         assert {(type(v) is bool, v) for v in status.values} == {(type(v) is bool, v) for v in broken}
@@ -313,7 +293,7 @@ def test_an_indexed_list_has_the_same_elements(elements: list[Json], other: Json
     assert with_list_index(event) == event
     assert member.holds(with_list_index(event)) == member.holds(event)
     for value in (True, False, 0, 1, 1.0, "1", 2**60):
-        assert anyone.holds(with_list_index(event), value) == anyone.holds(event, value)
+        assert anyone.holds(with_list_index(event), {"g": value}) == anyone.holds(event, {"g": value})
 
 
 def test_an_event_with_thousands_of_values_is_read_once() -> None:

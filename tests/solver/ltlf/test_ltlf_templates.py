@@ -7,12 +7,13 @@ from lawtrace.solver.ltlf import (
     InstructionAdherence,
     OperationalRestriction,
     Template,
-    check_names,
     compile_formula,
     equivalent,
     match_template,
     parse_formula,
 )
+from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
+from lawtrace.solver.ltlf.type_check import check_formula
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,10 @@ def test_templates_are_recognised(text: str, template: Template | None) -> None:
         assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse_formula(text), "free"))
 
 
-TOOLS = {"PayBill": ("amount", "payee_id"), "CheckAuthorization": ("session_id",)}
-RESULTS = {"CheckAuthorization": ("authorized",)}
+TOOLS = {
+    "PayBill": ToolSignature(dict.fromkeys(("amount", "payee_id"), ANYTHING)),
+    "CheckAuthorization": ToolSignature({"session_id": ANYTHING}, {"authorized": ANYTHING}),
+}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ RESULTS = {"CheckAuthorization": ("authorized",)}
     ],
 )
 def test_known_names(text: str) -> None:
-    check_names(parse_formula(text), TOOLS, RESULTS)
+    check_formula(parse_formula(text), TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +77,5 @@ def test_known_names(text: str) -> None:
 )
 def test_unknown_names(text: str, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
-        check_names(parse_formula(text), TOOLS, RESULTS)
+        check_formula(parse_formula(text), TOOLS)
     assert str(caught.value) == said

@@ -1,0 +1,296 @@
+"""Monitors of rules with time, several variables, comparisons and aggregates.
+
+A rule `forall x: G f` is watched for *violations*: the steps and the values for which f is false. Each is recorded when
+it is certain, with the step at which it became so; what the future still decides is an open duty. Any other formula is
+evaluated once, at the first step.
+
+The value of a rule is fixed as soon as its parts are: a duty at the first step after its deadline, a prohibition at the
+step that breaks it. (That two parts can no longer be met together is not found out; for formulas without time and
+variables, automata do that, see `lawtrace.solver.ltlf.monitor`.)
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.automaton import Verdict
+from lawtrace.solver.ltlf.evaluation import Evaluator
+from lawtrace.solver.ltlf.moment import Generator, Key, from_key
+from lawtrace.solver.ltlf.normal_form import normal_form
+from lawtrace.solver.ltlf.pending import Pending, Status, junction
+from lawtrace.solver.ltlf.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Compare,
+    Exists,
+    Formula,
+    Next,
+    Not,
+    Or,
+    Since,
+    Top,
+    Until,
+    Yesterday,
+    atoms_of,
+    subformulas,
+)
+from lawtrace.solver.ltlf.terms import Now, Scalar, leaves
+
+MAX_RECORDED: Final = 1000
+"""How many violations of one rule are kept; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which a trace breaks a rule.
+
+    Attributes:
+        position: the step at which the rule is false, from 0.
+        values: of the variables of its quantifiers.
+        certain: the step from which the violation was certain; None if only the end of the trace made it so.
+    """
+
+    position: int
+    values: tuple[tuple[str, Scalar], ...]
+    certain: int | None
+
+
+class MetricRule:
+    """A rule whose formula is prepared for evaluation. It is made once, and monitors are made from it.
+
+    Attributes:
+        formula: the formula.
+        timed: whether its value depends on times.
+
+    Raises:
+        FormulaError: the formula is not safe.
+    """
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula: Final = formula
+        self.normal: Final = normal_form(formula)
+        self.timed: Final = any(map(_reads_time, subformulas(formula)))
+        self.tools: Final = frozenset(atom.tool for atom in atoms_of([formula]))
+        MetricMonitor(self)  # refuses unsafe formulas
+
+    def holds_without_events(self) -> bool:
+        """Whether the empty trace satisfies the formula."""
+        return _holds_on_nothing(self.normal)
+
+
+class MetricMonitor:
+    """Follows one rule along a trace.
+
+    Attributes:
+        rule: the rule.
+        violations: the first of them, in the order in which they became certain.
+        violation_count: how many there are.
+        triggered: how many calls, with how many values, the rule was about.
+        untimed_event: whether an event had no time although the rule needs it; then the verdict means nothing.
+    """
+
+    def __init__(self, rule: MetricRule) -> None:
+        self.rule: Final = rule
+        self.violations: Final[list[Violation]] = []
+        self.violation_count = 0
+        self.triggered = 0
+        self.untimed_event = False
+        self._evaluator: Final = Evaluator()
+        self._open: Final[dict[Pending, tuple[int, tuple[tuple[str, Scalar], ...]]]] = {}
+        self._found: Final[dict[tuple[tuple[str, ...], Key], list[Status]]] = {}
+        self._at_start: list[Callable[[], Status]] = []
+        self._started: Status | None = None
+        self._watching = False
+        for part in rule.normal.operands if isinstance(rule.normal, And) else (rule.normal,):
+            match part:
+                case Not(Until(Top(), violation, window)) if window.unlimited:
+                    for case in violation.operands if isinstance(violation, Or) else (violation,):
+                        self._watch(case)
+                case _:
+                    self._at_start.append(self._evaluator.compile_check(part, frozenset()))
+        self._evaluator.seal()
+
+    @property
+    def position(self) -> int:
+        """The index of the latest step, -1 before the first."""
+        return self._evaluator.moment.position
+
+    def _watch(self, violation: Formula) -> None:
+        """Look for the violation in every step in which it can occur."""
+        self._watching = True
+        names: tuple[str, ...] = ()
+        if isinstance(violation, Exists):
+            names, violation = violation.variables, violation.body
+        evaluator = self._evaluator
+        generate = evaluator.compile_generator(violation, frozenset())
+        shown = tuple(name.partition("__")[0] for name in names)
+        read = evaluator.moment.reader(names)
+        found = self._found
+        trigger = self._trigger(violation)
+
+        def update() -> None:
+            if trigger is not None:
+                for _ in trigger():
+                    self.triggered += 1
+            for status in generate():
+                found.setdefault((shown, read()), []).append(status)
+
+        evaluator.add_update(update, evaluator.triggers(violation))
+
+    def _settle(self) -> None:
+        """Record what the present step has found, each combination of values once."""
+        found = [(*variables, junction(True, statuses)) for variables, statuses in self._found.items()]
+        self._found.clear()
+        for names, key, status in found:
+            values = tuple(zip(names, map(from_key, key), strict=True))
+            if status is True:
+                self._record(Violation(self.position, values, self.position))
+            elif isinstance(status, Pending):
+                self._wait(status, self.position, values)
+
+    def _trigger(self, violation: Formula) -> Generator | None:
+        """The calls that the rule is about: what a violation says of the present step."""
+        parts = violation.operands if isinstance(violation, And) else (violation,)
+        atoms = [part for part in parts if isinstance(part, Atom)]
+        if not atoms:
+            return None
+        return self._evaluator.compile_generator(atoms[0], frozenset())
+
+    def _record(self, violation: Violation) -> None:
+        self.violation_count += 1
+        if len(self.violations) < MAX_RECORDED:
+            self.violations.append(violation)
+
+    def _wait(self, status: Pending, position: int, values: tuple[tuple[str, Scalar], ...]) -> None:
+        self._open[status] = (position, values)
+
+        def decided(broken: bool) -> None:
+            del self._open[status]
+            if broken:
+                self._record(Violation(position, values, self.position))
+
+        status.listeners.append(decided)
+
+    def feed(self, event: Event, position: int | None = None) -> None:
+        """Process a step of one event. `position`: its index; default: one more than before."""
+        time = event.time
+        if time is None:
+            self.untimed_event = self.rule.timed
+            time = self._evaluator.moment.time
+        elif time < self._evaluator.moment.time and self.position >= 0:
+            raise InputError(
+                f"event {self.position + 2} is at {time} s, before event {self.position + 1} "
+                f"at {self._evaluator.moment.time} s: sort the events by time"
+            )
+        self._evaluator.step(self.position + 1 if position is None else position, time, (event,))
+        if self._found:
+            self._settle()
+        if self._started is None:
+            self._start()
+
+    def feed_step(self, time: int, events: Sequence[Event]) -> None:
+        """Process a step of any number of events at one time."""
+        self._evaluator.step(self.position + 1, time, events)
+        if self._found:
+            self._settle()
+        if self._started is None:
+            self._start()
+
+    def _start(self) -> None:
+        self._started = junction(False, [check() for check in self._at_start])
+        if isinstance(self._started, Pending):
+            self._started.listeners.append(self._decide_start)
+        elif not self._started:
+            self._decide_start(False)
+
+    def _decide_start(self, value: bool) -> None:
+        self._started = value
+        if not value:
+            self._record(Violation(0, (), self.position))
+
+    @property
+    def first_irreparable(self) -> int | None:
+        """The first step from which a violation was certain, None before that."""
+        certain = [violation.certain for violation in self.violations if violation.certain is not None]
+        return min(certain, default=None)
+
+    def value_at_end(self, end: int | None = None) -> bool | None:
+        """Whether the trace satisfies the rule if it ends now.
+
+        `end`: the time at which the session ends. A duty whose deadline is not before it is undecided: then the value
+        is None, unless something else decides. Without a time, everything that is owed counts as broken.
+        """
+        if self.violation_count:
+            return False
+        if self._started is None:
+            return self.rule.holds_without_events()
+        strict = self._value(None)
+        return strict if strict or end is None else self._value(end)
+
+    def _value(self, end: int | None) -> bool | None:
+        values = [None if (value := status.at_end(end)) is None else not value for status in self._open]
+        if isinstance(self._started, Pending):
+            values.append(self._started.at_end(end))
+        return False if False in values else None if None in values else True
+
+    def owed(self, end: int | None = None) -> list[Violation]:
+        """The violations that the end of the trace makes certain."""
+        found = [
+            Violation(position, values, None)
+            for status, (position, values) in self._open.items()
+            if status.at_end(end) is True
+        ]
+        if isinstance(self._started, Pending) and self._started.at_end(end) is False:
+            found.append(Violation(0, (), None))
+        return found
+
+    @property
+    def undecided(self) -> list[Violation]:
+        """What may still become a violation: the steps and the values for which the future decides."""
+        found = [Violation(position, values, None) for position, values in self._open.values()]
+        if isinstance(self._started, Pending):
+            found.append(Violation(0, (), None))
+        return found
+
+    @property
+    def verdict(self) -> Verdict:
+        """Violated or satisfied if no continuation can change that; open if it is broken should the trace end now."""
+        if self.violation_count:
+            return "violated"
+        if self._started is True and not self._watching:
+            return "satisfied"
+        return "holding" if self.value_at_end() else "open"
+
+
+def _reads_time(node: Formula) -> bool:
+    window = getattr(node, "window", None)
+    if window is not None and not window.unlimited:
+        return True
+    if not isinstance(node, Compare):
+        return False
+    sides = (node.comparison.left, node.comparison.right)
+    return any(
+        isinstance(leaf, Now) or ((window := getattr(leaf, "window", None)) is not None and not window.unlimited)
+        for side in sides
+        for leaf in leaves(side)
+    )
+
+
+def _holds_on_nothing(formula: Formula) -> bool:
+    """Whether the empty trace satisfies a formula in normal form."""
+    match formula:
+        case Top():
+            return True
+        case Not(operand):
+            return not _holds_on_nothing(operand)
+        case And(parts):
+            return all(map(_holds_on_nothing, parts))
+        case Or(parts):
+            return any(map(_holds_on_nothing, parts))
+        case Bottom() | Atom() | Compare() | Exists() | Next() | Until() | Yesterday() | Since():
+            return False
+        case _:
+            raise TypeError(formula)

@@ -1,0 +1,170 @@
+"""The present step of an evaluation, the values of variables in it, and how compiled subformulas look."""
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Protocol, cast
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.ltlf.conditions import AndCondition, Comparison
+from lawtrace.solver.ltlf.normal_form import readable
+from lawtrace.solver.ltlf.pending import Status
+from lawtrace.solver.ltlf.syntax import (
+    Always,
+    And,
+    Atom,
+    Eventually,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Since,
+    free_variables,
+)
+from lawtrace.solver.ltlf.terms import BoundVariable, FieldPath, Scalar, Value, is_value
+
+Key = tuple[Hashable, ...]
+"""The values of some variables, as a dictionary key."""
+
+
+class _Truth:
+    """A boolean as a dictionary key: in Python True == 1, in JSON not."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: bool) -> None:
+        self.content = content
+
+
+_TRUE, _FALSE = _Truth(True), _Truth(False)
+
+
+def to_key(value: Scalar) -> Hashable:
+    """A value as a dictionary key."""
+    return value if value is not True and value is not False else _TRUE if value else _FALSE
+
+
+def from_key(value: Hashable) -> Scalar:
+    """The value of a key."""
+    return value.content if isinstance(value, _Truth) else cast("Scalar", value)
+
+
+def as_key(value: Value) -> Hashable:
+    """A value as a dictionary key; None if it cannot be the value of a variable."""
+    return to_key(value) if is_value(value) else None
+
+
+Check = Callable[[], Status]
+Generator = Callable[[], Iterator[Status]]
+
+
+class Moment:
+    """The present step, and the values of variables while it is evaluated.
+
+    Attributes:
+        values: by the number of the variable, as key values; only what the running check has bound is meaningful.
+    """
+
+    def __init__(self) -> None:
+        self.position = -1
+        self.time = 0
+        self.events: dict[str, list[Event]] = {}
+        self.values: list[Hashable] = []
+        self.numbers: dict[str, int] = {}
+
+    def number(self, variable: str) -> int:
+        if variable not in self.numbers:
+            self.numbers[variable] = len(self.values)
+            self.values.append(None)
+        return self.numbers[variable]
+
+    def reader(self, variables: Sequence[str]) -> Callable[[], Key]:
+        """A function that reads the key of some variables."""
+        numbers, values = [self.number(variable) for variable in variables], self.values
+        if not numbers:
+            return lambda: ()
+        if len(numbers) == 1:
+            (only,) = numbers
+            return lambda: (values[only],)
+        get = itemgetter(*numbers)
+        return lambda: get(values)
+
+    def writer(self, variables: Sequence[str]) -> Callable[[Key], None]:
+        """A function that binds some variables to a key."""
+        numbers, values = [self.number(variable) for variable in variables], self.values
+
+        def write(key: Key) -> None:
+            for number, value in zip(numbers, key, strict=True):
+                values[number] = value
+
+        return write
+
+    def bindings(self, variables: Sequence[str]) -> Callable[[], dict[str, Json]]:
+        """A function that reads the values of some variables by name."""
+        numbered, values = [(variable, self.number(variable)) for variable in variables], self.values
+        return lambda: {name: from_key(values[number]) for name, number in numbered}
+
+
+class Compiler(Protocol):
+    """What tables need of `lawtrace.solver.ltlf.evaluation`."""
+
+    @property
+    def moment(self) -> Moment: ...
+
+    def compile_check(self, formula: Formula, bound: frozenset[str]) -> Check: ...
+
+    def compile_generator(self, formula: Formula, bound: frozenset[str]) -> Generator: ...
+
+    def compile_finder(self, formula: Formula) -> Generator | None: ...
+
+    def triggers(self, formula: Formula) -> frozenset[str] | None: ...
+
+
+class UnsafeFormulaError(FormulaError):
+    """A formula does not say which values its variables have.
+
+    Attributes:
+        part: the text of the subformula that would need to.
+        variable: one of the variables.
+    """
+
+    def __init__(self, part: Formula, missing: frozenset[str], example: Formula) -> None:
+        self.part = _as_written(str(readable(part)))
+        self.variable = _as_written(min(missing))
+        super().__init__(
+            f"`{self.part}` does not say which values `{self.variable}` has, so every value there is would have to be "
+            f"tried: name an event that has it, as in `{_as_written(str(example))}`"
+        )
+
+
+def unsafe(part: Formula, missing: frozenset[str]) -> UnsafeFormulaError:
+    """The error for a subformula in normal form that needs the values of some variables."""
+    names = tuple(sorted(free_variables(part)))
+    written, event = readable(part), _naming(names)
+    if isinstance(written, Not):
+        return UnsafeFormulaError(part, missing, ForAll(names, Always(Implies(event, written.operand))))
+    return UnsafeFormulaError(part, missing, Exists(names, Eventually(And(event, written))))
+
+
+def unsafe_since(formula: Since, missing: frozenset[str]) -> UnsafeFormulaError:
+    """The error for `f S g` with variables in f that g lacks."""
+    right = And(_naming(tuple(sorted(missing))), readable(formula.right))
+    return UnsafeFormulaError(formula, missing, replace(formula, left=readable(formula.left), right=right))
+
+
+def _naming(variables: Sequence[str]) -> Atom:
+    """A call that says which values the variables have, for examples."""
+    fields = ("field", "other", "third", *(f"field_{number}" for number in range(4, len(variables) + 1)))
+    parts = [
+        Comparison(FieldPath((field,)), "==", BoundVariable(name))
+        for field, name in zip(fields, variables, strict=False)
+    ]
+    return Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
+
+
+def _as_written(text: str) -> str:
+    """The text with the variables' own names, which the normal form numbers."""
+    return re.sub(r"__[0-9]+\b", "", text)

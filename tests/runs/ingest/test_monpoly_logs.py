@@ -1,0 +1,233 @@
+"""MonPoly logs: what is read, what is refused, and the verdicts on them."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.runs.ingest.log_audit import LogAudit, audit_log, prepare_rules
+from lawtrace.runs.ingest.monpoly_logs import LogStep, is_monpoly_log, parse_monpoly_log
+from lawtrace.solver.ltlf.mfotl import import_mfotl
+from lawtrace.solver.ltlf.mfotl_signature import LogSignature, parse_signature
+from lawtrace.solver.rules import Rule
+from tests.support.published import DATA, published_text
+from tests.support.shell import Shell
+
+SIGNATURE_TEXT = "pay(card:string, cents:int, rate:float)\nlogin(string)\nlogout(user:string)\ntick()\n"
+SIGNATURE = parse_signature(SIGNATURE_TEXT)
+
+LOG = """# two users
+@10 login("ada") tick();
+7|@10 login(bob)("eve, \\"the\\" (third)")
+@12
+     pay ( "C-1" , 5,
+        2.5 ) login("ada")
+@13 ; @20 tick() tick()
+> pause <
+@21
+"""
+
+
+def steps_of(text: str, time_unit: int = 1) -> list[LogStep]:
+    return list(parse_monpoly_log(text.splitlines(keepends=True), SIGNATURE, time_unit=time_unit))
+
+
+def test_all_forms_of_a_log_are_read() -> None:
+    steps = steps_of(LOG)
+    assert [(step.line, step.time) for step in steps] == [(2, 10), (3, 10), (4, 12), (7, 13), (7, 20), (9, 21)]
+    assert [[(event.tool, dict(event.arguments)) for event in step.events] for step in steps] == [
+        [("login", {"x1": "ada"}), ("tick", {})],
+        [("login", {"x1": "bob"}), ("login", {"x1": 'eve, "the" (third)'})],
+        [("pay", {"card": "C-1", "cents": 5, "rate": 2.5}), ("login", {"x1": "ada"})],
+        [],
+        [("tick", {}), ("tick", {})],
+        [],
+    ]
+    assert all(event.time == step.time for step in steps for event in step.events)
+
+
+def test_the_unit_multiplies_timestamps() -> None:
+    assert [step.time for step in steps_of("@1 tick();\n@2 tick();", 86_400)] == [86_400, 172_800]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@5 tick();\n@4 tick();", "log, line 2: the timestamp 4 is before the last one, 5"),
+        ("tick();", "log, line 1: `tick()` stands before any timestamp"),
+        ("@5 tock();", "log, line 1: the signature has no predicate `tock`"),
+        ('@5 login("a", "b");', 'log, line 1: `("a", "b")` is not a list of 1 value(s), as `login` takes'),
+        ("@5 tick();\n\n@6 pay(C, many, 1);", "log, line 3: the argument `cents` of `pay` is a whole number"),
+        ("@5 pay(C, 1, nan);", "the argument `rate` of `pay` is a number in the signature, not `nan`"),
+        ("@1.5 tick();", "the timestamp `1.5` is not a whole number"),
+        ("@1 tick() ??;", "log, line 1: `??;` is neither an event nor a timestamp"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        steps_of(text)
+    assert message in str(caught.value)
+
+
+def test_the_format_is_recognised_by_its_content(tmp_path: Path) -> None:
+    for text, expected in ((LOG, True), ("12|@3 p()", True), ('{"conversation": "1"}', False), ("", False)):
+        path = tmp_path / "log"
+        path.write_text(text, encoding="utf-8")
+        assert is_monpoly_log(path) is expected
+    assert not is_monpoly_log(tmp_path / "none")
+
+
+def verdicts(
+    formulas: dict[str, str],
+    log: str,
+    signature: LogSignature = SIGNATURE,
+    time_unit: int = 1,
+    *,
+    complete: bool = False,
+) -> LogAudit:
+    rules = [
+        Rule(id=name, formula=str(import_mfotl(text, signature, time_unit=time_unit).rule))
+        for name, text in formulas.items()
+    ]
+
+    def read() -> Iterator[LogStep]:
+        return parse_monpoly_log(log.splitlines(keepends=True), signature, time_unit=time_unit)
+
+    return audit_log("log", prepare_rules(rules, signature), read, complete=complete)
+
+
+def test_open_deadlines_at_the_end_are_undetermined() -> None:
+    log = "@1 login(a);\n@3 logout(a) login(b);\n@5 tick();"
+    formulas = {
+        "in-time": "login(u) AND NOT EVENTUALLY[0,10] logout(u)",
+        "late": "login(u) AND NOT EVENTUALLY[0,1] logout(u)",
+        "some-day": "login(u) IMPLIES EVENTUALLY logout(u)",
+        "no-third": "logout(u) AND NOT ONCE login(u)",
+    }
+    audit = verdicts(formulas, log)
+    assert (audit.time_points, audit.events) == (3, 4)
+    found = {row.rule: (row.outcome, row.violations, row.open) for row in audit.rows}
+    assert found == {
+        "in-time": ("undetermined", 0, 1),
+        "late": ("broken", 2, 0),
+        "some-day": ("undetermined", 0, 1),
+        "no-third": ("kept", 0, 0),
+    }
+    first = {row.rule: [(one.time_point, one.time, one.values) for one in row.first] for row in audit.rows}
+    assert first["late"] == [(0, 1, {"u": "a"}), (1, 3, {"u": "b"})]
+    assert first["in-time"] == [(1, 3, {"u": "b"})]
+
+    ended = verdicts(formulas, log, complete=True)
+    assert [(row.outcome, row.violations, row.open) for row in ended.rows] == [
+        ("broken", 1, 0),
+        ("broken", 2, 0),
+        ("broken", 1, 0),
+        ("kept", 0, 0),
+    ]
+
+
+def test_events_of_one_time_point_happen_together() -> None:
+    """ONCE and EVENTUALLY include the time point itself, in any order; time points of one timestamp stay apart."""
+    formulas = {"before": "logout(u) AND NOT ONCE login(u)", "strictly": "logout(u) AND NOT PREV[0,0] login(u)"}
+    together = verdicts(formulas, "@1 logout(a) login(a);")
+    apart = verdicts(formulas, "@1 login(a);\n@1 logout(a);")
+    assert [row.outcome for row in together.rows] == ["kept", "broken"]
+    assert [row.outcome for row in apart.rows] == ["kept", "kept"]
+
+
+def test_rules_have_to_fit_the_signature() -> None:
+    for formula, message in (
+        ("G !logon", "unknown tool `logon`"),
+        ("forall u: G(login(x1 == u) -> F !logout(user == u) & H tick(a == u))", "no argument `a`"),
+    ):
+        with pytest.raises(FormulaError, match=message):
+            prepare_rules([Rule(id="r", formula=formula)], SIGNATURE)
+
+
+def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "late.mfotl").write_text("login(u) AND NOT EVENTUALLY[0,1] logout(u)", encoding="utf-8")
+    (tmp_path / "known.mfotl").write_text("ALWAYS (logout(u) IMPLIES ONCE login(u))", encoding="utf-8")
+    (tmp_path / "log").write_text("@1 login(ada);\n@4 tick();", encoding="utf-8")
+    (tmp_path / "log.sig").write_text(SIGNATURE_TEXT, encoding="utf-8")
+    files = (tmp_path / "late.mfotl", tmp_path / "known.mfotl")
+    options = ("--signature", tmp_path / "log.sig", "--time-unit", "1h", "--out", tmp_path / "rules.jsonl")
+    code, out, err = lawtrace("rules", "import", "mfotl", *files, *options, "--json")
+    assert code == 0, err
+    assert json.loads(out.splitlines()[-1])["readings"] == {"late": "violations", "known": "policy"}
+
+    options = ("--rules", tmp_path / "rules.jsonl", "--time-unit", "1h", "--out", tmp_path / "audit.jsonl")
+    code, out, err = lawtrace("audit", tmp_path / "log", "--tools", tmp_path / "log.sig", *options, "--json")
+    assert code == 1, err
+    assert "late: violation at time point 0 (@1): u = ada" in " ".join(err.split())
+    result: dict[str, Any] = json.loads(out.splitlines()[-1])
+    assert {row["rule"]: row["outcome"] for row in result["verdicts"]} == {"late": "broken", "known": "kept"}
+    rows = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["rule"], row["violations"]) for row in rows] == [("late", 1), ("known", 0)]
+    assert rows[0]["first"] == [{"time_point": 0, "time": 3600, "values": {"u": "ada"}}]
+
+    code, _, err = lawtrace("audit", tmp_path / "log", *options)
+    assert code == 2
+    assert "--tools" in err
+    code, _, err = lawtrace(
+        "rules", "import", "mfotl", *files, "--signature", tmp_path / "log.sig", "--time-unit", "2x"
+    )
+    assert code == 2
+    assert "--time-unit '2x'" in err
+
+
+# The published GDPR log, against a direct computation
+
+
+@pytest.mark.shared
+def test_the_gdpr_log_has_the_violations_that_a_direct_computation_finds() -> None:
+    signature = parse_signature(published_text("temporal/gdpr_signature.sig"))
+    names = ("gdpr_consent", "gdpr_deletion", "gdpr_lawfulness")
+    formulas = {name: published_text(f"temporal/{name}.mfotl") for name in names}
+    audit = verdicts(formulas, (DATA / "temporal" / "gdpr.log").read_text(encoding="utf-8"), signature, 86_400)
+    by_hand = _gdpr_by_hand(published_text("temporal/gdpr.log"))
+    assert {row.rule: row.violations for row in audit.rows} == {name: len(found) for name, found in by_hand.items()}
+    for row in audit.rows:
+        listed = [(one.time_point, one.time // 86_400, tuple(one.values.values())) for one in row.first]
+        assert listed == sorted(by_hand[row.rule])[: len(listed)]
+    assert all(row.outcome == "broken" for row in audit.rows)
+
+
+def _gdpr_by_hand(log: str) -> dict[str, list[tuple[int, int, tuple[str, ...]]]]:
+    """The violations of the three GDPR formulas: time point, day and values. Reads the log by splitting at quotes."""
+    steps: list[tuple[int, list[tuple[str, tuple[str, ...]]]]] = []
+    for line in log.splitlines():
+        stamp, _, rest = line.partition("@")[2].partition(" ")
+        pieces = rest.rstrip(";").split(")")[:-1]
+        calls = [piece.strip().partition("(") for piece in pieces]
+        steps.append((int(stamp), [(name, tuple(values.split('"')[1::2])) for name, _, values in calls]))
+    consented = set[tuple[str, ...]]()
+    ever, granted = set[tuple[str, ...]](), set[tuple[str, ...]]()
+    deleted = defaultdict[tuple[str, ...], list[tuple[int, int]]](list)
+    for position, (day, calls) in enumerate(steps):
+        for name, values in calls:
+            if name == "delete":
+                deleted[values].append((position, day))
+    found = {
+        name: list[tuple[int, int, tuple[str, ...]]]() for name in ("gdpr_consent", "gdpr_deletion", "gdpr_lawfulness")
+    }
+    last = steps[-1][0]
+    for position, (day, calls) in enumerate(steps):
+        consented -= {values for name, values in calls if name == "ds_revoke"}
+        new = {values for name, values in calls if name == "ds_consent"}
+        granted |= {values for name, values in calls if name == "legal_grounds"}
+        consented, ever = consented | new, ever | new
+        for name, values in dict.fromkeys(calls):
+            if name == "use":
+                pair = (values[2], values[0])
+                if pair not in granted | consented:
+                    found["gdpr_consent"].append((position, day, values))
+                if pair not in granted | ever:
+                    found["gdpr_lawfulness"].append((position, day, values))
+            late = not any(at >= position and other <= day + 30 for at, other in deleted[values])
+            if name == "ds_deletion_request" and late and last > day + 30:
+                found["gdpr_deletion"].append((position, day, values))
+    return found
