@@ -51,7 +51,7 @@ def _shoot(address: str) -> None:
         page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
         page.goto(f"{address}runs/quickstart/attempts?outcome=unsafe_success&style=goal")
         page.get_by_role("link", name="unsafe success").first.click()
-        page.get_by_role("link", name="The message that broke it").first.click()
+        page.get_by_role("link", name="Message that broke it").first.click()
         # A browser goes to the message a moment after the page is there, and says nothing when it has.
         page.locator(":target").evaluate("message => message.scrollIntoView({block: 'center', behavior: 'instant'})")
         page.screenshot(path=PICTURE)
