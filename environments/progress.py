@@ -1,4 +1,4 @@
-"""Progress of long work, for whatever shows it."""
+"""Progress of long work."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

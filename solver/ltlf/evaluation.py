@@ -31,9 +31,10 @@ from lawtrace.solver.ltlf.conditions import (
     tracked_comparison,
 )
 from lawtrace.solver.ltlf.duties import NextTable, UntilTable
-from lawtrace.solver.ltlf.moment import Check, Generator, Key, Moment, as_key, from_key, to_key, unsafe
+from lawtrace.solver.ltlf.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
 from lawtrace.solver.ltlf.pending import Pending, Status, junction, negation
 from lawtrace.solver.ltlf.relations import EventTotals, PastTable, summarise
+from lawtrace.solver.ltlf.safety import unsafe
 from lawtrace.solver.ltlf.syntax import (
     And,
     Atom,
@@ -94,14 +95,10 @@ class Evaluator:
         self._expiries: list[UntilTable] = []
         self._by_tool: dict[str, tuple[Callable[[], None], ...]] = {}
         self._always: tuple[Callable[[], None], ...] = ()
-        self._tables: Final[dict[Formula, PastTable | UntilTable | NextTable]] = {}
+        self._past: Final[dict[Formula, PastTable]] = {}
+        self._future: Final[dict[Formula, UntilTable | NextTable]] = {}
 
     # Stepping
-
-    @property
-    def every_step(self) -> bool:
-        """Whether something has to be done in steps without a call that the rule names."""
-        return bool(self._always)
 
     def seal(self) -> None:
         """Finish compiling: decide which work belongs to which tools."""
@@ -390,24 +387,21 @@ class Evaluator:
         return value
 
     def _past_table(self, formula: Since | Yesterday) -> PastTable:
-        table = self._tables.get(formula) or PastTable(self, formula)
-        if not isinstance(table, PastTable):
-            raise TypeError(formula)
-        if formula not in self._tables:
-            self._tables[formula] = table
+        if formula not in self._past:
+            self._past[formula] = table = PastTable(self, formula)
             self.add_update(table.update, table.tools)
-        return table
+        return self._past[formula]
 
     def _table(self, formula: Since | Yesterday | Until | Next) -> PastTable | UntilTable | NextTable:
         if isinstance(formula, Since | Yesterday):
             return self._past_table(formula)
-        if formula not in self._tables:
+        if formula not in self._future:
             table = UntilTable(self, formula) if isinstance(formula, Until) else NextTable(self, formula)
-            self._tables[formula] = table
+            self._future[formula] = table
             self.add_update(table.update, table.tools)
             if isinstance(table, UntilTable):
                 self._expiries.append(table)
-        return self._tables[formula]
+        return self._future[formula]
 
 
 _FUTURE: Final = 1000

@@ -18,7 +18,7 @@ from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Verdict
 from lawtrace.solver.ltlf.evaluation import Evaluator
 from lawtrace.solver.ltlf.moment import Generator, Key, from_key
-from lawtrace.solver.ltlf.normal_form import normal_form
+from lawtrace.solver.ltlf.normal_form import normal_form, original_names
 from lawtrace.solver.ltlf.pending import Pending, Status, junction
 from lawtrace.solver.ltlf.syntax import (
     And,
@@ -34,7 +34,6 @@ from lawtrace.solver.ltlf.syntax import (
     Top,
     Until,
     Yesterday,
-    atoms_of,
     subformulas,
 )
 from lawtrace.solver.ltlf.terms import Now, Scalar, leaves
@@ -73,7 +72,6 @@ class MetricRule:
         self.formula: Final = formula
         self.normal: Final = normal_form(formula)
         self.timed: Final = any(map(_reads_time, subformulas(formula)))
-        self.tools: Final = frozenset(atom.tool for atom in atoms_of([formula]))
         MetricMonitor(self)  # refuses unsafe formulas
 
     def holds_without_events(self) -> bool:
@@ -126,7 +124,7 @@ class MetricMonitor:
             names, violation = violation.variables, violation.body
         evaluator = self._evaluator
         generate = evaluator.compile_generator(violation, frozenset())
-        shown = tuple(name.partition("__")[0] for name in names)
+        shown = tuple(map(original_names, names))
         read = evaluator.moment.reader(names)
         found = self._found
         trigger = self._trigger(violation)

@@ -14,6 +14,7 @@ from lark.lark import PostLex
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.solver.ltlf.mfotl_signature import LogSignature
+from lawtrace.solver.ltlf.parser import located as error_at
 from lawtrace.solver.ltlf.syntax import (
     AggregateFunction,
     Always,
@@ -194,10 +195,7 @@ def located(text: str, message: str, place: object) -> FormulaError:
     if isinstance(place, Token) and place.type == "$END":
         lines = text.rstrip().split("\n")
         line, column = len(lines), len(lines[-1]) + 1
-    shown = text.split("\n")[line - 1].replace("\t", " ")
-    first = max(0, column - 51)
-    caret = " " * (column - 1 - first) + "^"
-    return LocatedError(f"line {line}, column {column}: {message}\n    {shown[first : first + 100]}\n    {caret}")
+    return LocatedError(str(error_at(text, message, line, column)))
 
 
 class LocatedError(FormulaError):

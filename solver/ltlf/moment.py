@@ -1,30 +1,13 @@
 """The present step of an evaluation, the values of variables in it, and how compiled subformulas look."""
 
-import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Protocol, cast
 
-from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf.conditions import AndCondition, Comparison
-from lawtrace.solver.ltlf.normal_form import readable
 from lawtrace.solver.ltlf.pending import Status
-from lawtrace.solver.ltlf.syntax import (
-    Always,
-    And,
-    Atom,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Not,
-    Since,
-    free_variables,
-)
-from lawtrace.solver.ltlf.terms import BoundVariable, FieldPath, Scalar, Value, is_value
+from lawtrace.solver.ltlf.syntax import Formula
+from lawtrace.solver.ltlf.terms import Scalar, Value, is_value
 
 Key = tuple[Hashable, ...]
 """The values of some variables, as a dictionary key."""
@@ -121,50 +104,3 @@ class Compiler(Protocol):
     def compile_finder(self, formula: Formula) -> Generator | None: ...
 
     def triggers(self, formula: Formula) -> frozenset[str] | None: ...
-
-
-class UnsafeFormulaError(FormulaError):
-    """A formula does not say which values its variables have.
-
-    Attributes:
-        part: the text of the subformula that would need to.
-        variable: one of the variables.
-    """
-
-    def __init__(self, part: Formula, missing: frozenset[str], example: Formula) -> None:
-        self.part = _as_written(str(readable(part)))
-        self.variable = _as_written(min(missing))
-        super().__init__(
-            f"`{self.part}` does not say which values `{self.variable}` has, so every value there is would have to be "
-            f"tried: name an event that has it, as in `{_as_written(str(example))}`"
-        )
-
-
-def unsafe(part: Formula, missing: frozenset[str]) -> UnsafeFormulaError:
-    """The error for a subformula in normal form that needs the values of some variables."""
-    names = tuple(sorted(free_variables(part)))
-    written, event = readable(part), _naming(names)
-    if isinstance(written, Not):
-        return UnsafeFormulaError(part, missing, ForAll(names, Always(Implies(event, written.operand))))
-    return UnsafeFormulaError(part, missing, Exists(names, Eventually(And(event, written))))
-
-
-def unsafe_since(formula: Since, missing: frozenset[str]) -> UnsafeFormulaError:
-    """The error for `f S g` with variables in f that g lacks."""
-    right = And(_naming(tuple(sorted(missing))), readable(formula.right))
-    return UnsafeFormulaError(formula, missing, replace(formula, left=readable(formula.left), right=right))
-
-
-def _naming(variables: Sequence[str]) -> Atom:
-    """A call that says which values the variables have, for examples."""
-    fields = ("field", "other", "third", *(f"field_{number}" for number in range(4, len(variables) + 1)))
-    parts = [
-        Comparison(FieldPath((field,)), "==", BoundVariable(name))
-        for field, name in zip(fields, variables, strict=False)
-    ]
-    return Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
-
-
-def _as_written(text: str) -> str:
-    """The text with the variables' own names, which the normal form numbers."""
-    return re.sub(r"__[0-9]+\b", "", text)

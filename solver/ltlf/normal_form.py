@@ -12,6 +12,7 @@ through `|`, through the operand of a temporal operator that has to become true,
 future that alone names x.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
@@ -51,8 +52,13 @@ from lawtrace.solver.ltlf.windows import Window
 
 
 def normal_form(formula: Formula) -> Formula:
-    """An equivalent formula in normal form. Variables that are bound twice get new names: `x`, `x'2`, `x'3`."""
+    """An equivalent formula in normal form. Variables that are bound twice get new names: `x`, `x__2`, `x__3`."""
     return _Normaliser().rule(formula)
+
+
+def original_names(text: str) -> str:
+    """The text of a formula in normal form, or of a variable of it, with the names before `normal_form`."""
+    return re.sub(r"__[0-9]+\b", "", text)
 
 
 def negated(formula: Formula) -> Formula:
@@ -103,10 +109,8 @@ def exists(variables: frozenset[str], formula: Formula) -> Formula:
         case Or(parts):
             return disjunction([exists(variables, part) for part in parts])
         case And(parts):
-            # What only one part about the future names is looked for there: no other part would find its values.
-            own = [_only_here(variables, part, parts) if _asks_future(part) else frozenset[str]() for part in parts]
-            parts = [exists(names, part) for names, part in zip(own, parts, strict=True)]
-            variables -= frozenset[str]().union(*own)
+            parts = _quantified_in_future(variables, parts)
+            variables &= frozenset[str]().union(*map(free_variables, parts))
             outside = [part for part in parts if not variables & free_variables(part)]
             inside = [part for part in parts if variables & free_variables(part)]
             if not inside:
@@ -127,11 +131,15 @@ def exists(variables: frozenset[str], formula: Formula) -> Formula:
             return Exists(tuple(sorted(variables)), formula)
 
 
-def _only_here(variables: frozenset[str], part: Formula, parts: Sequence[Formula]) -> frozenset[str]:
-    """The variables that occur in one part of a conjunction and in no other."""
-    return variables & free_variables(part) - frozenset[str]().union(
-        *(free_variables(other) for other in parts if other is not part)
-    )
+def _quantified_in_future(variables: frozenset[str], parts: Sequence[Formula]) -> list[Formula]:
+    """The parts of a conjunction, with the variables that only one part about the future names quantified in it: no
+    other part would find their values.
+    """
+
+    def elsewhere(part: Formula) -> frozenset[str]:
+        return frozenset[str]().union(*(free_variables(other) for other in parts if other is not part))
+
+    return [exists(variables - elsewhere(part), part) if _asks_future(part) else part for part in parts]
 
 
 def _is_about_every_step(formula: Formula) -> bool:
@@ -149,12 +157,7 @@ def _in_front(variables: frozenset[str], violation: Formula) -> Formula:
     """
     variables &= free_variables(violation)
     if isinstance(violation, And):
-        own = [
-            _only_here(variables, part, violation.operands) if _asks_future(part) else frozenset[str]()
-            for part in violation.operands
-        ]
-        parts = [exists(names, part) for names, part in zip(own, violation.operands, strict=True)]
-        violation = conjunction(parts)
+        violation = conjunction(_quantified_in_future(variables, violation.operands))
         variables &= free_variables(violation)
     elif _asks_future(violation):
         return exists(variables, violation)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.moment import Compiler, Generator, Key, as_key, from_key, unsafe, unsafe_since
+from lawtrace.solver.ltlf.moment import Compiler, Generator, Key, as_key, from_key
 from lawtrace.solver.ltlf.pending import Status
+from lawtrace.solver.ltlf.safety import unsafe, unsafe_since
 from lawtrace.solver.ltlf.syntax import EventAggregate, Formula, Not, Since, Top, Yesterday, free_variables
 from lawtrace.solver.ltlf.terms import MISSING, Missing, Value
 
@@ -181,7 +182,7 @@ class PastTable:
 
 @dataclass(slots=True)
 class _Group:
-    """The events that one aggregate counts for one combination of values."""
+    """The events that one aggregate counts for one combination of values: one by one under a window, else in sum."""
 
     entries: deque[tuple[int, Value]] = field(default_factory=deque[tuple[int, Value]])
     count: int = 0
@@ -244,7 +245,8 @@ class EventTotals:
                 group.entries.append((now, value))
                 if leaf.window.upper is not None:
                     self._oldest.append((now, key))
-            self._add(group, value)
+            else:
+                self._add(group, value)
         self._forget_old()
         if self._reset is not None:
             for _ in self._reset():

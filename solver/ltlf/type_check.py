@@ -30,8 +30,8 @@ from lawtrace.solver.ltlf.conditions import (
     condition_parts,
 )
 from lawtrace.solver.ltlf.metric import MetricRule
-from lawtrace.solver.ltlf.moment import UnsafeFormulaError
 from lawtrace.solver.ltlf.parser import located
+from lawtrace.solver.ltlf.safety import UnsafeFormulaError
 from lawtrace.solver.ltlf.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
 from lawtrace.solver.ltlf.syntax import (
     Atom,

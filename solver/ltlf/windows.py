@@ -58,11 +58,8 @@ class Span:
 
     @property
     def seconds(self) -> int:
-        """The length of a fixed span; at most the length of a calendar span, for planning."""
-        if self.fixed:
-            return self.amount * SECONDS[self.unit]
-        days = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 7}[self.unit]
-        return (self.amount + 1) * days * SECONDS["d"]
+        """The length of a fixed span. KeyError for one that follows the calendar."""
+        return self.amount * SECONDS[self.unit]
 
     def end(self, start: int) -> int:
         """The last second of the span that begins at `start`."""
