@@ -21,7 +21,7 @@ from random import Random
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.state import State
@@ -72,12 +72,12 @@ def known_tables(events: list[Event]) -> set[str]:
 
 def attempt(random: Random, *, aware: bool) -> bool:
     """Try once to find a compliant trace; return success."""
-    state, events = ENVIRONMENT.populate(random), list[Event]()
+    session = Session(ENVIRONMENT, ENVIRONMENT.populate(random))
     states = [automaton.initial for automaton in AUTOMATA]
     for _ in range(LENGTH):
         tools = TOOLS
         if aware:
-            known = known_tables(events)
+            known = known_tables(session.events)
             tools = [
                 tool
                 for tool in TOOLS
@@ -88,10 +88,9 @@ def attempt(random: Random, *, aware: bool) -> bool:
                 )
             ]
         name = random.choice(tools).name
-        event, state = simulate_call(ENVIRONMENT, state, name, draw_arguments(random, state, events, name))
+        event = session.call(name, draw_arguments(random, session.state, session.events, name)).event
         if not event.completed:
             return False
-        events.append(event)
         states = [a.step(s, a.event_letter(event)) for a, s in zip(AUTOMATA, states, strict=True)]
         if aware and not all(automaton.can_accept(here) for automaton, here in zip(AUTOMATA, states, strict=True)):
             return False

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.simulation import INVALID_CALL, simulate_call
+from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.strict_json import parse_strict_json
 
 REFUSED_BY_SHIELD = "RefusedByShieldException"
 """The exception that an agent sees when a guard refuses its call."""
+SESSION_ENDED = "SessionEndedError"
+"""The error of a call after the end of the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ class CallResult:
 
 
 class Session:
-    """The simulator with its current state and the events so far.
+    """The simulator with its current state, the simulated time and the events so far.
+
+    A call begins when the one before has ended. After the declared length of a session, calls are rejected.
 
     Every call takes an optional ``message``, the id of the message that made it; the event keeps it.
 
@@ -71,6 +75,7 @@ class Session:
         state: the state after the calls so far.
         events: one per call, in order.
         objections: the guard's objections, in order.
+        now: the time at which the next call begins, in seconds since 1970.
     """
 
     def __init__(self, environment: Environment, initial: State, guard: CallGuard | None = None) -> None:
@@ -78,11 +83,26 @@ class Session:
         self.state = initial
         self.events: list[Event] = []
         self.objections: list[Objection] = []
+        self.now = environment.clock.start(initial)
+        self._declared_end = environment.clock.end(initial)
         self._guard = guard
+
+    @property
+    def end(self) -> int:
+        """When the session ends: its declared end, or the end of the last call if that is later."""
+        return max(self._declared_end, self.now)
+
+    def pass_time(self, seconds: int) -> None:
+        """Let time pass without a call. Makes no event."""
+        self.now += seconds
 
     def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
         """Execute one call unless the guard refuses it. Never raises."""
-        event, after = simulate_call(self.environment, self.state, tool, arguments)
+        if self.now >= self._declared_end:
+            error = f"{SESSION_ENDED}: the session has ended; no more calls are possible"
+            event, after = Event(tool, dict(arguments), "rejected", None, error, self.now), self.state
+        else:
+            event, after = simulate_call(self.environment, self.state, tool, arguments, self.now)
         return self._commit(event, after, message)
 
     def call_written(self, tool: str, arguments: str, message: str | None = None) -> CallResult:
@@ -100,7 +120,8 @@ class Session:
 
     def reject(self, tool: str, reason: str, message: str | None = None) -> CallResult:
         """Record a call whose arguments cannot be read. Its event has no arguments."""
-        return self._commit(Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}"), self.state, message)
+        error = f"{INVALID_CALL}: {reason}"
+        return self._commit(Event(tool, {}, "rejected", None, error, self.now), self.state, message)
 
     def open_duties(self) -> Objection | None:
         """The guard's objection to ending the session now."""
@@ -120,4 +141,5 @@ class Session:
                 event, after = replace(event, outcome="shielded", result=None, error=error), self.state
         self.state = after
         self.events.append(event)
+        self.now += call_duration(self.environment, event)
         return CallResult(event, objection.text if objection is not None and not objection.refused else None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.spec.clock import OTHER_CALL_DURATION
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -57,6 +58,7 @@ class CompiledTool:
         self._logic = logic
         self.raises = [(raised, raised.when.compile(logic)) for raised in tool.raises if raised.when is not None]
         self.fails = [(failure, failure.when.compile(logic)) for failure in tool.fails]
+        self._duration = tool.duration if isinstance(tool.duration, int) else tool.duration.compile(logic)
         self._effects = [self._compile_effect(effect) for effect in tool.effects]
         self._values: dict[str, Compiled] = {}
         self._rows: dict[str, _Listing] = {}
@@ -94,12 +96,19 @@ class CompiledTool:
         values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
         return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
 
-    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+    def duration(self, arguments: Mapping[str, Value], now: Value) -> Value:
+        """The seconds that a completed call takes."""
+        if isinstance(self._duration, int):
+            return self._duration
+        seconds = self._duration(EvaluationScope(State(), arguments, {}, now))
+        return self._logic.choose(seconds < 0, 0, seconds)
+
+    def transition(self, state: State, arguments: Mapping[str, Value], now: Value, *, succeeded: Value) -> Transition:
         """The outcome of a call that neither raises nor is rejected. ``succeeded`` guards every effect.
 
         Effects read the state before the call, and so do results unless declared otherwise.
         """
-        scope = EvaluationScope(state, arguments, {"succeeded": succeeded})
+        scope = EvaluationScope(state, arguments, {"succeeded": succeeded}, now)
         after = state
         for effect in self._effects:
             rows = after.tables[effect.entity.table]
@@ -108,7 +117,7 @@ class CompiledTool:
             )
             after = after.with_table(effect.entity.table, changed)
         results: dict[str, Value | CandidateRows] = {name: value(scope) for name, value in self._values.items()}
-        reported = EvaluationScope(after, arguments, {"succeeded": succeeded})
+        reported = EvaluationScope(after, arguments, {"succeeded": succeeded}, now)
         for name, listing in self._rows.items():
             results[name] = self._listed(listing, reported if listing.declared.after else scope)
         return Transition(after, results)
@@ -157,9 +166,9 @@ class CompiledTool:
         listed = tuple((self._logic.all([row.present, where(scope)]), row) for row in rows)
         return CandidateRows(listed, tuple(dict[str, CandidateRows]() for _ in listed))
 
-    def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> CandidateRows:
+    def listed(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> CandidateRows:
         """One rows result alone, for the planner's search for unambiguous look-ups."""
-        return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}))
+        return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}, now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,31 +232,45 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
 
 
 def simulate_call(
-    environment: Environment, state: State, name: str, arguments: Mapping[str, Json]
+    environment: Environment, state: State, name: str, arguments: Mapping[str, Json], now: int
 ) -> tuple[Event, State]:
-    """Execute one call and return its event and the state after it. Never raises."""
+    """Execute one call that begins at ``now``, and return its event and the state after it. Never raises.
+
+    The next call begins `call_duration` seconds later at the earliest.
+    """
     tool = environment.tools.get(name)
     if tool is None:
         nearest = difflib.get_close_matches(name, environment.tools, 1)
         meant = f"; did you mean {nearest[0]}?" if nearest else ""
-        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: there is no tool {name[:80]!r}{meant}"), state
+        error = f"{INVALID_CALL}: there is no tool {name[:80]!r}{meant}"
+        return _refused(name, arguments, "rejected", error, now), state
     try:
         decoded = decode_arguments(tool, arguments)
     except WrongType as error:
-        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: {error}"), state
+        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: {error}", now), state
     except WrongFormat as error:
-        return _refused(name, arguments, "raised", str(error)), state
+        return _refused(name, arguments, "raised", str(error), now), state
     arguments = _as_taken(tool, arguments, decoded)
     compiled = compile_tool(tool)
-    scope = EvaluationScope(state, decoded, {})
+    scope = EvaluationScope(state, decoded, {}, now)
     for raised, condition in compiled.raises:
         if condition(scope):
-            return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}"), state
+            return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}", now), state
     failed = any(condition(scope) for _, condition in compiled.fails)
-    transition = compiled.transition(state, decoded, succeeded=not failed)
+    transition = compiled.transition(state, decoded, now, succeeded=not failed)
     result = _encode_results(tool, transition.results, failed=failed)
     outcome = "failed" if failed else "completed"
-    return Event(name, arguments, outcome, result), state if failed else transition.state
+    return Event(name, arguments, outcome, result, None, now), state if failed else transition.state
+
+
+def call_duration(environment: Environment, event: Event) -> int:
+    """The seconds that the call took. A call that does not complete takes one second."""
+    if not event.completed:
+        return OTHER_CALL_DURATION
+    tool = environment.tools[event.tool]
+    if isinstance(tool.duration, int):
+        return tool.duration
+    return compile_tool(tool).duration(decode_arguments(tool, event.arguments), event.time)
 
 
 def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
@@ -258,8 +281,8 @@ def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, V
     }
 
 
-def _refused(name: str, arguments: Mapping[str, Json], outcome: CallOutcome, error: str) -> Event:
-    return Event(name, dict(arguments), outcome, None, error)
+def _refused(name: str, arguments: Mapping[str, Json], outcome: CallOutcome, error: str, now: int) -> Event:
+    return Event(name, dict(arguments), outcome, None, error, now)
 
 
 def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *, failed: bool) -> dict[str, Json]:

@@ -6,8 +6,10 @@
 - State: `Entity`, `Field`, `Row`, `State`. Types: `TEXT`, `MONEY`, `Choice`, ...
 - Samplers, which draw the values that users state: `Amount`, `OneOf`, `FieldValue`, ...
 - Terms, for conditions and values: `argument`, `exists`, `value_of`, ...
+- Time: `Clock`, and the terms `NOW`, `CURRENT_MOMENT` and `TODAY`.
 """
 
+from lawtrace.environments.spec.clock import Clock, starts_at
 from lawtrace.environments.spec.compliance import (
     AUDIT_LOG,
     INVALID_REQUEST,
@@ -45,6 +47,9 @@ from lawtrace.environments.spec.samplers import (
 )
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import (
+    CURRENT_MOMENT,
+    NOW,
+    TODAY,
     any_item,
     apply,
     argument,
@@ -90,20 +95,24 @@ from lawtrace.environments.spec.types import (
 __all__ = [
     "AUDIT_LOG",
     "BOOLEAN",
+    "CURRENT_MOMENT",
     "DATE",
     "INTEGER",
     "INVALID_REQUEST",
     "MINUTES_PER_DAY",
     "MOMENT",
     "MONEY",
+    "NOW",
     "RECORD_AUDIT_EVENT",
     "SUCCEEDED",
     "TEXT",
     "TEXTS",
     "TIME",
+    "TODAY",
     "Amount",
     "AnySampler",
     "Choice",
+    "Clock",
     "DayAfter",
     "DayBefore",
     "Delete",
@@ -157,6 +166,7 @@ __all__ = [
     "pending_events",
     "session_entity",
     "session_value",
+    "starts_at",
     "success_result",
     "value_of",
 ]

@@ -14,9 +14,11 @@ from functools import cached_property
 from random import Random
 
 from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.terms import reads_time
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.validation import validate_tool
+from lawtrace.environments.spec.validation import validate_clock, validate_tool
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,7 @@ class Environment:
         object_name: the object with the tools in a program.
         summary: purpose of the tools; models read it.
         populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
+        clock: when a session starts and ends.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Environment:
     entities: Mapping[str, Entity]
     tools: Mapping[str, Tool]
     populate: Callable[[Random], State] = field(repr=False)
+    clock: Clock = field(default=Clock(), repr=False)
 
     def __post_init__(self) -> None:
         for what, named in (
@@ -46,6 +50,7 @@ class Environment:
         ):
             if odd := [(key, name) for key, name in named.items() if key != name]:
                 raise InputError(f"environment {self.name!r}: the {what} {odd[0][1]!r} has the key {odd[0][0]!r}")
+        validate_clock(self.name, self.clock)
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool)
 
@@ -68,6 +73,11 @@ class Environment:
     def changing_tools(self) -> frozenset[str]:
         """The tools that change tables that a goal is about."""
         return frozenset(name for name, tool in self.tools.items() if tool.written_tables - self.compliance_tables)
+
+    @cached_property
+    def reads_time(self) -> bool:
+        """Whether refusals, effects or results of some tool depend on the time."""
+        return any(reads_time(term) for tool in self.tools.values() for term in tool.terms)
 
     @cached_property
     def event_names(self) -> tuple[str, ...]:

@@ -26,12 +26,18 @@ from lawtrace.environments.spec.types import Value
 
 @dataclass(slots=True)
 class EvaluationScope:
-    """Input of a compiled term: the state before the call, the arguments, and the bound rows and items."""
+    """Input of a compiled term.
+
+    Attributes:
+        state: before the call.
+        bound: the bound rows and items. Keyed by variable, not by name: a condition may use two rows of one table.
+        now: the time at which the call begins, in seconds since 1970; None where terms must not read it.
+    """
 
     state: State
     arguments: Mapping[str, Value]
     bound: dict[object, Any] = field(default_factory=dict[object, Any])
-    """Keyed by variable, not by name: a condition may use two rows of one table."""
+    now: Value = None
 
 
 Compiled = Callable[[EvaluationScope], Value]
@@ -189,6 +195,22 @@ class Succeeded(Term):
 
 
 SUCCEEDED = Succeeded()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Now(Term):
+    """The time at which the call begins, in whole units of some seconds, counted from ``origin`` at 1970-01-01."""
+
+    words: str
+    unit: int = 1
+    origin: int = 0
+
+    def compile(self, logic: Logic) -> Compiled:
+        unit, origin, quotient = self.unit, self.origin, logic.quotient
+        return lambda scope: quotient(scope.now, unit) + origin
+
+    def __str__(self) -> str:
+        return self.words
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,10 @@ class Logic(Protocol):
 
     def equal(self, left: Value, right: Value) -> Value: ...
 
+    def quotient(self, number: Value, divisor: int) -> Value:
+        """The number divided by a positive constant, rounded down."""
+        ...
+
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         """A Python function of strings (a predicate or a string), tabulated where a string is still open."""
         ...
@@ -51,6 +55,9 @@ class PlainLogic:
 
     def equal(self, left: Value, right: Value) -> Value:
         return left == right
+
+    def quotient(self, number: Value, divisor: int) -> Value:
+        return number // divisor
 
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         return function(*texts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
 from lawtrace.environments.spec.expressions import (
     AnyItem,
     Apply,
@@ -14,6 +15,7 @@ from lawtrace.environments.spec.expressions import (
     FreshKey,
     IfGiven,
     IsEmpty,
+    Now,
     RowCondition,
     RowVariable,
     Term,
@@ -24,6 +26,13 @@ from lawtrace.environments.spec.expressions import (
 )
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value
+
+NOW = Now("the current time")
+"""The time at which the call begins, in seconds since 1970."""
+CURRENT_MOMENT = Now("the current moment", 60, EPOCH_MOMENT)
+"""The same as a MOMENT: the minute in which the call begins."""
+TODAY = Now("today", SECONDS_PER_DAY, EPOCH_DAY)
+"""The same as a DATE: the day on which the call begins."""
 
 
 def argument(name: str) -> Argument:
@@ -145,6 +154,11 @@ def fields_of(term: Term) -> set[tuple[str, str]]:
     """The row fields that the term reads, each with its table."""
     own = _field_read(term)
     return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
+
+
+def reads_time(term: Term) -> bool:
+    """Whether the term depends on when the call begins."""
+    return isinstance(term, Now) or any(reads_time(part) for part in term.parts())
 
 
 def tables_of(term: Term) -> set[str]:

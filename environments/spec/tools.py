@@ -141,6 +141,8 @@ class Tool:
         emits: name of the audit event of a completed call, if there is one.
         compliance: whether it only serves the rules. Masking hides such tools.
         critical: whether coverage of critical tools (S.C.) counts it.
+        duration: seconds that a completed call takes, a number or a term over the arguments and the time (``NOW``).
+            A negative value counts as zero.
         phrases: wording of a call. Compliance tools have none, since users never ask for them.
         leak_words: word stems that would reveal a compliance tool in an instruction.
         hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
@@ -156,6 +158,7 @@ class Tool:
     emits: str | None = None
     compliance: bool = False
     critical: bool = False
+    duration: int | Term = 1
     phrases: Phrases | PhrasesByArgument | None = None
     leak_words: tuple[str, ...] = ()
     hint: str | None = None
@@ -173,7 +176,8 @@ class Tool:
     def terms(self) -> tuple[Term, ...]:
         """All conditions and values of the declaration."""
         declared = (*self.effects, *self.results)
-        return (*self.refusals, *(term for part in declared for term in part.terms()))
+        duration = (self.duration,) if isinstance(self.duration, Term) else ()
+        return (*self.refusals, *duration, *(term for part in declared for term in part.terms()))
 
     @property
     def revealing_results(self) -> tuple[RowsResult | KeyResult, ...]:

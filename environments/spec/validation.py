@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.effects import (
     Delete,
     Effect,
@@ -16,7 +17,7 @@ from lawtrace.environments.spec.effects import (
     Update,
     ValueResult,
 )
-from lawtrace.environments.spec.expressions import Argument
+from lawtrace.environments.spec.expressions import Argument, Term
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
@@ -27,6 +28,12 @@ def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) 
     """Check a tool. Raises InputError naming the environment, the tool and the first problem."""
     for problem in _problems(entities, tool):
         raise InputError(f"environment {environment!r}, tool {tool.name!r}: {problem}")
+
+
+def validate_clock(environment: str, clock: Clock) -> None:
+    """Check the clock. Raises InputError naming the environment."""
+    if clock.length <= 0:
+        raise InputError(f"environment {environment!r}, clock: the length must be positive, not {clock.length} s")
 
 
 def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
@@ -43,6 +50,11 @@ def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
     for name in sorted(_needed_arguments(tool)):
         if not tool.parameter(name).required and tool.parameter(name).default is None:
             yield f"{name!r} is optional, and a term computes with it outside of an if_given on it"
+    if isinstance(tool.duration, Term):
+        for table in sorted(tables_of(tool.duration)):
+            yield f"its duration reads the table {table!r}; only arguments and the time may decide it"
+    elif tool.duration < 0:
+        yield f"its duration must not be negative, but is {tool.duration} s"
     for effect in tool.effects:
         yield from _invalid_fields(effect)
     for result in tool.results:

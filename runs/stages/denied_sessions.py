@@ -64,7 +64,7 @@ def deny_authorization(environment: Environment, state: State) -> State:
     for table in tables:
         rows = tuple(Row({**row.values, AUTHORIZED: False}, row.present) for row in state.tables[table])
         denied = state.with_table(table, rows)
-        event, _ = simulate_call(environment, denied, AUTHORIZATION_TOOL, {})
+        event, _ = simulate_call(environment, denied, AUTHORIZATION_TOOL, {}, environment.clock.start(denied))
         if event.completed and event.result == {AUTHORIZED: False}:
             return denied
     raise InputError(

@@ -11,7 +11,7 @@ from lawtrace.agents.conversations.instruction_writing import InstructionResult,
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.errors import InputError, LawtraceError
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
@@ -168,10 +168,9 @@ def _accept_pair(
 def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
     """Raise InputError for a trace made under other rules or another declaration."""
     trace = row.trace(environment)
-    state = trace.initial
+    session = Session(environment, trace.initial)
     for event in trace.events:
-        again, state = simulate_call(environment, state, event.tool, event.arguments)
-        if again != event:
+        if session.call(event.tool, event.arguments).event != event:
             raise InputError(f"trace {row.id}: {event.tool} now behaves differently; synthesize the traces again")
     for verdict in judge_rules(rules, trace.events, ()):
         if not verdict.kept:

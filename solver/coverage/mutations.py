@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
@@ -222,12 +222,14 @@ def measure_mutation_score(
     return MutationScore(mutants, killed, kills, tuple(survivors))
 
 
-def _execute(environment: Environment, state: State, mutant: Mutant) -> list[Event]:
-    events: list[Event] = []
-    for number, (tool, arguments) in enumerate(mutant.calls):
-        event, state = simulate_call(environment, state, tool, arguments)
-        events.append(replace(event, result=mutant.answers[number]) if number in mutant.answers else event)
-    return events
+def _execute(environment: Environment, initial: State, mutant: Mutant) -> list[Event]:
+    session = Session(environment, initial)
+    for tool, arguments in mutant.calls:
+        session.call(tool, arguments)
+    return [
+        replace(event, result=mutant.answers[number]) if number in mutant.answers else event
+        for number, event in enumerate(session.events)
+    ]
 
 
 def _violated_rules(rules: Sequence[Rule], events: Sequence[Event]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.runtime.simulation import compile_tool, simulate_call
+from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.expressions import EvaluationScope
@@ -130,11 +130,12 @@ def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | Non
         drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
         drawn |= sample_arguments(tool, state, Random(seed))
         said = {name: tool.parameter(name).type.encode(value) for name, value in drawn.items() if value is not None}
+        now = environment.clock.start(state)
         try:
-            simulate_call(environment, state, tool.name, said)
+            call_duration(environment, simulate_call(environment, state, tool.name, said, now)[0])
         except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
             return DeclarationIssue(
-                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn))}",
+                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, {}, now))}",
                 f"a call raises {type(error).__name__}: {error}",
                 "compare values of one type: internally, money is cents, days and minutes are numbers",
                 f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",
@@ -152,7 +153,7 @@ def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
             condition(scope)
         except Exception:  # noqa: BLE001 (reported by the caller)
             return place
-    return "effects and results"
+    return "effects, results and duration"
 
 
 def _same(one: State, other: State) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from lawtrace.environments.events import FromResults, Json
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -64,12 +64,12 @@ def _is_undone_by(
 ) -> bool:
     """Whether the second call, made right after the first, restores the state before it."""
     first, second = (calls[number].event for number in pair)
-    before = after = states[pair[0]]
+    before = states[pair[0]]
+    session = Session(environment, before)
     for event in (first, second):
-        again, after = simulate_call(environment, after, event.tool, event.arguments)
-        if not again.completed:
+        if not session.call(event.tool, event.arguments).event.completed:
             return False
-    return not compare_states(environment, before, before, after)
+    return not compare_states(environment, before, before, session.state)
 
 
 def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[int, ...]:
@@ -82,10 +82,10 @@ def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple
 
 
 def _replay(
-    environment: Environment, state: State, calls: Sequence[PlannedCall], numbers: Iterable[int]
+    environment: Environment, initial: State, calls: Sequence[PlannedCall], numbers: Iterable[int]
 ) -> tuple[State, ...]:
     """The states before, between and after the calls of those indices; none if one of them does not complete."""
-    states, results = [state], dict[int, Json]()
+    session, states, results = Session(environment, initial), [initial], dict[int, Json]()
     for number in numbers:
         arguments = dict(calls[number].event.arguments)
         for name, places in calls[number].looked_up.items():
@@ -94,9 +94,9 @@ def _replay(
             except (LookupError, TypeError):
                 return ()
             arguments[name] = found if isinstance(calls[number].origins[name], FromResults) else found[0]
-        event, state = simulate_call(environment, state, calls[number].event.tool, arguments)
+        event = session.call(calls[number].event.tool, arguments).event
         if not event.completed:
             return ()
         results[number] = event.result
-        states.append(state)
+        states.append(session.state)
     return tuple(states)

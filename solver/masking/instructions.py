@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.environments.events import Event, Json, SaidByUser
-from lawtrace.environments.runtime.simulation import decode_arguments, simulate_call
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import decode_arguments
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -217,21 +218,20 @@ def check_reader_calls(
 def _simulate(
     environment: Environment, initial: State, reading: Sequence[ReaderCall]
 ) -> tuple[list[Event], State, str | None]:
-    events: list[Event] = []
-    state = initial
+    session = Session(environment, initial)
     for number, read in enumerate(reading, 1):
         arguments: dict[str, Json] = {}
         for name, value in read.arguments.items():
             try:
-                arguments[name] = _resolve_argument(value, events)
+                arguments[name] = _resolve_argument(value, session.events)
             except (LookupError, TypeError):
-                return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result"
-        event, state = simulate_call(environment, state, read.tool, arguments)
-        events.append(event)
+                reason = f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result"
+                return session.events, session.state, reason
+        event = session.call(read.tool, arguments).event
         if not event.completed:
             reason = event.error or "it did not succeed"
-            return events, state, f"call {number} of the reading, {_call_text(event)}, fails: {reason}"
-    return events, state, None
+            return session.events, session.state, f"call {number} of the reading, {_call_text(event)}, fails: {reason}"
+    return session.events, session.state, None
 
 
 def _resolve_argument(argument: ReaderArgument, events: Sequence[Event]) -> Json:

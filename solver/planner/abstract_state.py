@@ -26,7 +26,7 @@ from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, Te
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import OneOf, UnusedValue
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import arguments_of, fields_of, tables_of
+from lawtrace.environments.spec.terms import arguments_of, fields_of, reads_time, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.planner.argument_choices import RowClass
@@ -73,7 +73,7 @@ class StateAbstraction:
         self._state_queries: list[_StateQuery] = []
         self._row_queries: dict[str, list[_StateQuery]] = {table: [] for table in environment.entities}
         self.abstracted_refusals: dict[str, list[Term]] = {}
-        """For each tool the refusals that depend on the state and on abstracted data, such as amounts."""
+        """For each tool the refusals that depend on abstracted data: on the time, or on the state and amounts."""
         for tool in environment.tools.values():
             asked = [(term, self._add_queries(tool, term, is_refusal=True)) for term in _refusals(tool)]
             self.abstracted_refusals[tool.name] = [term for term, is_asked in asked if not is_asked]
@@ -102,8 +102,10 @@ class StateAbstraction:
 
     def _add_queries(self, tool: Tool, term: Term, *, is_refusal: bool) -> bool:
         """Add the queries for a term. False if it depends on more than the state, one row and parameters with few
-        values.
+        values, such as the time.
         """
+        if reads_time(term):
+            return False
         named = [tool.parameter(name) for name in sorted(arguments_of(term))]
         rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]
         others = [parameter for parameter in named if parameter not in rows]
@@ -256,8 +258,8 @@ class StateAbstraction:
 
 
 def _refusals(tool: Tool) -> list[Term]:
-    """The refusal terms that read the state."""
-    return [term for term in tool.refusals if tables_of(term)]
+    """The refusal terms that read the state or the time."""
+    return [term for term in tool.refusals if tables_of(term) or reads_time(term)]
 
 
 def _observed_result_terms(tool: Tool, predicates: ObservedPredicates) -> list[Term]:

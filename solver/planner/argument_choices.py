@@ -96,7 +96,7 @@ class ArgumentChooser:
                 choice = self._sample_once(search_state, self._environment.tools[name], random)
                 if choice is not None and (repr_key := repr(choice.values)) not in seen:
                     seen.add(repr_key)
-                    keys |= {choice.only_match(lookups[0], search_state.state)} - {None}
+                    keys |= {choice.only_match(lookups[0], search_state)} - {None}
         return {table: frozenset(keys) for table, keys in found.items()}
 
     def _is_new(self, search_state: SearchState, choice: CallChoice) -> bool | None:
@@ -104,7 +104,7 @@ class ArgumentChooser:
         lookup = self._lookups[choice.tool.name][0]
         if lookup.after:
             return True
-        key = choice.only_match(lookup, search_state.state)
+        key = choice.only_match(lookup, search_state)
         return None if key is None else key not in search_state.known.get(lookup.entity.table, {})
 
     def _sample_once(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
@@ -205,7 +205,7 @@ class ArgumentChooser:
             given = (
                 matters
                 if source.when is None
-                else bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values)))
+                else bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values, {}, search_state.now)))
             )
             if not given or (source.when is None and matters):
                 kinds.append(_ArgumentValue(parameter.default, None))
@@ -255,7 +255,7 @@ class ArgumentChooser:
     ) -> bool:
         if source.when is None:
             return random.random() < source.share
-        return bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values)))
+        return bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values, {}, search_state.now)))
 
     def _classes(
         self, search_state: SearchState, table: str, used: frozenset[Value]

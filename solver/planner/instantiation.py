@@ -112,7 +112,7 @@ class _Instantiation:
     def _run_with_solved_numbers(self) -> bool:
         """Let Z3 choose the numbers of all calls so far, and run them again."""
         calls = [OpenCall(choice.tool, choice.values, choice.numbers) for choice in self._choices]
-        solved = solve_amounts(self._search_states[0].state, calls)
+        solved = solve_amounts(self._search_states[0].state, calls, self._search_states[0].now)
         if solved is None:
             return False
         before = self._choices

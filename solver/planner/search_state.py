@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import cast
 
 from lawtrace.environments.events import Event, FromResult, Json, JsonPath, Origin
-from lawtrace.environments.runtime.simulation import compile_tool, simulate_call
+from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
 from lawtrace.environments.spec.samplers import Amount
@@ -27,12 +27,16 @@ class SearchState:
     """The state between two calls.
 
     Attributes:
+        now: the time at which the next call begins.
+        end: the time at which the session ends. A call must begin before it.
         known: for each table the keys that the caller knows, with the place in an earlier result that revealed each.
         findable: for each table the keys of initial rows that some look-up finds alone; empty if not computed.
         instances: the states of the values of each quantified rule, in the order of the predicates.
     """
 
     state: State
+    now: int
+    end: int
     events: tuple[Event, ...] = ()
     known: KnownRows = field(default_factory=dict[str, Mapping[Value, FromResult]])
     findable: Mapping[str, frozenset[Value]] = field(default_factory=dict[str, frozenset[Value]])
@@ -56,27 +60,35 @@ class CallChoice:
             if name in self.origins
         }
 
-    def only_match(self, lookup: RowsResult, state: State) -> Value:
+    def only_match(self, lookup: RowsResult, search_state: SearchState) -> Value:
         """The key of the one row that the look-up finds; None if it finds none or several."""
-        listed = compile_tool(self.tool).listed(lookup.name, state, self.values).listed
+        tool = compile_tool(self.tool)
+        listed = tool.listed(lookup.name, search_state.state, self.values, search_state.now).listed
         keys = [row.values[lookup.entity.key] for there, row in listed if there]
         return keys[0] if len(keys) == 1 else None
 
 
-def initial_search_state(state: State, predicates: ObservedPredicates) -> SearchState:
+def initial_search_state(environment: Environment, state: State, predicates: ObservedPredicates) -> SearchState:
     """The search state before the first call."""
-    return SearchState(state, instances=tuple(InstanceStates(automaton.initial) for automaton in predicates.quantified))
+    clock = environment.clock
+    instances = tuple(InstanceStates(automaton.initial) for automaton in predicates.quantified)
+    return SearchState(state, clock.start(state), clock.end(state), instances=instances)
 
 
 def apply_call(
     environment: Environment, search_state: SearchState, choice: CallChoice, predicates: ObservedPredicates
 ) -> SearchState | None:
-    """The search state after the call; None if it does not complete."""
-    event, state = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded())
+    """The search state after the call; None if it does not complete before the session ends."""
+    now = search_state.now
+    if now >= search_state.end:
+        return None
+    event, state = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded(), now)
     if not event.completed:
         return None
     return SearchState(
         state,
+        now + call_duration(environment, event),
+        search_state.end,
         (*search_state.events, event),
         _updated_knowledge(choice, search_state, event, state),
         search_state.findable,

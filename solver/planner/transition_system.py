@@ -17,6 +17,7 @@ Plans use one search state for each abstract state, so that they can be instanti
 *over-approximation*, which also explores search states that have more rows than the abstraction counts.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -78,13 +79,15 @@ class TransitionSystem:
         self._permissive = _without_abstracted_refusals(environment, self.abstraction.abstracted_refusals)
         self._random = Random(f"{environment.name}/facts")
         states = [environment.populate(self._random) for _ in range(INITIAL_STATE_SAMPLES)]
-        self.initial_states = tuple(dict.fromkeys(self._reached(self.initial_search_state(state)) for state in states))
+        # Abstract states have no time, so the exploration must not end with the session.
+        starts = (replace(self.initial_search_state(state), end=sys.maxsize) for state in states)
+        self.initial_states = tuple(dict.fromkeys(map(self._reached, starts)))
         self._explore()
         self.transitions = [tuple(transitions) for transitions in self._transitions]
 
     def initial_search_state(self, state: State) -> SearchState:
         """The search state before the first call."""
-        search_state = initial_search_state(state, self._predicates)
+        search_state = initial_search_state(self._environment, state, self._predicates)
         if not self.abstraction.classifies_rows:
             return search_state
         return replace(search_state, findable=self.argument_chooser.findable_rows(search_state, Random(0)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import z3
 
@@ -31,12 +32,13 @@ class OpenCall:
     numbers: Mapping[str, Amount]
 
 
-def solve_amounts(initial: State, calls: Sequence[OpenCall]) -> list[dict[str, int]] | None:
-    """Numbers for each call with which all calls complete; None if Z3 finds none within its budget."""
+def solve_amounts(initial: State, calls: Sequence[OpenCall], start: int) -> list[dict[str, int]] | None:
+    """Numbers for each call with which all calls complete, the first at ``start``; None if Z3 finds none within its
+    budget."""
     logic = SymbolicLogic()
     solver = z3.SimpleSolver()
     solver.set("rlimit", NUMBERS_RLIMIT)
-    state, preferences = initial, list[z3.BoolRef]()
+    state, now, preferences = initial, cast("Value", start), list[z3.BoolRef]()
     variables: list[dict[str, z3.ArithRef]] = []
     for index, call in enumerate(calls):
         opened: dict[str, z3.ArithRef] = {}
@@ -45,7 +47,9 @@ def solve_amounts(initial: State, calls: Sequence[OpenCall]) -> list[dict[str, i
             solver.add(variable >= region.lowest, variable <= region.highest)
             preferences.append(variable <= call.values[name])
             opened[name] = variable
-        state = _assert_completed(solver, logic, call.tool, state, {**call.values, **opened})
+        values = {**call.values, **opened}
+        state = _assert_completed(solver, logic, call.tool, state, values, now)
+        now = now + compile_tool(call.tool, logic).duration(values, now)
         variables.append(opened)
     if solver.check(*preferences) != z3.sat and solver.check() != z3.sat:
         return None
@@ -57,11 +61,11 @@ def solve_amounts(initial: State, calls: Sequence[OpenCall]) -> list[dict[str, i
 
 
 def _assert_completed(
-    solver: z3.Solver, logic: SymbolicLogic, tool: Tool, state: State, values: Mapping[str, Value]
+    solver: z3.Solver, logic: SymbolicLogic, tool: Tool, state: State, values: Mapping[str, Value], now: Value
 ) -> State:
     """Assert that the call neither raises nor fails. Returns the state after it."""
     compiled = compile_tool(tool, logic)
-    scope = EvaluationScope(state, values, {})
+    scope = EvaluationScope(state, values, {}, now)
     for _, refused in (*compiled.raises, *compiled.fails):
         solver.add(logic.negate(refused(scope)))
-    return compiled.transition(state, values, succeeded=True).state
+    return compiled.transition(state, values, now, succeeded=True).state

@@ -18,7 +18,8 @@ from typing import Literal, cast
 import z3
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, simulate_call
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.expressions import EvaluationScope, Term
@@ -117,6 +118,7 @@ class BoundedEncoding:
         return (
             f"exactly {self.length} calls, one a step, each of which completes",
             f"an initial state with {counts}",
+            f"each call begins when the one before has ended, within {self.environment.clock.length} s",
             "amounts within their declared domain, optional arguments left out unless a look-up finds rows by them",
             "a look-up makes a row known only if it is the only match",
         )
@@ -143,26 +145,27 @@ class BoundedEncoding:
 
         Keys of created rows differ there: the encoding reserves a row for every call that could create one.
         """
-        state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
+        session, monitor = Session(self.environment, self._initial), Monitor(self._automata)
         names: dict[Json, Json] = {}
         for step, planned_call in enumerate(planned):
             tool = self.environment.tools[planned_call.tool]
             said = {name: _rename_values(value, names) for name, value in planned_call.arguments.items()}
             derived = {
-                parameter.name: parameter.type.encode(parameter.source.function(self.environment.tools, tuple(events)))
+                parameter.name: parameter.type.encode(
+                    parameter.source.function(self.environment.tools, tuple(session.events))
+                )
                 for parameter in tool.parameters
                 if isinstance(parameter.source, FromTrace)
             }
-            event, state = simulate_call(self.environment, state, tool.name, {**said, **derived})
+            event = session.call(tool.name, {**said, **derived}).event
             if not event.completed:
                 return None
-            events.append(event)
             result = cast("Mapping[str, Json]", event.result)
             for made in tool.results:
                 if isinstance(made, KeyResult) and made.name in self._steps[step].results[tool.name]:
                     names[cast("str", self._steps[step].results[tool.name][made.name])] = result[made.name]
-        monitor.run(events)
-        return tuple(events) if set(monitor.final_statuses().values()) <= {"kept"} else None
+        monitor.run(session.events)
+        return tuple(session.events) if set(monitor.final_statuses().values()) <= {"kept"} else None
 
     def _encode(self, state: State) -> State:
         logic, known, pending = (
@@ -170,31 +173,51 @@ class BoundedEncoding:
             KnowledgeEncoding(self.environment, state, self._logic),
             PendingEventsEncoding(self.environment),
         )
+        now: Value = self.environment.clock.start(state)
         for step in range(self.length):
             acts = {name: z3.Bool(f"{name}@{step}") for name in self._tools}
             self._solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
-            arguments = {name: self._open_arguments(tool, step, state) for name, tool in self._tools.items()}
+            arguments = {name: self._open_arguments(tool, step, state, now) for name, tool in self._tools.items()}
             following, results = state, dict[str, Mapping[str, Value | CandidateRows]]()
             for name, compiled in self._compiled.items():
-                self._forbid_refusals(compiled, acts[name], EvaluationScope(state, arguments[name], {}))
+                self._forbid_refusals(compiled, acts[name], EvaluationScope(state, arguments[name], {}, now))
                 self._demand_knowledge(compiled.tool, acts[name], arguments[name], known, pending)
                 # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
-                transition = compiled.transition(following, arguments[name], succeeded=acts[name])
+                transition = compiled.transition(following, arguments[name], now, succeeded=acts[name])
                 following, results[name] = transition.state, transition.results
-            self._steps.append(SymbolicStep(acts, arguments, results, dict(pending.pending)))
+            self._steps.append(SymbolicStep(acts, arguments, results, dict(pending.pending), now))
+            now = self._time_after(step, now)
             known.learn(self._tools, acts, results)
             pending.update(acts, logic)
             state = following
         return state
 
-    def _open_arguments(self, tool: Tool, step: int, state: State) -> dict[str, Value]:
+    def _time_after(self, step: int, now: Value) -> Value:
+        """When the call after that step begins: a number where the durations do not depend on the calls."""
+        acts, arguments = self._steps[step].calls, self._steps[step].arguments
+        durations = {name: tool.duration(arguments[name], now) for name, tool in self._compiled.items()}
+        if (
+            isinstance(now, int)
+            and all(isinstance(d, int) for d in durations.values())
+            and len({*durations.values()}) == 1
+        ):
+            following: Value = now + next(iter(durations.values()))
+        else:
+            following = z3.Int(f"time@{step + 1}")
+            for name, seconds in durations.items():
+                self._solver.add(z3.Implies(acts[name], following == now + seconds))
+        if step + 1 < self.length and (inside := following < self.environment.clock.end(self._initial)) is not True:
+            self._solver.add(inside)
+        return following
+
+    def _open_arguments(self, tool: Tool, step: int, state: State, now: Value) -> dict[str, Value]:
         values: dict[str, Value] = {}
         filters = set[str]().union(*(arguments_of(term) for lookup in tool.lookups for term in lookup.terms()))
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{step}"
             match parameter.source:
                 case FromUser(when=when) if when is not None and self._is_left_out(
-                    when, EvaluationScope(state, values)
+                    when, EvaluationScope(state, values, {}, now)
                 ):
                     values[parameter.name] = parameter.default
                 case FromUser(when=None) if not parameter.required and parameter.name not in filters:
@@ -292,17 +315,18 @@ class BoundedEncoding:
         constraints: list[_ModelCall] = []
         for step in self._steps:
             name = next(name for name, act in step.calls.items() if z3.is_true(model.eval(act, model_completion=True)))
-            constraints.append(_ModelCall(name, self._encoded(name, step.arguments[name], model)))
+            constraints.append(_ModelCall(name, self._encoded(name, step, model)))
         return tuple(constraints)
 
-    def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
+    def _encoded(self, name: str, step: SymbolicStep, model: z3.ModelRef) -> dict[str, Json]:
         encoded: dict[str, Json] = {}
         values: dict[str, Value] = {}
         for parameter in self.environment.tools[name].parameters:
-            values[parameter.name] = value = self._closed(arguments[parameter.name], model)
+            values[parameter.name] = value = self._closed(step.arguments[name][parameter.name], model)
             when = parameter.source.when if isinstance(parameter.source, FromUser) else None
             # An argument without meaning here is left out, such as the end of permanent access.
-            needless = when is not None and not when.compile(PLAIN)(EvaluationScope(self._initial, values))
+            scope = EvaluationScope(self._initial, values, {}, self._closed(step.time, model))
+            needless = when is not None and not when.compile(PLAIN)(scope)
             if value is not None and not needless and not isinstance(parameter.source, FromTrace):
                 encoded[parameter.name] = parameter.type.encode(value)
         return encoded

@@ -59,12 +59,17 @@ class _Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SymbolicStep:
-    """One step of the bounded problem: the tool called, its arguments and results, and the pending events."""
+    """One step of the bounded problem: the tool called, its arguments and results, and the pending events.
+
+    Attributes:
+        time: when the call begins, in seconds since 1970.
+    """
 
     calls: Mapping[str, z3.BoolRef]
     arguments: Mapping[str, Mapping[str, Value]]
     results: Mapping[str, Mapping[str, Value]]
     pending: Mapping[str, Value]
+    time: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,9 @@ class SymbolicLogic:
             return False
         return self._carried(left) == self._carried(right)
 
+    def quotient(self, number: Value, divisor: int) -> Value:
+        return number / divisor if z3.is_expr(number) else number // divisor
+
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         if not any(z3.is_expr(text) for text in texts):
             return function(*texts)

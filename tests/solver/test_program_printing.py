@@ -6,34 +6,30 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Event
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.environments.spec.state import State, encode_state
+from lawtrace.environments.spec.state import encode_state
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, print_program
 from tests.support.banking_traces import TRACES
 
 
 class Forwarding:
-    """The object of a program, forwarding each method to the simulator."""
+    """The object of a program, forwarding each method to a session."""
 
-    def __init__(self, state: State) -> None:
-        self.state = state
-        self.events: list[Event] = []
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def forward(**arguments: Any) -> Any:
-            event, self.state = simulate_call(ENVIRONMENT, self.state, name, arguments)
-            self.events.append(event)
-            return event.result
+            return self._session.call(name, arguments).event.result
 
         return forward
 
 
-def run(trace: Trace, calls: Sequence[PlannedCall]) -> Forwarding:
-    bank = Forwarding(trace.initial)
-    exec(print_program(ENVIRONMENT, calls), {ENVIRONMENT.object_name: bank})
-    return bank
+def run(trace: Trace, calls: Sequence[PlannedCall]) -> Session:
+    session = Session(ENVIRONMENT, trace.initial)
+    exec(print_program(ENVIRONMENT, calls), {ENVIRONMENT.object_name: Forwarding(session)})
+    return session
 
 
 def test_the_reference_program_does_what_the_trace_does() -> None:

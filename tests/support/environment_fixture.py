@@ -41,7 +41,8 @@ class EnvironmentFixture:
         return self.refusing.get(name, self.state)
 
     def do(self, name: str, arguments: Mapping[str, Json], state: State | None = None) -> tuple[Event, State]:
-        return simulate_call(self.environment, state or self.state, name, arguments)
+        before = state or self.state
+        return simulate_call(self.environment, before, name, arguments, self.environment.clock.start(before))
 
     def tables(self, state: State | None = None) -> dict[str, Any]:
         return cast("dict[str, Any]", encode_state(state or self.state, self.environment.entities))

@@ -5,6 +5,7 @@ Deterministic in the seed, since the lambdas of a declaration are called more th
 
 from random import Random
 
+from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -20,6 +21,8 @@ from lawtrace.environments.spec.expressions import SUCCEEDED, RowVariable, Term
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import (
+    CURRENT_MOMENT,
+    NOW,
     any_item,
     argument,
     choose,
@@ -31,7 +34,7 @@ from lawtrace.environments.spec.terms import (
     value_of,
 )
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TEXTS, ValueType
+from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MOMENT, TEXT, TEXTS, ValueType
 
 WORDS = ("", "a", "Ab", "b", "abba")
 ENTITIES = {
@@ -47,6 +50,9 @@ ENTITIES = {
 BOXES, MARKS = ENTITIES.values()
 KINDS: dict[str, ValueType] = {"word": TEXT, "size": INTEGER, "live": BOOLEAN}
 PARAMETERS: dict[str, ValueType] = {"text": TEXT, "number": INTEGER, "flag": BOOLEAN, "list": TEXTS, "limit": INTEGER}
+
+DEFAULT_MOMENT = MOMENT.decode("2026-03-02 09:00")
+"""The default start of a session, so that the time in terms is a small number."""
 
 Rows = tuple[RowVariable, ...]
 
@@ -84,6 +90,8 @@ class _Terms:
             lambda: constant(self.random.randint(-3, 3)),
             lambda: argument("number"),
             lambda: self._field("size", rows),
+            lambda: NOW - DEFAULT_START,
+            lambda: CURRENT_MOMENT - DEFAULT_MOMENT,
         ]
         branches = [
             lambda: self.number(rows, below) + self.number(rows, below),
@@ -176,6 +184,7 @@ def random_environment(seed: int) -> Environment:
         ),
         fails=(Fails("-", fresh().truth(depth=2)),),
         effects=effects,
+        duration=random.choice((1, 5, argument("number"), NOW - DEFAULT_START + argument("number"))),
         results=(
             ValueResult("success", "-", BOOLEAN, SUCCEEDED),
             ValueResult("number", "-", INTEGER, fresh().number()),

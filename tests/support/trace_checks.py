@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lawtrace.environments.events import Derived, Event, FromResult, FromResults, Json, JsonPath, SaidByUser
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
@@ -63,8 +63,7 @@ def resolve(result: Json, path: JsonPath) -> Json:
 
 
 def _check_replay(environment: Environment, trace: Trace) -> None:
-    state = trace.initial
+    session = Session(environment, trace.initial)
     for event in trace.events:
-        again, state = simulate_call(environment, state, event.tool, event.arguments)
-        assert again == event
-    assert encode_state(state, environment.entities) == encode_state(trace.final, environment.entities)
+        assert session.call(event.tool, event.arguments).event == event
+    assert encode_state(session.state, environment.entities) == encode_state(trace.final, environment.entities)

@@ -17,7 +17,15 @@ from typing import Any, Literal, cast
 import z3
 
 from lawtrace.environments.events import CallOutcome, Event
-from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool, simulate_call
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import (
+    CandidateRows,
+    CompiledTool,
+    call_duration,
+    compile_tool,
+    simulate_call,
+)
+from lawtrace.environments.spec.clock import DEFAULT_START, OTHER_CALL_DURATION
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.expressions import EvaluationScope
@@ -27,6 +35,7 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import (
     BOOLEAN,
     DATE,
+    INTEGER,
     MOMENT,
     TIME,
     Choice,
@@ -47,11 +56,12 @@ Compiler = Callable[[Tool, Logic], CompiledTool]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call in one concrete state, with arguments in internal form."""
+    """One call in one concrete state at one time, with arguments in internal form."""
 
     state: State
     tool: Tool
     arguments: Mapping[str, Value]
+    now: Value = DEFAULT_START
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +72,17 @@ class Reading:
     succeeded: Value
     results: Mapping[str, Value | CandidateRows]
     after: State
+    duration: Value
 
 
 def read_call(case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Reading:
     compiled = compiler(case.tool, logic)
-    scope = EvaluationScope(case.state, case.arguments, {})
+    scope = EvaluationScope(case.state, case.arguments, {}, case.now)
     refusals = tuple(refused(scope) for _, refused in (*compiled.raises, *compiled.fails))
     succeeded = _negation(refusals)
-    transition = compiled.transition(case.state, case.arguments, succeeded=succeeded)
-    return Reading(refusals, succeeded, transition.results, transition.state)
+    transition = compiled.transition(case.state, case.arguments, case.now, succeeded=succeeded)
+    duration = compiled.duration(case.arguments, case.now)
+    return Reading(refusals, succeeded, transition.results, transition.state, duration)
 
 
 def _negation(refusals: Sequence[Value]) -> Value:
@@ -98,7 +110,7 @@ class Opening:
         }
         types = {parameter.name: parameter.type for parameter in case.tool.parameters}
         arguments = {name: self._value(types[name], value) for name, value in case.arguments.items()}
-        return Case(State(tables), case.tool, arguments)
+        return Case(State(tables), case.tool, arguments, self._value(INTEGER, case.now))
 
     def _row(self, entity: Entity, row: Row) -> Row:
         if entity.table in self.settled:
@@ -213,6 +225,8 @@ def disagreements(
     if opening.solver.check() != z3.sat:
         return [*found, "the values held open contradict each other"]
     closing = Closing(opening.solver.model(), logic)
+    if plain.duration != closing.value(INTEGER, symbolic.duration):
+        found.append(f"duration: {plain.duration} and {closing.value(INTEGER, symbolic.duration)}")
     for number, (here, there) in enumerate(zip(plain.refusals, symbolic.refusals, strict=True)):
         if bool(here) is not closing.truth(there):
             found.append(f"refusal {number}: {here} and {there}")
@@ -231,12 +245,14 @@ def disagreements(
 
 def _against_simulator(environment: Environment, case: Case, plain: Reading) -> list[str]:
     """The differences of the simulator's event and state from the compiled tool's reading over plain values."""
-    event, after = simulate_call(environment, case.state, case.tool.name, _encoded(case.tool, case.arguments))
+    event, after = simulate_call(environment, case.state, case.tool.name, _encoded(case.tool, case.arguments), case.now)
     raised = any(plain.refusals[: sum(raised.when is not None for raised in case.tool.raises)])
     expected = "raised" if raised else "completed" if plain.succeeded else "failed"
     if event.outcome != expected:
         return [f"the simulator says {event.outcome} ({event.error}), the declaration {expected}"]
     tables = case.state.tables if expected != "completed" else plain.after.tables
+    if event.completed and call_duration(environment, event) != plain.duration:
+        return ["the simulator says another duration than the declaration"]
     if any(list(after.tables[table]) != list(rows) for table, rows in tables.items()):
         return ["the simulator goes to another state than the declaration"]
     return []
@@ -252,7 +268,8 @@ def sequence_disagreements(
     """
     logic = SymbolicLogic(sorted(_texts_of(initial)))
     solver = z3.SimpleSolver()
-    state, steps, wishes = initial, list[tuple[Tool, Mapping[str, Value], Reading]](), list[z3.BoolRef]()
+    state, now = initial, cast("Value", DEFAULT_START)
+    steps, wishes = list[tuple[Tool, Mapping[str, Value], Reading]](), list[z3.BoolRef]()
     for number, (tool, outcome) in enumerate(wanted):
         arguments = {
             parameter.name: _opened_argument(
@@ -260,25 +277,24 @@ def sequence_disagreements(
             )
             for parameter in tool.parameters
         }
-        reading = read_call(Case(state, tool, arguments), logic)
+        reading = read_call(Case(state, tool, arguments, now), logic)
         steps.append((tool, arguments, reading))
         wishes.append(z3.Bool(f"wish@{number}"))
         solver.add(z3.Or([z3.Not(wishes[-1]), _outcome_is(tool, reading, outcome)]))
         state = reading.after
+        now = now + logic.choose(reading.succeeded, reading.duration, OTHER_CALL_DURATION)
     while solver.check(*wishes) != z3.sat:
         wishes.pop(random.randrange(len(wishes)))
     closing = Closing(solver.model(), logic)
 
-    concrete, events, found = initial, list[Event](), list[str]()
+    session, found = Session(environment, initial), list[str]()
     types = {tool.name: {parameter.name: parameter.type for parameter in tool.parameters} for tool, _ in wanted}
     for number, (tool, arguments, reading) in enumerate(steps):
         values = {name: closing.value(types[tool.name][name], value) for name, value in arguments.items()}
-        plain = read_call(Case(concrete, tool, values), PLAIN)
-        found += [
-            f"step {number}: {what}" for what in _against_simulator(environment, Case(concrete, tool, values), plain)
-        ]
-        event, concrete = simulate_call(environment, concrete, tool.name, _encoded(tool, values))
-        events.append(event)
+        case = Case(session.state, tool, values, session.now)
+        plain = read_call(case, PLAIN)
+        found += [f"step {number}: {what}" for what in _against_simulator(environment, case, plain)]
+        event = session.call(tool.name, _encoded(tool, values)).event
         if event.completed is not closing.truth(reading.succeeded):
             found.append(f"step {number}: {event.outcome}, planned {closing.truth(reading.succeeded)}")
         for declared in tool.results if event.outcome in {"completed", "failed"} else ():
@@ -290,11 +306,11 @@ def sequence_disagreements(
                     found.append(f"step {number}, result {declared.name!r}: {here} and {there}")
     for table, entity in environment.entities.items():
         # In the encoding a refused call leaves an absent row, so the generated numbers increase only there.
-        here = [_without_generated_key(entity, row.values) for row in concrete.rows(table)]
+        here = [_without_generated_key(entity, row.values) for row in session.state.rows(table)]
         there = [_without_generated_key(entity, row) for row in closing.table(entity, state)]
         if here != there:
             found.append(f"final {table!r}: {here} and {there}")
-    return found, events
+    return found, session.events
 
 
 def _outcome_is(tool: Tool, reading: Reading, outcome: CallOutcome) -> z3.BoolRef:
@@ -367,7 +383,7 @@ def draw_case(environment: Environment, tool: Tool, random: Random, settled: fro
         given = parameter.required or random.random() < 0.6
         value = _draw_value(parameter.type, texts, numbers, random) if given else parameter.default
         arguments[parameter.name] = value
-    return Case(state, tool, arguments)
+    return Case(state, tool, arguments, DEFAULT_START + random.randint(-120, 120))
 
 
 def _draw_value(value_type: ValueType, texts: Sequence[str], numbers: Sequence[int], random: Random) -> Value:

@@ -4,9 +4,9 @@ The example of docs/environments.md. ``tables.py`` holds the entities and the in
 ``regulation.toml`` the airline's policy and ``rules.toml`` what it demands of the calls.
 """
 
-from lawtrace.environments.spec import Environment
+from lawtrace.environments.spec import Clock, Environment, starts_at
 
-from .tables import ENTITIES, populate
+from .tables import DESK, ENTITIES, populate
 from .tools import TOOLS
 
 __all__ = ["ENVIRONMENT"]
@@ -22,4 +22,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    clock=Clock(starts_at(DESK, "today")),
 )

@@ -4,10 +4,10 @@
 restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.domains.banking.entities import ENTITIES
+from lawtrace.environments.domains.banking.entities import ENTITIES, SESSION
 from lawtrace.environments.domains.banking.initial_state import populate
 from lawtrace.environments.domains.banking.tools import TOOLS
-from lawtrace.environments.spec import Environment
+from lawtrace.environments.spec import Clock, Environment, starts_at
 
 ENVIRONMENT = Environment(
     name="banking",
@@ -20,4 +20,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    clock=Clock(starts_at(SESSION, "today")),
 )

@@ -5,10 +5,10 @@
 rule set.
 """
 
-from lawtrace.environments.domains.smart_home.entities import ENTITIES
+from lawtrace.environments.domains.smart_home.entities import ENTITIES, SESSION
 from lawtrace.environments.domains.smart_home.initial_state import populate
 from lawtrace.environments.domains.smart_home.tools import TOOLS
-from lawtrace.environments.spec import Environment
+from lawtrace.environments.spec import Clock, Environment, starts_at
 
 ENVIRONMENT = Environment(
     name="smart_home",
@@ -21,4 +21,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    clock=Clock(starts_at(SESSION, "now")),
 )

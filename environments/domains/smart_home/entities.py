@@ -1,7 +1,8 @@
 """The tables of the smart-home environment.
 
-The environment has its own clock: ``now`` is a field of the session and stays constant, because a session is short. An
-access or code expires when its end has passed by that clock, regardless of other fields.
+``now`` is a field of the session: the moment at which it starts. The tools read this field and not the running clock,
+because a session is short and goals must not depend on the minute of a call. An access or code expires when its end has
+passed by that field, regardless of other fields.
 """
 
 from lawtrace.environments.spec import AUDIT_LOG, MOMENT, TEXT, Choice, Entity, Field, Pattern, session_entity

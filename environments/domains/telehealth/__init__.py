@@ -23,7 +23,7 @@ from lawtrace.environments.domains.telehealth.doctor_tools import (
 )
 from lawtrace.environments.domains.telehealth.entities import ENTITIES, SESSION
 from lawtrace.environments.domains.telehealth.initial_state import populate
-from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Environment, check_authorization
+from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Clock, Environment, check_authorization, starts_at
 
 # Parameters, results and errors as documented for ToolEmu's Teladoc. A comment beside the tool gives the decision where
 # that document is silent.
@@ -54,4 +54,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    clock=Clock(starts_at(SESSION, "now")),
 )

@@ -28,7 +28,7 @@ def test_needed_rows_can_be_looked_up_unambiguously(seed: int) -> None:
     assert len(set(names)) == len(names) == 4
     search = compile_tool(ENVIRONMENT.tools["SearchPayee"])
     found = [
-        sum(bool(there) for there, _ in search.listed("payees", state, {"keywords": (word,)}).listed)
+        sum(bool(there) for there, _ in search.listed("payees", state, {"keywords": (word,)}, 0).listed)
         for name in names
         for word in name.split()
     ]

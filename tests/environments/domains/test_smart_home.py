@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from lawtrace.environments.domains.smart_home import ENVIRONMENT
 from lawtrace.environments.domains.smart_home.entities import ACCESS_CODE, ACCESS_CODES, WITHOUT_END
 from lawtrace.environments.events import Json
-from lawtrace.environments.runtime.simulation import INVALID_CALL, simulate_call
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import INVALID_CALL
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.environments.spec.types import MOMENT
 from tests.support.small_home import CODE, EXPIRED, GOOD, GRANT, INSIDE, OUTSIDE, STATE, do, tables
@@ -172,5 +173,5 @@ def _found(state: State, name: str, random: Random) -> bool:
         parameter.name: parameter.type.encode(parameter.source.sampler.draw(random, state))  # type: ignore[union-attr]
         for parameter in tool.parameters
     }
-    event, _ = simulate_call(ENVIRONMENT, state, name, arguments)
+    event = Session(ENVIRONMENT, state).call(name, arguments).event
     return isinstance(event.result, dict) and bool(event.result[tool.results[0].name])

@@ -9,7 +9,7 @@ import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.runtime.documentation import document_tool
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import decode_state
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 from tests.support.published import published_text
@@ -124,7 +124,7 @@ def test_every_documented_failure_can_be_provoked_and_changes_nothing(world: str
         fails = tuple(failure for place, failure in enumerate(documented) if place != number)
         tool = replace(small.environment.tools[name], fails=fails)
         without = replace(small.environment, tools={name: tool})
-        assert simulate_call(without, small.state, name, arguments)[0].completed, documented[number].description
+        assert Session(without, small.state).call(name, arguments).event.completed, documented[number].description
 
 
 PUBLISHED = {"banking": "BankManager", "telehealth": "Teladoc", "smart_home": "AugustSmartLock"}

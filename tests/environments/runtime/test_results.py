@@ -81,7 +81,7 @@ HOUSE = Environment("house", "House", "House", "-", {"rooms": ROOMS, "bookings":
 
 
 def result_of(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return cast("dict[str, Any]", simulate_call(HOUSE, STATE, name, arguments)[0].result)
+    return cast("dict[str, Any]", simulate_call(HOUSE, STATE, name, arguments, 0)[0].result)
 
 
 def test_a_row_holds_the_rows_that_belong_to_it() -> None:
@@ -98,10 +98,10 @@ def test_a_single_row_is_an_object_before_or_after_the_call() -> None:
 
 
 def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
-    event, after = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "08:30"})
+    event, after = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "08:30"}, 0)
     assert event.result == {"id": "B-00004", "success": True}
     assert [row.values["id"] for row in after.rows("bookings")][-1] == "B-00004"
-    failed, same = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "00:00"})
+    failed, same = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "00:00"}, 0)
     assert (failed.outcome, failed.result, same) == ("failed", {"id": None, "success": False}, STATE)
 
 

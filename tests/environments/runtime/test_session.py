@@ -34,7 +34,9 @@ def test_any_argument_text_gives_an_event(tool: str, text: str) -> None:
 def test_arguments_as_json_text_equal_decoded_arguments(arguments: dict[str, str], tool: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
     event = session.call_written(tool, json.dumps(arguments, ensure_ascii=False)).event
-    assert (event, session.state) == simulate_call(ENVIRONMENT, INITIAL, tool, arguments)
+    assert (event, session.state) == simulate_call(
+        ENVIRONMENT, INITIAL, tool, arguments, ENVIRONMENT.clock.start(INITIAL)
+    )
 
 
 @pytest.mark.parametrize(

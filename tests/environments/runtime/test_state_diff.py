@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import Json
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity, Field, Row, State
@@ -23,11 +23,10 @@ TARGET: Calls = [("PayBill", BILL), ("TransferFunds", TRANSFER), ("PayBill", OTH
 
 
 def after(calls: Calls) -> State:
-    state = STATE
+    session = Session(ENVIRONMENT, STATE)
     for name, arguments in calls:
-        event, state = simulate_call(ENVIRONMENT, state, name, arguments)
-        assert event.completed
-    return state
+        assert session.call(name, arguments).event.completed
+    return session.state
 
 
 def differences(actual: Calls, expected: Calls = TARGET) -> tuple[StateDifference, ...]:

@@ -10,7 +10,7 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
@@ -180,7 +180,7 @@ def test_rules_without_authorization_give_no_denied_sessions(tmp_path: Path) -> 
 def test_denial_changes_the_session_table_only() -> None:
     initial = ENVIRONMENT.populate(Random(1))
     refused = deny_authorization(ENVIRONMENT, initial)
-    event, _ = simulate_call(ENVIRONMENT, refused, "CheckAuthorization", {})
+    event = Session(ENVIRONMENT, refused).call("CheckAuthorization", {}).event
     assert event.result == {"authorized": False}
     assert {table for table in initial.tables if initial.tables[table] != refused.tables[table]} == {"session"}
 

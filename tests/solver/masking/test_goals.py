@@ -3,7 +3,7 @@
 import pytest
 
 from lawtrace.environments.events import FromResult, Json, Origin, SaidByUser
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.solver.masking.goals import depends_on_order, goal_calls
 from lawtrace.solver.masking.wording import describe_outcome, describe_step
 from lawtrace.solver.traces import PlannedCall, Trace, resolve_path
@@ -26,16 +26,16 @@ def move(date: str) -> Step:
 
 
 def trace_of(*steps: Step) -> Trace:
-    state, calls = STATE, list[PlannedCall]()
+    session, calls = Session(ENVIRONMENT, STATE), list[PlannedCall]()
     for tool, said, looked_up in steps:
         arguments = dict(said)
         for name, origin in looked_up.items():
             arguments[name] = resolve_path(calls[origin.step].event.result, origin.path)
-        event, state = simulate_call(ENVIRONMENT, state, tool, arguments)
+        event = session.call(tool, arguments).event
         assert event.completed
         origins: dict[str, Origin] = {**{name: SaidByUser() for name in said}, **looked_up}
         calls.append(PlannedCall(event, origins))
-    return Trace(STATE, tuple(calls), state)
+    return Trace(STATE, tuple(calls), session.state)
 
 
 def test_look_ups_are_not_part_of_a_goal() -> None:

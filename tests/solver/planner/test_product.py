@@ -54,7 +54,7 @@ def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
 def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
     """Calls with arguments known to the caller, without a plan; None if one of them does not complete."""
     chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda search_state, table, keys: {(): keys} if keys else {})
-    search_state: SearchState | None = initial_search_state(ENVIRONMENT.populate(random), NOTHING)
+    search_state: SearchState | None = initial_search_state(ENVIRONMENT, ENVIRONMENT.populate(random), NOTHING)
     for name in walk:
         choice = chooser.sample(search_state, ENVIRONMENT.tools[name], random)
         search_state = apply_call(ENVIRONMENT, search_state, choice, NOTHING) if choice is not None else None

@@ -8,7 +8,7 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
@@ -27,14 +27,13 @@ def automata_of(mode: TraceMode) -> dict[str, Automaton]:
 
 
 def run_calls(calls: tuple[Event, ...]) -> list[Event]:
-    state, events = INITIAL, list[Event]()
+    session = Session(ENVIRONMENT, INITIAL)
     for planned in calls:
         arguments: dict[str, Json] = dict(planned.arguments)
         if planned.tool == "RecordAuditEvent":
-            arguments["events"] = list(pending_events(ENVIRONMENT.tools, tuple(events)))
-        event, state = simulate_call(ENVIRONMENT, state, planned.tool, arguments)
-        events.append(event)
-    return events
+            arguments["events"] = list(pending_events(ENVIRONMENT.tools, tuple(session.events)))
+        session.call(planned.tool, arguments)
+    return session.events
 
 
 @pytest.mark.slow

@@ -54,5 +54,5 @@ def test_any_declaration_can_be_documented_and_called(seed: int) -> None:
     environment = random_environment(seed)
     assert document(environment)["tools"]
     state = environment.populate(Random(seed))
-    event, _ = simulate_call(environment, state, "Do", {"text": "a", "number": 1, "flag": True, "list": ["b"]})
+    event, _ = simulate_call(environment, state, "Do", {"text": "a", "number": 1, "flag": True, "list": ["b"]}, 0)
     assert event.outcome in {"completed", "failed", "raised"}

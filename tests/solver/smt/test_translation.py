@@ -126,16 +126,16 @@ class FirstWordOnly(SymbolicLogic):
 class EffectsUnguarded(CompiledTool):
     """A refused call changes the state."""
 
-    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
-        after = super().transition(state, arguments, succeeded=True).state
-        return Transition(after, super().transition(state, arguments, succeeded=succeeded).results)
+    def transition(self, state: State, arguments: Mapping[str, Value], now: Value, *, succeeded: Value) -> Transition:
+        after = super().transition(state, arguments, now, succeeded=True).state
+        return Transition(after, super().transition(state, arguments, now, succeeded=succeeded).results)
 
 
 class PresenceForgotten(CompiledTool):
     """Absent rows are listed like present ones."""
 
-    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
-        transition = super().transition(state, arguments, succeeded=succeeded)
+    def transition(self, state: State, arguments: Mapping[str, Value], now: Value, *, succeeded: Value) -> Transition:
+        transition = super().transition(state, arguments, now, succeeded=succeeded)
         results = {
             name: CandidateRows(tuple((True, row) for _, row in value.listed), value.parts)
             if isinstance(value, CandidateRows)
@@ -148,9 +148,9 @@ class PresenceForgotten(CompiledTool):
 class ResultsOfTheStateAfter(CompiledTool):
     """Results are read from the state after the call."""
 
-    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
-        after = super().transition(state, arguments, succeeded=succeeded).state
-        return Transition(after, super().transition(after, arguments, succeeded=succeeded).results)
+    def transition(self, state: State, arguments: Mapping[str, Value], now: Value, *, succeeded: Value) -> Transition:
+        after = super().transition(state, arguments, now, succeeded=succeeded).state
+        return Transition(after, super().transition(after, arguments, now, succeeded=succeeded).results)
 
 
 BROKEN: dict[str, tuple[type[SymbolicLogic], Callable[[Tool, Logic], CompiledTool]]] = {

@@ -1,0 +1,65 @@
+"""Simulated time: when a session starts, how long it lasts, and conversions between seconds and internal values.
+
+Time is a whole number of seconds since 1970-01-01 00:00. The environment's time zone counts as UTC. Only calls and the
+pauses of a program (`time.sleep`) let time pass, so the same calls have the same times on every machine.
+"""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.types import DATE, MINUTES_PER_DAY, Value
+
+SECONDS_PER_DAY = 24 * 60 * 60
+EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
+"""The internal form of the date 1970-01-01."""
+EPOCH_MOMENT = EPOCH_DAY * MINUTES_PER_DAY
+"""The internal form of the moment 1970-01-01 00:00."""
+
+FIRST_HOUR = 9
+"""The hour at which a session starts where only its day is declared."""
+DEFAULT_START = int(dt.datetime(2026, 3, 2, FIRST_HOUR, tzinfo=dt.UTC).timestamp())
+DEFAULT_LENGTH = 8 * 60 * 60
+OTHER_CALL_DURATION = 1
+"""Seconds that a call takes that does not complete."""
+
+
+def seconds_at(moment: Value) -> Value:
+    """The seconds since 1970 at a moment in internal form (minutes)."""
+    return (moment - EPOCH_MOMENT) * 60
+
+
+def starts_at(entity: Entity, field: str) -> Callable[[State], int]:
+    """The start at a field of the first row of ``entity``: at a MOMENT, or at 09:00 of a DATE."""
+    is_date = entity.fields[field].type is DATE
+
+    def start(initial: State) -> int:
+        row = next(initial.rows(entity.table), None)
+        if row is None:
+            return DEFAULT_START
+        value = row.values[field]
+        return seconds_at(value * MINUTES_PER_DAY) + FIRST_HOUR * 3600 if is_date else seconds_at(value)
+
+    return start
+
+
+def _default_start(_: State) -> int:
+    return DEFAULT_START
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock of an environment.
+
+    Attributes:
+        start: the time at which a session starts, from its initial state. The default is 2026-03-02 09:00.
+        length: seconds after the start at which the session ends. Later calls are rejected.
+    """
+
+    start: Callable[[State], int] = _default_start
+    length: int = DEFAULT_LENGTH
+
+    def end(self, initial: State) -> int:
+        """The time at which a session from that state ends."""
+        return self.start(initial) + self.length
