@@ -29,16 +29,18 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Tool
 from lawtrace.environments.spec.types import ListOf, Value
-from lawtrace.solver.ltlf import Automaton, Monitor
-from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.smt.environment_encoding import (
     KnowledgeEncoding,
     PendingEventsEncoding,
     cone_of_influence,
+    observed_results,
     tools_in_cone,
 )
-from lawtrace.solver.smt.rule_encoding import RuleEncoder, SymbolicStep
+from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.smt.symbolic_steps import SymbolicStep
+from lawtrace.solver.smt.symbolic_windows import TimeBounds
 
 QUERY_RLIMIT = 20_000_000
 """Z3's resource units for one query. Queries beyond them are reported as undecided."""
@@ -78,9 +80,7 @@ class BoundedAnswer:
 class BoundedEncoding:
     """Traces of ``length`` calls from one initial state. Built once, queried many times."""
 
-    def __init__(
-        self, environment: Environment, automata: Mapping[str, Automaton], *, length: int, initial: State
-    ) -> None:
+    def __init__(self, environment: Environment, rules: Mapping[str, Rule], *, length: int, initial: State) -> None:
         self.environment = environment
         self.length = length
         self._logic = SymbolicLogic()
@@ -88,15 +88,15 @@ class BoundedEncoding:
         self._solver.set("rlimit", QUERY_RLIMIT)
         self._obstacles: dict[str, Obstacle] = {}
         self._selectors: dict[Obstacle, z3.BoolRef] = {}
-        self._automata = automata
-        self._tools = tools_in_cone(environment, ObservedPredicates(tuple(automata.values())))
+        self._rules = rules
+        self._tools = tools_in_cone(environment, observed_results(rules.values()))
         self._compiled = {name: CompiledTool(tool, self._logic) for name, tool in self._tools.items()}
         self._steps: list[SymbolicStep] = []
         self._initial = initial
-        self._last = self._encode(initial)
+        self._encode(initial)
         self.unsupported: tuple[str, ...] = ()
         """Parts of rules that were left unconstrained, a sentence each."""
-        self._encode_rules(automata)
+        self._encode_rules()
 
     def ask_pair(self, first: str, second: str) -> BoundedAnswer:
         """Whether a trace has a call of ``second`` directly after one of ``first``."""
@@ -145,7 +145,7 @@ class BoundedEncoding:
 
         Keys of created rows differ there: the encoding reserves a row for every call that could create one.
         """
-        session, monitor = Session(self.environment, self._initial), Monitor(self._automata)
+        session, monitor = Session(self.environment, self._initial), Monitor(self._rules)
         names: dict[Json, Json] = {}
         for step, planned_call in enumerate(planned):
             tool = self.environment.tools[planned_call.tool]
@@ -167,7 +167,7 @@ class BoundedEncoding:
         monitor.run(session.events)
         return tuple(session.events) if set(monitor.final_statuses().values()) <= {"kept"} else None
 
-    def _encode(self, state: State) -> State:
+    def _encode(self, state: State) -> None:
         logic, known, pending = (
             self._logic,
             KnowledgeEncoding(self.environment, state, self._logic),
@@ -190,7 +190,6 @@ class BoundedEncoding:
             known.learn(self._tools, acts, results)
             pending.update(acts, logic)
             state = following
-        return state
 
     def _time_after(self, step: int, now: Value) -> Value:
         """When the call after that step begins: a number where the durations do not depend on the calls."""
@@ -292,13 +291,15 @@ class BoundedEncoding:
                 selector = self._selector("knowledge", text, tool.name)
                 self._solver.add(z3.Implies(z3.And([selector, act]), pending.any_pending))
 
-    def _encode_rules(self, automata: Mapping[str, Automaton]) -> None:
+    def _encode_rules(self) -> None:
         """Assert that each rule whose selector is assumed is kept at the end."""
-        encoder = RuleEncoder(self.environment, self._logic, self._solver, self._steps, self._last)
-        for name, automaton in automata.items():
+        clock = self.environment.clock
+        bounds = TimeBounds(clock.start(self._initial), clock.end(self._initial))
+        encoding = RuleEncoding(self.environment, self._logic, self._steps, bounds)
+        for name, rule in self._rules.items():
             selector = self._selector("rule", name)
-            self._solver.add(z3.Implies(selector, encoder.rule_kept(name, automaton)))
-        self.unsupported = tuple(encoder.unsupported)
+            self._solver.add(z3.Implies(selector, encoding.kept_at_end(rule)))
+        self.unsupported = tuple(encoding.unsupported)
 
     def _selector(
         self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None

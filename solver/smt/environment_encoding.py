@@ -5,29 +5,51 @@ influence). Knowledge and pending events are the symbolic counterparts of `lawtr
 `lawtrace.solver.planner.derived_values` for calls that are not chosen yet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import z3
 
 from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.ltlf import Automaton, MetricRule
+from lawtrace.solver.ltlf.conditions import condition_fields
+from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath, leaves
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
-def tools_in_cone(environment: Environment, predicates: ObservedPredicates) -> dict[str, Tool]:
-    """The tools without effects and results that no precondition, knowledge or rule depends on."""
+def observed_results(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, str]]:
+    """The results that rules read, each as tool and name."""
+    observed: set[tuple[str, str]] = set()
+    for rule in rules:
+        atoms = rule.atoms if isinstance(rule, Automaton) else atoms_of([rule.formula])
+        read = [(atom.tool, field) for atom in atoms if atom.condition for field in condition_fields(atom.condition)]
+        if isinstance(rule, MetricRule):
+            read += [
+                (aggregate.atom.tool, field)
+                for node in subformulas(rule.formula)
+                for aggregate in aggregates_of(node)
+                if isinstance(aggregate, EventAggregate) and aggregate.term is not None
+                for field in leaves(aggregate.term)
+                if isinstance(field, FieldPath)
+            ]
+        observed |= {(tool, str(field.path[1])) for tool, field in read if field.path[0] == RESULT and field.path[1:]}
+    return frozenset(observed)
+
+
+def tools_in_cone(environment: Environment, observed: Collection[tuple[str, str]]) -> dict[str, Tool]:
+    """The tools without effects and results that no precondition, knowledge or rule depends on.
+
+    `observed`: the results that rules read, see `observed_results`.
+    """
     shown = {
-        name: [result for result in tool.results if not isinstance(result, RowsResult)]
-        if predicates.observes_result(name)
-        else []
+        name: [result for result in tool.results if (name, result.name) in observed]
         for name, tool in environment.tools.items()
     }
     cone = cone_of_influence(

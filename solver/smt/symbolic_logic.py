@@ -80,7 +80,7 @@ class SymbolicLogic:
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         if not any(z3.is_expr(text) for text in texts):
             return function(*texts)
-        ranges = [self._range(text) if z3.is_expr(text) else (text,) for text in texts]
+        ranges = [self.words_of(text) if z3.is_expr(text) else (text,) for text in texts]
         result: Value = None
         for words in itertools.product(*ranges):
             value = function(*words)
@@ -91,7 +91,7 @@ class SymbolicLogic:
             result = self.choose(case, value, result)
         return result
 
-    def _range(self, text: z3.ExprRef) -> Sequence[str]:
+    def words_of(self, text: z3.ExprRef) -> Sequence[str]:
         """The possible values of a string expression: its own range for a variable, else the whole pool."""
         is_variable = text.num_args() == 0
         return (self._ranges.get(text.decl().name()) if is_variable else None) or tuple(self._indices)

@@ -1,0 +1,201 @@
+"""Steps of a bounded trace, and what rules read of them.
+
+A step is concrete, as a monitor sees it, or symbolic: each tool with the truth that it is called, and arguments and
+results in internal form, open or not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawtrace.environments.events import Event
+from lawtrace.environments.runtime.simulation import CandidateRows
+from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult, ValueResult
+from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.smt.symbolic_values import (
+    NO_VALUE,
+    Alternatives,
+    OpenList,
+    OpenObject,
+    SymbolicValue,
+    SymbolicValues,
+    Unsupported,
+    from_internal,
+    only,
+)
+from lawtrace.solver.smt.symbolic_windows import Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """An argument or result that is there if the truth holds."""
+
+    given: Value
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConcreteStep:
+    """A step that has happened. Events that a shield refused are not steps."""
+
+    time: int
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicStep:
+    """A step of which something is open.
+
+    Attributes:
+        calls: for each tool the truth that it is called; a tool that is left out is not.
+        arguments: of each tool, in internal form, or `Optional`. An argument that is not there is left out; None stands
+            for one of which nothing is said.
+        results: of each tool, likewise; rows as `CandidateRows`.
+        pending: the truth that an event is pending, by name, where the list of these is open.
+        time: in seconds; it does not decrease from step to step.
+        completed: the truth that the call completes.
+    """
+
+    calls: Mapping[str, Value]
+    arguments: Mapping[str, Mapping[str, Value]]
+    results: Mapping[str, Mapping[str, Value | CandidateRows]]
+    pending: Mapping[str, Value] | None = None
+    time: Seconds = 0
+    completed: Value = True
+
+
+Step = ConcreteStep | SymbolicStep
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepCall:
+    """One possible call of a step.
+
+    Attributes:
+        made: the truth that it is made.
+        completed: the truth that it completes, if it is made.
+        event: the call itself where nothing of it is open.
+        known: what was found out about it.
+    """
+
+    tool: str
+    made: Value
+    completed: Value
+    time: Seconds
+    event: Event | None
+    step: Step
+    known: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+
+class StepReader:
+    """Reads calls and their fields."""
+
+    def __init__(self, environment: Environment, logic: SymbolicLogic, values: SymbolicValues) -> None:
+        self._environment = environment
+        self._logic = logic
+        self._values = values
+
+    def calls(self, step: Step) -> tuple[StepCall, ...]:
+        """The calls that a step may make."""
+        if isinstance(step, ConcreteStep):
+            return tuple(
+                StepCall(event.tool, True, event.completed, step.time, event, step)
+                for event in step.events
+                if event.outcome != "shielded"
+            )
+        return tuple(
+            StepCall(tool, made, step.completed, step.time, None, step)
+            for tool, made in step.calls.items()
+            if made is not False
+        )
+
+    def field(self, call: StepCall, path: FieldPath) -> Alternatives:
+        """The value of a field of the call. Raises Unsupported."""
+        if path not in call.known:
+            call.known[path] = self._field(call, path)
+        return call.known[path]
+
+    def _field(self, call: StepCall, path: FieldPath) -> Alternatives:
+        if call.event is not None:
+            return only(path.value(call.event))
+        if not isinstance(call.step, SymbolicStep):
+            raise TypeError(call.step)
+        if path.path[0] != RESULT:
+            return self._values.part(self._argument(call.step, call.tool, str(path.path[0])), path.path[1:])
+        if not path.path[1:]:
+            raise Unsupported("a result as a whole")
+        return self._values.part(self._result(call.step, call.tool, str(path.path[1])), path.path[2:])
+
+    def _argument(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
+        given = step.arguments.get(tool, {})
+        declared = self._environment.tools.get(tool)
+        if name not in given or declared is None:
+            return NO_VALUE
+        parameter = declared.parameter(name)
+        if isinstance(parameter.source, FromTrace) and step.pending is not None:
+            if parameter.source.function is not pending_events:
+                raise Unsupported("a function of the calls so far")
+            return only(OpenList(tuple((there, event) for event, there in step.pending.items()), counted=False))
+        return self._typed(parameter.type, given[name], "an argument that is left out here and need not be")
+
+    def _typed(self, value_type: Any, value: Value, missing: str) -> Alternatives:  # noqa: ANN401 (a type of values)
+        given: Value = True
+        if isinstance(value, Optional):
+            given, value = value.given, value.value
+        if given is False:
+            return NO_VALUE
+        if value is None:
+            raise Unsupported(missing)
+        return [(given, from_internal(self._logic, value_type, value))]
+
+    def _result(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
+        shown = step.results.get(tool, {})
+        declared = next((one for one in self._environment.tools[tool].results if one.name == name), None)
+        if declared is None:
+            return NO_VALUE
+        if name not in shown:
+            raise Unsupported("a result that is not followed here")
+        match declared:
+            case ValueResult(type=value_type):
+                return self._typed(value_type, shown[name], "a result that is not there")
+            case KeyResult(entity=entity):
+                return self._typed(entity.fields[entity.key].type, shown[name], "a result that is not there")
+            case RowsResult():
+                return self._rows_result(declared, shown[name])
+
+    def _rows_result(self, declared: RowsResult, found: Value | CandidateRows) -> Alternatives:
+        given: Value = True
+        if isinstance(found, Optional):
+            given, found = found.given, found.value
+        if not isinstance(found, CandidateRows):
+            raise Unsupported("rows inside a result")
+        rows = self._rows(declared, found)
+        if not declared.single:
+            return [(given, OpenList(tuple(rows)))]
+        alternatives: list[tuple[Value, SymbolicValue]] = []
+        before: Value = False
+        for here, row in rows:
+            alternatives.append((self._logic.all([given, here, self._logic.negate(before)]), row))
+            before = self._logic.any([before, here])
+        alternatives.append((self._logic.all([given, self._logic.negate(before)]), None))
+        return [(here, row) for here, row in alternatives if here is not False]
+
+    def _rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[tuple[Value, SymbolicValue]]:
+        rows: list[tuple[Value, SymbolicValue]] = []
+        for (listed, row), inside in zip(found.listed, found.parts, strict=True):
+            if listed is False:
+                continue
+            shown: dict[str, Alternatives] = {}
+            for name in declared.fields:
+                value = row.values.get(name) if name in declared.entity.fields else None
+                if value is not None:
+                    shown[name] = only(from_internal(self._logic, declared.entity.fields[name].type, value))
+            for part in declared.parts if isinstance(declared, RowsResult) else ():
+                shown[part.name] = only(OpenList(tuple(self._rows(part, inside[part.name]))))
+            rows.append((listed, OpenObject(shown)))
+        return rows
