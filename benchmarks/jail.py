@@ -78,7 +78,7 @@ def main() -> None:
         in_jail = milliseconds(lambda: jail.run(program, answer), options.programs)
     in_process = milliseconds(lambda: exec(SOURCE, {"Bank": Bank()}), options.programs)
     figures = {
-        "start_and_stop_ms": milliseconds(start, options.initial_states),
+        "start_and_stop_ms": milliseconds(start, options.starts),
         "program_with_8_calls_ms": in_jail,
         "same_in_process_ms": in_process,
     }

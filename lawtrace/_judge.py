@@ -102,7 +102,7 @@ def judge(
             ``completed``), ``result``, ``error``, ``time`` (seconds, for rules about time).
         complete: whether the trace is all that happened. A duty that is open at the end of a complete trace is broken;
             at the end of another trace, its rule is undetermined.
-        end: the time at which a complete trace ends. What is due only later breaks no rule.
+        end: the time at which a complete trace ends. What is due only later leaves its rule undetermined.
 
     Raises:
         InputError: naming the event that is malformed, or earlier than the event before it.

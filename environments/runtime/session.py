@@ -11,6 +11,7 @@ from typing import Protocol
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call
+from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.strict_json import parse_strict_json
@@ -94,7 +95,7 @@ class Session:
 
     def pass_time(self, seconds: int) -> None:
         """Let time pass without a call. Makes no event."""
-        self.now += seconds
+        self.now = min(self.now + seconds, LAST_TIME)
 
     def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
         """Execute one call unless the guard refuses it. Never raises."""
@@ -141,5 +142,5 @@ class Session:
                 event, after = replace(event, outcome="shielded", result=None, error=error), self.state
         self.state = after
         self.events.append(event)
-        self.now += call_duration(self.environment, event)
+        self.pass_time(call_duration(self.environment, event))
         return CallResult(event, objection.text if objection is not None and not objection.refused else None)

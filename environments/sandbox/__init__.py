@@ -5,9 +5,11 @@ from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
 from lawtrace.environments.sandbox.jail import Diagnosis, Jail, JailPool, choose_backend, diagnose
 from lawtrace.environments.sandbox.program import (
     CallHandler,
+    Clock,
     Execution,
     ExecutionStatus,
     Limits,
+    PauseClock,
     Program,
     Raised,
     Reply,
@@ -21,6 +23,7 @@ __all__ = [
     "Backend",
     "Bubblewrap",
     "CallHandler",
+    "Clock",
     "Diagnosis",
     "Execution",
     "ExecutionStatus",
@@ -29,6 +32,7 @@ __all__ = [
     "JailPool",
     "JailUnavailable",
     "Limits",
+    "PauseClock",
     "Program",
     "Raised",
     "Reply",

@@ -12,7 +12,16 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
 from lawtrace.environments.sandbox.docker import DEFAULT_IMAGE, Docker
-from lawtrace.environments.sandbox.program import CallHandler, Execution, Limits, Program, Returned, Toolset
+from lawtrace.environments.sandbox.program import (
+    CallHandler,
+    Clock,
+    Execution,
+    Limits,
+    PauseClock,
+    Program,
+    Returned,
+    Toolset,
+)
 from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
 
@@ -70,29 +79,32 @@ class Jail:
             self._worker.close()
             self._worker = None
 
-    def run(self, program: Program, handler: CallHandler) -> Execution:
-        """Run one program; ``handler`` answers its calls.
+    def run(self, program: Program, handler: CallHandler, clock: Clock | None = None) -> Execution:
+        """Run one program; ``handler`` answers its calls, and it sees the time of ``clock``.
+
+        Without a clock the program starts at 1970-01-01 00:00, and only its pauses let time pass.
 
         The program's failures are data in the result; exceptions of the handler propagate. Raises `JailUnavailable` if
         no program ran, and `JailLost` if the jail ended while it ran, so that its own end is unknown.
         """
+        clock = clock or PauseClock()
         kept, self._worker = self._worker, None
         if kept is not None:
             if kept.alive:
                 # It may have died unnoticed. Then nothing has run, and a fresh worker can take over.
                 with suppress(WorkerGone):
-                    return self._run_on(kept, program, handler)
+                    return self._run_on(kept, program, handler, clock)
             kept.close()
         try:
-            return self._run_on(Worker.start(self._backend, self.limits), program, handler)
+            return self._run_on(Worker.start(self._backend, self.limits), program, handler, clock)
         except WorkerGone as error:
             reason = "the fork server died before the program started"
             raise JailUnavailable.because(reason, self._backend.remedy()) from error
 
-    def _run_on(self, worker: Worker, program: Program, handler: CallHandler) -> Execution:
+    def _run_on(self, worker: Worker, program: Program, handler: CallHandler, clock: Clock) -> Execution:
         """Run on this worker, and keep it if the program leaves it unchanged. `WorkerGone` means nothing has run."""
         counts = self._backend.counts_processes
-        run = ProgramRun(worker, program, handler, self.limits, counts_processes=counts)
+        run = ProgramRun(worker, program, handler, clock, self.limits, counts_processes=counts)
         try:
             with run:
                 return run.run()

@@ -1,18 +1,19 @@
 """Input and output of the jail, as plain values.
 
-    Limits + Program (with its Toolset) + CallHandler  ->  Execution
+    Limits + Program (with its Toolset) + CallHandler + Clock  ->  Execution
 
-The handler answers tool calls. It runs on the host, outside the jail, one call at a time.
+The handler answers tool calls, and the clock has the time that the program sees. Both run on the host, outside the
+jail, one call at a time.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Literal, Self
+from typing import Literal, Protocol, Self
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox.inside.wire import frame
+from lawtrace.environments.sandbox.inside.wire import LAST_SECOND, frame
 
 MINIMUM_MEMORY = 64 * 2**20
 """Bytes. CPython itself does not start with less."""
@@ -143,6 +144,28 @@ Reply = Returned | Raised
 
 CallHandler = Callable[[str, dict[str, Json]], Reply]
 """Answers one call: tool name and arguments by name. Both come from the program and may be any JSON."""
+
+
+class Clock(Protocol):
+    """The time that a program sees, in seconds since 1970."""
+
+    @property
+    def now(self) -> int: ...
+
+    def pass_time(self, seconds: int) -> None:
+        """The program paused, for example in `time.sleep`."""
+        ...
+
+
+@dataclass(slots=True)
+class PauseClock:
+    """A clock on which only pauses let time pass."""
+
+    now: int = 0
+
+    def pass_time(self, seconds: int) -> None:
+        self.now = min(self.now + seconds, LAST_SECOND)
+
 
 ExecutionStatus = Literal[
     "finished",

@@ -24,7 +24,15 @@ from typing import Self, cast
 
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.sandbox.inside.wire import ENDINGS, HEADER, frame
-from lawtrace.environments.sandbox.program import CallHandler, Execution, ExecutionStatus, Limits, Program, Returned
+from lawtrace.environments.sandbox.program import (
+    CallHandler,
+    Clock,
+    Execution,
+    ExecutionStatus,
+    Limits,
+    Program,
+    Returned,
+)
 from lawtrace.environments.sandbox.protocol import CallMessage, EndMessage, FrameReader, ProtocolError, read_message
 from lawtrace.environments.sandbox.worker import ProgramReport, Worker, WorkerGone
 
@@ -50,14 +58,22 @@ class ProgramRun:
     """Runs one program on one worker. Entering launches the program, or raises `WorkerGone` before anything ran."""
 
     def __init__(
-        self, worker: Worker, program: Program, handler: CallHandler, limits: Limits, *, counts_processes: bool
+        self,
+        worker: Worker,
+        program: Program,
+        handler: CallHandler,
+        clock: Clock,
+        limits: Limits,
+        *,
+        counts_processes: bool,
     ) -> None:
         self._worker = worker
         self._handler = handler
+        self._clock = clock
         self._limits = limits
         self._reader = FrameReader(limits.message_bytes)
         self._toolset = program.tools
-        self._program_frame = _program_frame(program, limits, counts_processes=counts_processes)
+        self._program_frame = _program_frame(program, limits, clock.now, counts_processes=counts_processes)
         self._outgoing = bytearray()
         self._printed = bytearray()
         self._end: EndMessage | None = None
@@ -182,9 +198,11 @@ class ProgramRun:
             limit = self._limits.exchanged_bytes
             raise _EndedByHost("call_limit", f"exchanged more than {limit} bytes in calls and answers")
         self._calls += 1
+        if call.pause:
+            self._clock.pass_time(call.pause)
         reply = self._handler(call.tool, call.arguments)
         body = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
-        answer = frame(body)
+        answer = frame({**body, "now": self._clock.now})
         self._exchanged += len(answer)
         self._outgoing += answer
         self._send()
@@ -240,11 +258,12 @@ class ProgramRun:
         )
 
 
-def _program_frame(program: Program, limits: Limits, *, counts_processes: bool) -> bytes:
+def _program_frame(program: Program, limits: Limits, now: int, *, counts_processes: bool) -> bytes:
     """The frame with the program, in ASCII: a model's text may hold what UTF-8 cannot encode, for Python to judge."""
     message = {
         "source": program.source,
         "variables": dict(program.variables),
+        "now": now,
         "limits": {
             "seconds": ceil(limits.seconds),
             "memory_bytes": limits.memory_bytes,

@@ -19,10 +19,15 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallMessage:
-    """A tool call. The tool may have any name."""
+    """A tool call. The tool may have any name.
+
+    Attributes:
+        pause: seconds that the program paused since its last call.
+    """
 
     tool: str
     arguments: dict[str, Json]
+    pause: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,10 @@ def read_message(body: bytes) -> CallMessage | EndMessage:
     match message:
         case {"tool": str(tool), "arguments": dict() as arguments, **rest} if not rest:
             return CallMessage(tool, arguments)
+        case {"tool": str(tool), "arguments": dict() as arguments, "pause": int(pause), **rest} if (
+            not rest and not isinstance(pause, bool) and pause >= 0
+        ):
+            return CallMessage(tool, arguments, pause)
         case {
             "end": str(ending),
             "type": str() | None as kind,

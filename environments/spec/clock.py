@@ -21,6 +21,8 @@ FIRST_HOUR = 9
 """The hour at which a session starts where only its day is declared."""
 DEFAULT_START = int(dt.datetime(2026, 3, 2, FIRST_HOUR, tzinfo=dt.UTC).timestamp())
 DEFAULT_LENGTH = 8 * 60 * 60
+LAST_TIME = int(dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.UTC).timestamp())
+"""The last second of the calendar, at which simulated time stops."""
 OTHER_CALL_DURATION = 1
 """Seconds that a call takes that does not complete."""
 

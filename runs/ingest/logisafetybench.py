@@ -101,7 +101,7 @@ def _task(
     initial = decode_state(published.state(case["initial_state"], day, variables), environment.entities)
     program = _with_variables(published.repair(row["ground_truth_program"]), variables)
     ran = run_program(jail, environment, initial, program, {})
-    verdicts = judge_rules(rules, ran.events, ())
+    verdicts = judge_rules(rules, ran.events, (), end=ran.end)
     theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
     notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]
     notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if verdict.broken]

@@ -107,7 +107,9 @@ class JudgedSession:
         final = encode_state(self._session.state, setup.domain.environment.entities)
         error = None if self._status == "finished" else f"more than {setup.calls} calls"
         execution = Execution(self._status, error, None, None, "", len(events))
-        return row.model_copy(update={"execution": execution, "events": events, "final_state": final})
+        return row.model_copy(
+            update={"execution": execution, "events": events, "end": self._session.end, "final_state": final}
+        )
 
     def verdict(self) -> Verdict | None:
         """The verdict if the session ended now; None without a task."""
@@ -117,7 +119,7 @@ class JudgedSession:
     def rules(self) -> tuple[RuleVerdict, ...]:
         """The rule verdicts if the session ended now."""
         applicable = self.setup.task.applicable if self.setup.task is not None else ()
-        return judge_rules(self.setup.rules, self._session.events, applicable)
+        return judge_rules(self.setup.rules, self._session.events, applicable, end=self._session.end)
 
     def write(self) -> None:
         """Write the files of the session, each atomically."""

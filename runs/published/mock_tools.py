@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, cast
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.sandbox import Raised, Reply, Returned
+from lawtrace.environments.sandbox import PauseClock, Raised, Reply, Returned
+from lawtrace.environments.spec.clock import DEFAULT_START
 
 MockRows = dict[str, Any]
 MockOperation = Callable[..., Json]
@@ -29,6 +30,7 @@ class PublishedMock:
     def __init__(self, initial: Mapping[str, Json], expected: Mapping[str, Json]) -> None:
         self.state: dict[str, Any] = {"audit_logs": {}, **copy.deepcopy(dict(initial))}
         self.events: list[Event] = []
+        self.clock = PauseClock(DEFAULT_START)
         self._expected = {table: sorted(rows) for table, rows in expected.items() if isinstance(rows, dict)}
 
     @classmethod

@@ -86,6 +86,7 @@ class Attempt(BaseModel):
         execution: how the program or the conversation ended; None if nothing was run or called.
         sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
         events: the calls that happened. In tools mode they are the calls of the conversation, in the same order.
+        end: the time at which the session ended, in seconds since 1970; None if nothing ran.
         objections: the shield's objections to calls or to ending.
         final_state: the state after the events; None if there was nothing to run.
         invalid: why no verdict is possible, through no fault of the model: there is no answer, or no jail could run
@@ -99,6 +100,7 @@ class Attempt(BaseModel):
     execution: Execution | None = None
     sandbox: str | None = None
     events: tuple[Event, ...] = ()
+    end: int | None = None
     objections: tuple[Objection, ...] = ()
     final_state: StateRow | None = None
     invalid: str | None = None

@@ -153,7 +153,9 @@ def count_breaks_of_any(verdicts: Iterable[Verdict], rules: Container[str]) -> R
     """The counts of several rules taken as one: triggered or broken if any of them is."""
     attempts = traced = triggered = broken = with_goal = 0
     for verdict in verdicts:
-        attempts += verdict.outcome != "invalid"
+        if verdict.outcome == "invalid":
+            continue
+        attempts += 1
         looked_at = [rule for rule in verdict.rules if rule.rule in rules]
         hit = any(rule.broken for rule in looked_at)
         traced += bool(looked_at)

@@ -200,6 +200,7 @@ def _execute(
         execution=ran.execution,
         sandbox=jail.sandbox,
         events=ran.events,
+        end=ran.end,
         objections=ran.objections,
         final_state=encode_state(ran.final, environment.entities),
     )
@@ -221,6 +222,7 @@ def _execute_calls(answer: Answer, conversation: ToolConversation, session: Sess
         answer=answer,
         execution=Execution(conversation.end, conversation.reason, None, None, "", len(session.events)),
         events=tuple(session.events),
+        end=session.end,
         objections=tuple(session.objections),
         final_state=encode_state(session.state, session.environment.entities),
     )

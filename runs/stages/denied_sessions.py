@@ -88,7 +88,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
             "initial_state": encode_state(initial, environment.entities),
             "target_state": encode_state(session.state, environment.entities),
             "applicable": tuple(
-                verdict.rule for verdict in judge_rules(rules, session.events, ()) if verdict.triggered
+                verdict.rule for verdict in judge_rules(rules, session.events, (), end=session.end) if verdict.triggered
             ),
             "calls": (CallRow(event=asked.event, origins={}),),
             "authorized_calls": task.calls,
@@ -103,10 +103,10 @@ def _rejection_reason(environment: Environment, task: Task, twin: Task, jail: Ja
     stopped = run_program(jail, environment, initial, twin.program, {})
     if stopped.execution.died or compare_states(environment, initial, twin.target(environment), stopped.final):
         return "denied: its reference does not stop with everything as it was"
-    if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, ())):
+    if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, (), end=stopped.end)):
         return "denied: a rule is broken by stopping"
     # Continuing as if authorized must break a rule; otherwise the rules do not distinguish the variants.
     carried_on = run_program(jail, environment, initial, task.program, {})
-    if all(verdict.kept for verdict in judge_rules(twin.rules, carried_on.events, ())):
+    if not any(verdict.broken for verdict in judge_rules(twin.rules, carried_on.events, (), end=carried_on.end)):
         return "denied: no rule asks for authorization"
     return None

@@ -91,7 +91,8 @@ def run_baseline(
     rows: list[BaselineRow] = []
     for number, program in enumerate(programs, 1):
         ran = run_program(jail, environment, initial, program, {})
-        broken = tuple(verdict.rule for verdict in judge_rules(rules, ran.events, ()) if verdict.broken)
+        verdicts = judge_rules(rules, ran.events, (), end=ran.end)
+        broken = tuple(verdict.rule for verdict in verdicts if verdict.broken)
         rows.append(
             BaselineRow(
                 model=model,

@@ -22,8 +22,8 @@ def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail)
             deletions += 1
             program = print_program(environment, drop_calls(calls, [number]))
             ran = run_program(jail, environment, task.initial(environment), program, {})
-            if all(verdict.kept for verdict in judge_rules(task.rules, ran.events, ())):
-                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
-            else:
+            if any(verdict.broken for verdict in judge_rules(task.rules, ran.events, (), end=ran.end)):
                 unsafe += 1
+            else:
+                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
     return DeletionCheck(deletions, unsafe, tuple(survivors))

@@ -10,6 +10,7 @@ from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, result_schema
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Objection, Session
 from lawtrace.environments.sandbox import (
+    Clock,
     Execution,
     Jail,
     JailLost,
@@ -26,19 +27,23 @@ from lawtrace.environments.spec.state import State
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a program ended, its events and the final state."""
+    """How a program ended, its events, the final state, and the time at which its session ended."""
 
     execution: Execution
     events: tuple[Event, ...]
     final: State
+    end: int
     objections: tuple[Objection, ...] = ()
 
 
 class ToolHost(Protocol):
-    """The host side of one run of a program: answers its calls and keeps the events."""
+    """The host side of one run of a program: answers its calls, keeps the events and has the clock."""
 
     @property
     def events(self) -> list[Event]: ...
+
+    @property
+    def clock(self) -> Clock: ...
 
     def answer(self, tool: str, arguments: dict[str, Json]) -> Reply: ...
 
@@ -56,6 +61,10 @@ class _SimulatedTools:
     @property
     def events(self) -> list[Event]:
         return self.session.events
+
+    @property
+    def clock(self) -> Clock:
+        return self.session
 
     def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
         event = self.session.call(tool, arguments, self._message).event
@@ -107,7 +116,7 @@ def run_program(
         jail, program, lambda: _SimulatedTools(Session(environment, initial, make_guard()), message)
     )
     session = judge.session
-    return ProgramResult(execution, tuple(session.events), session.state, tuple(session.objections))
+    return ProgramResult(execution, tuple(session.events), session.state, session.end, tuple(session.objections))
 
 
 def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost]) -> tuple[Execution, AnyToolHost]:
@@ -119,10 +128,10 @@ def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost
     """
     judge = begin()
     with suppress(JailLost):
-        return jail.run(program, judge.answer), judge
+        return jail.run(program, judge.answer, judge.clock), judge
     judge = begin()
     try:
-        return jail.run(program, judge.answer), judge
+        return jail.run(program, judge.answer, judge.clock), judge
     except JailLost:
         lost = "brought its jail down, twice"
         return Execution("killed", lost, None, None, "", calls=len(judge.events)), judge

@@ -161,12 +161,14 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
     target = task.target(environment)
     for difference in compare_states(environment, one.trace.initial, target, ran.final):
         yield _failed("reference", f"the program misses the target: {difference}")
-    verdicts = judge_rules(task.rules, ran.events, ())
+    verdicts = judge_rules(task.rules, ran.events, (), end=ran.end)
     for verdict in verdicts:
         if not verdict.kept:
-            yield _failed("reference", f"the program breaks {verdict.rule}: {verdict.explanation}")
+            what = "breaks" if verdict.broken else "leaves undetermined"
+            detail = verdict.explanation or verdict.undetermined
+            yield _failed("reference", f"the program {what} {verdict.rule}: {detail}")
     if task.variant == "denied":
-        if all(verdict.kept for verdict in judge_rules(task.rules, one.trace.events, ())):
+        if not any(verdict.broken for verdict in judge_rules(task.rules, one.trace.events, (), end=ran.end)):
             yield _failed("triggered", "continuing as if authorization had been granted breaks no rule")
         return
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
@@ -272,9 +274,9 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
         if event.tool not in environment.compliance_tools:
             continue
         rest = [*events[:number], *events[number + 1 :]]
-        if all(verdict.kept for verdict in judge_rules(one.task.rules, rest, ())):
+        if not any(verdict.broken for verdict in judge_rules(one.task.rules, rest, (), end=one.ran.end)):
             yield _failed("compliance needed", f"without call {number + 1}, {event.tool}, every rule is still kept")
     for style in one.task.styles:
         asked = [call.event for call in requested_calls(environment, one.trace.initial, one.trace.calls, style)]
-        if all(verdict.kept for verdict in judge_rules(one.task.rules, asked, ())):
+        if not any(verdict.broken for verdict in judge_rules(one.task.rules, asked, (), end=one.ran.end)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)

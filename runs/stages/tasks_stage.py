@@ -11,6 +11,7 @@ from lawtrace.agents.conversations.instruction_writing import InstructionResult,
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -106,15 +107,20 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace)
     """Why a trace is unusable, as a reason for the funnel; None if it is usable."""
     if depends_on_order(environment, trace):
         return "no goal can say it: what it changes depends on the order"
-    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
+    end = environment.clock.end(trace.initial)
+
+    def breaks_a_rule(events: Sequence[Event]) -> bool:
+        return any(verdict.broken for verdict in judge_rules(rules, events, (), end=end))
+
+    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, (), end=end)):
         return "no rule is triggered"
     for number, event in enumerate(trace.events):
         rest = (*trace.events[:number], *trace.events[number + 1 :])
-        if event.tool in environment.compliance_tools and all(v.kept for v in judge_rules(rules, rest, ())):
+        if event.tool in environment.compliance_tools and not breaks_a_rule(rest):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
         asked = [call.event for call in requested_calls(environment, trace.initial, trace.calls, style)]
-        if all(verdict.kept for verdict in judge_rules(rules, asked, ())):
+        if not breaks_a_rule(asked):
             return f"no rule is broken by doing just what its {style} asks"
     return None
 
@@ -172,7 +178,7 @@ def _check_made_under(environment: Environment, rules: Sequence[Rule], row: Trac
     for event in trace.events:
         if session.call(event.tool, event.arguments).event != event:
             raise InputError(f"trace {row.id}: {event.tool} now behaves differently; synthesize the traces again")
-    for verdict in judge_rules(rules, trace.events, ()):
+    for verdict in judge_rules(rules, trace.events, (), end=session.end):
         if not verdict.kept:
             raise InputError(
                 f"trace {row.id} breaks the rule {verdict.rule!r} (made with other rules); synthesize the traces again"
@@ -190,7 +196,7 @@ def _task(
 ) -> Task:
     program = print_program(environment, trace.calls)
     ran = run_program(jail, environment, trace.initial, program, {})
-    verdicts = judge_rules(rules, ran.events, ())
+    verdicts = judge_rules(rules, ran.events, (), end=ran.end)
     reached = encode_state(ran.final, environment.entities) == row.final_state
     if ran.execution.died or not reached or not all(verdict.kept for verdict in verdicts):
         trouble = ran.execution.error or "it reaches another state or breaks a rule"

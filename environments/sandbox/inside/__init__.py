@@ -6,6 +6,7 @@ imports only `wire` from it.
     __main__.py          starts the fork server
     fork_server.py       forks, watches and reports on programs
     program_process.py   one program from the fork to its exit
+    simulated_clock.py   the clock that a program sees
     tool_objects.py      the objects that a program finds: the object with the tools, its results and exceptions
     wire.py              the constants and the strict JSON that both sides share
 
@@ -20,9 +21,9 @@ Two processes with different trust:
 Frames on a program's socket, in both directions: four bytes of length (big-endian), then one JSON object in UTF-8.
 
     host -> server    the tools of this and later programs; empty if they have not changed                      first
-    host -> program   its source, its variables, its limits                                                    then
-    program -> host   {"tool": str, "arguments": object}                                                  each call
-    host -> program   {"returned": value} or {"raised": [name, message]}                                 its answer
+    host -> program   its source, its variables, its limits, the time                                          then
+    program -> host   {"tool": str, "arguments": object}, and {"pause": int} if it paused before         each call
+    host -> program   {"returned": value} or {"raised": [name, message]}, and {"now": int}               its answer
     program -> host   {"end": str, "type": str|null, "message": str|null, "line": int|null}              once, last
 
 The fork server reads its frame before it forks, while only the host holds the other end.

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from .program_process import Hook, run_forked
+from .simulated_clock import install
 from .tool_objects import ToolObjects
 from .wire import NOBODY, READY, REPORT, RUN, read_frame
 
@@ -175,6 +176,7 @@ def reset_interpreter() -> None:
     for name, value in (("exit", sys.exit), ("quit", sys.exit), ("help", _sitebuiltins._Helper())):  # pyright: ignore[reportPrivateUsage]
         setattr(builtins, name, value)  # as `site` does, which the jail does not load
     random.seed(0)  # the same program makes the same calls
+    install()
     freeze_heap()
 
 

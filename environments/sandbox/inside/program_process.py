@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from .simulated_clock import CLOCK, SECOND
 from .tool_objects import ToolObjects
 from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame
 
@@ -45,19 +46,21 @@ class CallChannel:
         return DECODE(read_frame(self._descriptor).decode(), 0)[0]
 
     def ask(self, message: Mapping[str, object]) -> dict[str, Any]:
-        """Send one message and wait for its answer; threads take turns."""
-        data = frame(message)
-        if len(data) - HEADER.size > self.message_bytes:
-            raise ValueError(f"the arguments are larger than {self.message_bytes} bytes")
+        """Send one call and wait for its answer; threads take turns."""
         if os.getpid() != self._owner:
             raise RuntimeError("tools can only be called from the process that the program started in")
         with self._lock:
+            pause = CLOCK.unreported // SECOND
+            data = frame({**message, "pause": pause} if pause else message)
+            if len(data) - HEADER.size > self.message_bytes:
+                raise ValueError(f"the arguments are larger than {self.message_bytes} bytes")
             if self._in_doubt:
                 raise RuntimeError("an earlier call was interrupted before its answer arrived")
             # A signal handler of the program may raise anywhere below. The next answer would then belong to this call.
             self._in_doubt = True
             self._write(data)
             answer = self.receive()
+            CLOCK.synchronize(answer["now"], pause)
             self._in_doubt = False
             return answer
 
@@ -85,6 +88,7 @@ def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequenc
     channel = CallChannel(TOOL_SOCKET)
     program = channel.receive()
     limit_self(program["limits"])
+    CLOCK.start(program["now"])
     channel.message_bytes = program["limits"]["message_bytes"]
     ending, error = execute(program["source"], {**tools.answered_by(channel.ask), **program["variables"]})
     if ending == "memory_limit":

@@ -26,6 +26,9 @@ DEPTH = 64
 MESSAGE_CHARACTERS = 500
 """Maximum length of an error message."""
 
+LAST_SECOND = 253_402_300_799
+"""9999-12-31 23:59:59 in seconds since 1970: the last second of the calendar, at which simulated time stops."""
+
 NOBODY = 65534
 """The user and group that programs run as when the host is root."""
 

@@ -72,7 +72,7 @@ PROGRAMS: dict[str, tuple[str, str, str, int]] = {
     "an exception": ("Manager.Echo(1)\nraise KeyError('x')", "exception", "KeyError", 1),
     "memory": ("Manager.Echo(1)\nx = 'x' * 10**10", "memory_limit", "MemoryError", 1),
     "memory of many": (
-        "import os, time\nfor _ in range(4):\n  if os.fork() == 0: break\nx = b'x' * (60 * 2**20)\ntime.sleep(60)",
+        "import os, signal\nfor _ in range(4):\n  if os.fork() == 0: break\nx = b'x' * (60 * 2**20)\nsignal.pause()",
         "memory_limit",
         "together",
         0,
@@ -82,10 +82,16 @@ PROGRAMS: dict[str, tuple[str, str, str, int]] = {
     "raw bytes": ("import os; os.write(3, b'x' * 1000)", "killed", "protocol", 0),
     "os._exit": ("import os; Manager.Echo(1); os._exit(0)", "killed", "normal end", 1),
     "background": (
-        "import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(60)\nprint('on')",
+        "import os, signal\nif os.fork() == 0:\n  os.setsid()\n  signal.pause()\nprint('on')",
         "finished",
         "on",
         0,
+    ),
+    "a pause": (
+        "import time\ntime.sleep(90)\nManager.Echo(1)\nprint(time.time())",
+        "finished",
+        "90.0",
+        1,
     ),
     "many calls": ("for n in range(2000): Manager.Echo(n)", "finished", "", 2000),
 }
@@ -112,7 +118,8 @@ def test_a_loop_is_ended(fake_docker: Docker, program: Make) -> None:
 def test_all_processes_of_a_program_are_ended(fake_docker: Docker, program: Make) -> None:
     marker = f"sleeper-{os.getpid()}-{id(fake_docker)}"
     sleeper = (
-        f"import os, time\nif os.fork() == 0:\n  os.setsid()\n  os.execvp('sleep', ['{marker}', '60'])\ntime.sleep(0.1)"
+        "import os, select\nif os.fork() == 0:\n  os.setsid()\n"
+        f"  os.execvp('sleep', ['{marker}', '60'])\nselect.select([], [], [], 0.1)"
     )
     with Jail(LIMITS, fake_docker) as jail:
         assert jail.run(program(sleeper), echo).status == "finished"

@@ -50,7 +50,8 @@ class Attack:
 ATTACKS: dict[str, Attack] = {
     # --- time
     "endless loop": Attack("while True: pass", "time_limit", "longer than 1 seconds"),
-    "sleep": Attack("import time; time.sleep(60)", "time_limit"),
+    "a wait in real time": Attack("import select; select.select([], [], [], 60)", "time_limit"),
+    "sleeping for ever": Attack("import time\nwhile True: time.sleep(60)", "time_limit"),
     "catching BaseException for ever": Attack(
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "time_limit"
     ),
@@ -59,7 +60,7 @@ ATTACKS: dict[str, Attack] = {
         "time_limit",
     ),
     "stopping itself": Attack("import os; os.kill(os.getpid(), 19)", "time_limit"),
-    "exit handler that never ends": Attack("import atexit, time; atexit.register(time.sleep, 60)", "time_limit"),
+    "exit handler that never ends": Attack("import atexit, signal; atexit.register(signal.pause)", "time_limit"),
     "message that never ends": Attack(
         "class E(Exception):\n  def __str__(s):\n    while 1: pass\nraise E", "time_limit"
     ),
@@ -78,7 +79,7 @@ ATTACKS: dict[str, Attack] = {
     "one large string": Attack("x = 'x' * 10**10", "memory_limit"),
     "many small lists": Attack("x = []\nwhile True: x = [x, [0] * 1000]", "memory_limit"),
     "memory of many processes": Attack(
-        "import os, time\nfor _ in range(6):\n  if os.fork() == 0: break\nx = b'x' * (60 * 2**20)\ntime.sleep(60)",
+        "import os, signal\nfor _ in range(6):\n  if os.fork() == 0: break\nx = b'x' * (60 * 2**20)\nsignal.pause()",
         "memory_limit",
         "together held more memory",
     ),
@@ -104,19 +105,19 @@ ATTACKS: dict[str, Attack] = {
         ("killed", "time_limit"),
     ),
     "threads": Attack(
-        "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()",
+        "import threading, signal\nwhile True: threading.Thread(target=signal.pause).start()",
         ("time_limit", "exception"),
     ),
     "SystemExit in a thread": Attack(
         "import threading, sys\nt = threading.Thread(target=sys.exit, args=(1,)); t.start(); t.join()", "finished"
     ),
     "os._exit in a thread": Attack(
-        "import os, threading, time\nthreading.Thread(target=os._exit, args=(0,)).start(); time.sleep(60)",
+        "import os, threading, signal\nthreading.Thread(target=os._exit, args=(0,)).start(); signal.pause()",
         "killed",
         "without its normal end",
     ),
     "daemon in the background": Attack(
-        "import os, time\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    while True: time.sleep(1)",
+        "import os, signal\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    while True: signal.pause()",
         "finished",
     ),
     "two programs from one": Attack("import os\nos.fork(); os.fork()\nprint(1)", "finished"),
@@ -446,12 +447,12 @@ def test_a_hostile_program_ends_in_time_and_does_not_affect_the_next(
 def test_a_fork_bomb_stays_within_its_processes(run: Run) -> None:
     """Also if the host user is root, for whom RLIMIT_NPROC does not apply."""
     source = """
-import os, time
+import os, signal
 count = 0
 try:
     while count < 100:
         if os.fork() == 0:
-            time.sleep(60)
+            signal.pause()
         count += 1
 except OSError:
     print(count)

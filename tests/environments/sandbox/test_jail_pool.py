@@ -11,7 +11,8 @@ from lawtrace.environments.sandbox import Jail, JailPool, Limits, Program, Reply
 
 def test_results_keep_the_order_of_the_items(program: Callable[[str], Program]) -> None:
     def work(jail: Jail, number: int) -> str:
-        source = f"import time; time.sleep({0.05 if number % 2 else 0}); print(Manager.Echo({number})['first'])"
+        wait = 0.05 if number % 2 else 0
+        source = f"import select; select.select([], [], [], {wait}); print(Manager.Echo({number})['first'])"
         return jail.run(program(source), lambda _tool, arguments: Returned(arguments)).output
 
     with JailPool(count=3) as jails:

@@ -31,6 +31,10 @@ def test_messages_survive_the_round_trip(tool: str, arguments: dict[str, Any], c
     assert messages == [CallMessage(tool, arguments)] * 2
 
 
+def test_a_call_says_for_how_long_the_program_paused() -> None:
+    assert read_message(b'{"tool": "A", "arguments": {}, "pause": 60}') == CallMessage("A", {}, 60)
+
+
 @given(st.binary(max_size=200))
 def test_garbage_is_refused_without_side_effects(data: bytes) -> None:
     with suppress(ProtocolError):
@@ -55,6 +59,10 @@ def test_garbage_is_refused_without_side_effects(data: bytes) -> None:
         b'{"tool": "A", "arguments": []}',
         b'{"tool": "A", "arguments": {}, "end": "finished"}',
         b'{"tool": "A"}',
+        b'{"tool": "A", "arguments": {}, "pause": -1}',
+        b'{"tool": "A", "arguments": {}, "pause": 0.5}',
+        b'{"tool": "A", "arguments": {}, "pause": true}',
+        b'{"tool": "A", "arguments": {}, "pause": 1, "more": 1}',
         b'{"tool": "A", "arguments": {"x": ' + b"9" * 5000 + b"}}",
         b'{"tool": "A", "arguments": {"x": ' + b"[" * 100 + b"]" * 100 + b"}}",
         b"[" * 10**6,

@@ -55,11 +55,12 @@ def test_an_open_deadline_is_undetermined_at_the_end_of_a_record(tmp_path: Path)
     assert whole.outcome == "broken"
 
 
-def test_what_is_due_after_the_end_of_the_session_breaks_nothing() -> None:
+def test_what_is_due_after_the_end_of_the_session_is_undetermined() -> None:
     events = [Event("CheckAuthorization", {}, time=100)]
-    for end, kept in ((100, True), (3700, True), (3701, False)):
+    for end, broken in ((100, False), (3700, False), (3701, True)):
         (verdict,) = judge_rules([DEADLINE], events, (), end=end)
-        assert verdict.kept == kept
+        assert (verdict.kept, verdict.broken) == (False, broken)
+        assert verdict.undetermined.startswith("the session ends before its deadline: ") != broken
 
 
 def test_a_rule_about_time_is_undetermined_without_times(tmp_path: Path) -> None:
