@@ -28,6 +28,7 @@ from lawtrace.solver.ltlf import (
     parse,
 )
 from lawtrace.solver.ltlf.signature import environment_signature
+from lawtrace.solver.ltlf.skeleton import has_table
 from lawtrace.solver.ltlf.type_check import check_formula
 
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
@@ -89,6 +90,11 @@ class Rule(BaseModel):
             return MetricRule(self.parsed)
         except FormulaError as error:
             raise FormulaError(f"rule {self.id!r}: {error}") from error
+
+    @cached_property
+    def has_table(self) -> bool:
+        """Whether an automaton over the calls alone decides it: it is not about time, several objects or sums."""
+        return has_table(self.parsed)
 
     @cached_property
     def template(self) -> TemplateName:

@@ -17,13 +17,14 @@ from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf import compile_formula, parse, product
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
-from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
+from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.planner.synthesis import product_with_pair
 from lawtrace.solver.planner.tool_sequences import ToolPair, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
-from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding, Obstacle
+from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
+from lawtrace.solver.smt.call_encoding import Obstacle
 
 PRECONDITIONS = "the environment's preconditions"
 MAX_EXTRA_CALLS = 60
@@ -98,8 +99,9 @@ class Certifier:
         self._encodings = encodings
         self._length = length
         environment = spec.environment
-        self._parts = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
-        self._components = {text: keeping_component(automaton) for text, automaton in self._parts.items()}
+        requirements = spec.requirements(length)
+        self._parts = {requirement.name: requirement.automaton for requirement in requirements}
+        self._components = {requirement.name: requirement.component for requirement in requirements}
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
     def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:

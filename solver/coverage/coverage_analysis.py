@@ -24,6 +24,7 @@ from lawtrace.solver.coverage.suite import (
     traces_needed,
 )
 from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import feasible_product
 from lawtrace.solver.planner.tool_sequences import ToolPair
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
@@ -92,7 +93,7 @@ def analyse_coverage(
     spec = TraceSpec(environment, tuple(rules), mode)
     product = feasible_product(spec, length)
     planned = product.feasible_pairs(length)
-    sequences = InstantiatedSequences(product, f"{environment.name}/{mode}/{length}/{seed}")
+    sequences = InstantiatedSequences(product, TraceSearch(spec), f"{environment.name}/{mode}/{length}/{seed}")
     with stages.stage(f"suite, {mode}", None):
         suite = find_suite(product, length, seed=str(seed), sequences=sequences)
     with stages.stage(f"rare pairs, {mode}", None):
@@ -154,8 +155,8 @@ def _encodings(spec: TraceSpec, product: Product, length: int, seed: int) -> lis
     for state in states:
         start = product.initial_state(product.system.initial_search_state(state))
         classes.setdefault(None if start is None else start.node, state)
-    automata = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
-    return [BoundedEncoding(spec.environment, automata, length=length, initial=state) for state in classes.values()]
+    rules = {requirement.name: requirement.exact for requirement in spec.requirements(length)}
+    return [BoundedEncoding(spec.environment, rules, length=length, initial=state) for state in classes.values()]
 
 
 def _initial_state_assumption(encodings: Sequence[BoundedEncoding]) -> tuple[str, ...]:

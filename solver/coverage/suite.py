@@ -9,7 +9,8 @@ from random import Random
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.synthesis import instantiate_from_initial_states, product_with_pair
+from lawtrace.solver.planner.search import TraceSearch
+from lawtrace.solver.planner.synthesis import product_with_pair
 from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjacent_pairs, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.traces import Trace
@@ -29,9 +30,10 @@ class InstantiatedSequences:
         traces: the trace of each sequence that could be instantiated in some initial state.
     """
 
-    def __init__(self, product: Product, seed: str) -> None:
+    def __init__(self, product: Product, search: TraceSearch, seed: str) -> None:
         self.traces: dict[ToolSequence, Trace] = {}
         self._product = product
+        self._search = search
         self._seed = seed
         self._failed: set[ToolSequence] = set()
 
@@ -43,7 +45,7 @@ class InstantiatedSequences:
         """Whether the sequence gets arguments in some initial state; the same sequence always gets the same ones."""
         if sequence not in self.traces and sequence not in self._failed:
             random = Random(f"{self._seed}/{','.join(sequence)}")
-            trace = instantiate_from_initial_states(self._product, sequence, random, INITIAL_STATES_PER_SEQUENCE)
+            trace = self._search.find(self._product, sequence, random, INITIAL_STATES_PER_SEQUENCE)
             if trace is None:
                 self._failed.add(sequence)
             else:

@@ -14,7 +14,7 @@ from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Pa
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.synthesis import instantiate_from_initial_states
+from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceSpec
 from lawtrace.solver.rules import Rule
@@ -196,10 +196,11 @@ def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> 
             "can be made",
             "find the rule or missing look-up that excludes them: `lawtrace traces coverage`",
         )
+    search = TraceSearch(spec)
     for length in lengths:
         random = Random(f"{environment.name}/{length}")
         sequences = [draw_tool_sequence(product, length, random, frozenset()) for _ in range(SEQUENCES_TRIED)]
-        if all(instantiate_from_initial_states(product, sequence, random) is None for sequence in sequences):
+        if all(search.find(product, sequence, random) is None for sequence in sequences):
             yield DeclarationIssue(
                 "populate",
                 f"no initial state carries a trace of {length} calls that changes something",

@@ -6,9 +6,7 @@ An abstract state consists of
   for each parameter that needs one;
 - for each table that tools refer to: how many rows of each *class* the caller knows, capped at the largest number that
   one call refers to (one more where calls use rows up), and which classes a look-up could still add. The class of a
-  row consists of the refusals that name it (the guest has access already) and the states of quantified rules for its
-  key. A row that every tool refuses is left out;
-- for each quantified rule the states of the values that occurred, and the state of all others.
+  row consists of the refusals that name it (the guest has access already). A row that every tool refuses is left out.
 
 Result fields that rules observe are kept beside the refusals. Refusals that depend on amounts, texts or dates of the
 call are abstracted away. Values derived from the call history are not part of the state
@@ -31,7 +29,7 @@ from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, To
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.planner.argument_choices import RowClass
 from lawtrace.solver.planner.search_state import SearchState
-from lawtrace.solver.predicates import ObservedPredicates, ValueKey
+from lawtrace.solver.predicates import ObservedPredicates
 
 MAX_ENUMERATED_VALUES = 4
 """Parameters with at most this many values are enumerated."""
@@ -93,7 +91,7 @@ class StateAbstraction:
         self._keys = {table: entity.key for table, entity in environment.entities.items()}
         self.row_caps = self._row_caps(environment)
         self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
-        self.classifies_rows = bool(predicates.quantified) or any(self._row_queries.values())
+        self.classifies_rows = any(self._row_queries.values())
         """Whether rows have classes at all."""
         self.is_exact = not self.classifies_rows and not self._state_queries and not self._unused_values
         """Whether rows are only counted and nothing else is observed, so that the effect of a call is certain."""
@@ -135,11 +133,7 @@ class StateAbstraction:
         deleted = {effect.entity.table for effect in effects if isinstance(effect, Delete)}
         return {
             table: counts[table]
-            + bool(
-                self.predicates.quantified
-                or table in deleted
-                or any(query.tables_read & written for query in self._row_queries[table])
-            )
+            + bool(table in deleted or any(query.tables_read & written for query in self._row_queries[table]))
             for table in sorted(counts)
         }
 
@@ -154,22 +148,10 @@ class StateAbstraction:
         )
 
     def abstract(self, search_state: SearchState) -> AbstractState:
-        counted_keys: set[ValueKey] = set()
-        tables = tuple(self._table(search_state, table, cap, counted_keys) for table, cap in self.row_caps.items())
+        tables = tuple(self._table(search_state, table, cap) for table, cap in self.row_caps.items())
         answers = [query.answer(search_state.state) for query in self._state_queries]
         truths = (*answers, *(bool(domain.candidates(search_state.state)) for domain in self._unused_values))
-        values = tuple(
-            (
-                instance.unseen,
-                frozenset(
-                    state
-                    for key, state in instance.seen.items()
-                    if key not in counted_keys and automaton.verdict(state) != "satisfied"
-                ),
-            )
-            for automaton, instance in zip(self.predicates.quantified, search_state.instances, strict=True)
-        )
-        return tables, truths, values
+        return tables, truths
 
     def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
         """Rows and unused values beyond the counted number, each with its table."""
@@ -193,26 +175,16 @@ class StateAbstraction:
         self, search_state: SearchState, table: str, keys: Sequence[Value]
     ) -> Mapping[RowClass, Sequence[Value]]:
         """Rows by their class."""
-        if not self._row_queries[table] and not search_state.instances:
+        if not self._row_queries[table]:
             return {(): keys} if keys else {}
         sorted_: dict[RowClass, list[Value]] = {}
         for key in keys:
             sorted_.setdefault(self._class(search_state, table, key), []).append(key)
         return sorted_
 
-    def instances_kept(self, search_state: SearchState) -> bool | None:
-        """Whether every value that occurred satisfies its rule; None if one can no longer be satisfied."""
-        kept = True
-        for automaton, instance in zip(self.predicates.quantified, search_state.instances, strict=True):
-            for state in instance.seen.values():
-                if not automaton.can_accept(state):
-                    return None
-                kept = kept and state in automaton.accepting
-        return kept
-
-    def _table(self, search_state: SearchState, table: str, cap: int, counted_keys: set[ValueKey]) -> AbstractState:
+    def _table(self, search_state: SearchState, table: str, cap: int) -> AbstractState:
         known = search_state.known.get(table, {})
-        if not self._row_queries[table] and not search_state.instances:
+        if not self._row_queries[table]:
             count = min(len(known), cap)
             more = count < cap and table in self._lookup_tables
             return count, more and len(search_state.state.tables[table]) > len(known)
@@ -226,7 +198,6 @@ class StateAbstraction:
                     continue
                 if key in known:
                     counts[class_] += 1
-                    counted_keys.add((False, key))
                 else:
                     unknown.add(class_)
         capped = {class_: min(count, cap) for class_, count in counts.items()}
@@ -237,7 +208,7 @@ class StateAbstraction:
         answers = self._answers(search_state.state, table)
         if key not in answers:
             answers[key] = tuple(query.answer(search_state.state, key) for query in self._row_queries[table])
-        return (*answers[key], *(instance.state_of((False, key)) for instance in search_state.instances))
+        return answers[key]
 
     def _answers(self, state: State, table: str) -> dict[Value, RowClass]:
         """The cached answers for the rows of a table, valid until a table that the queries read changes."""

@@ -17,8 +17,9 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import Amount, OneOf
+from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
+from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.planner.search_state import CallChoice, SearchState
 from lawtrace.solver.predicates import ObservedPredicates
 
@@ -71,6 +72,47 @@ class ArgumentChooser:
             if chosen is None:
                 return None
         return fallback
+
+    def with_values(self, search_state: SearchState, tool: Tool, values: Mapping[str, Value]) -> CallChoice | None:
+        """A call with these arguments and derived ones; None if the caller does not know a row, or there is no value
+        to derive.
+        """
+        chosen: dict[str, Value] = {}
+        origins: dict[str, Origin] = {}
+        for parameter in tool.parameters:
+            match parameter.source:
+                case FromTrace():
+                    drawn = next(iter(self._derived_value(search_state, parameter)), None)
+                case _ if parameter.name not in values:
+                    drawn = _ArgumentValue(parameter.default, None)
+                case FromUser():
+                    drawn = _ArgumentValue(values[parameter.name], SaidByUser())
+                case FromLookup(entity):
+                    value = values[parameter.name]
+                    keys: Sequence[Value] = value if isinstance(parameter.type, ListOf) else (value,)
+                    known = search_state.known.get(entity.table, {})
+                    is_known = all(key in known for key in keys)
+                    drawn = self._reference(search_state, parameter, entity.table, keys) if is_known else None
+            if drawn is None:
+                return None
+            _bind(parameter, drawn, chosen, origins, {}, frozenset())
+        return CallChoice(tool, chosen, origins)
+
+    def sample_blindly(self, tool: Tool, state: State, random: Random) -> dict[str, Value]:
+        """Arguments without regard to what the caller knows. Derived ones are left out, and those without a value."""
+        drawn: dict[str, Value] = {}
+        for parameter in tool.parameters:
+            match parameter.source:
+                case FromUser(domain):
+                    with suppress(LookupError):  # a value may depend on an argument that has none
+                        drawn[parameter.name] = domain.draw(random, state, drawn)
+                case FromLookup(entity):
+                    if keys := [row.values[entity.key] for row in state.rows(entity.table)]:
+                        key = random.choice(keys)
+                        drawn[parameter.name] = (key,) if isinstance(parameter.type, ListOf) else key
+                case FromTrace():
+                    pass
+        return {name: value for name, value in drawn.items() if value is not None}
 
     def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
         """One call of each kind, with the lowest number of each region. Some of the calls may be refused."""
@@ -216,11 +258,10 @@ class ArgumentChooser:
             return [*kinds, *(_ArgumentValue(region.lowest, SaidByUser(), region) for region in regions)]
         if isinstance(source.sampler, OneOf):
             return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.sampler.values))]
-        tracked = self._tracked_values(search_state, tool, parameter)
         drawn = [
             self._sample_stated(search_state, tool, parameter, values, random) for _ in range(SAMPLES if matters else 1)
         ]
-        return [*kinds, *tracked, *{repr(value.value): value for value in drawn if value is not None}.values()]
+        return [*kinds, *{repr(value.value): value for value in drawn if value is not None}.values()]
 
     def _sample_stated(
         self, search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value], random: Random
@@ -233,22 +274,10 @@ class ArgumentChooser:
             return _ArgumentValue(
                 region.draw(random, search_state.state), SaidByUser(), region if parameter.required else None
             )
-        tracked = self._tracked_values(search_state, tool, parameter)
-        if tracked and random.random() < 1 / 2:
-            return random.choice(tracked)
         value = domain.draw(random, search_state.state, values)
         if value is None:
             return None if parameter.required else _ArgumentValue(parameter.default, None)
         return _ArgumentValue(value, SaidByUser())
-
-    def _tracked_values(self, search_state: SearchState, tool: Tool, parameter: Parameter) -> list[_ArgumentValue]:
-        """Values that quantified rules track and that the user could state again, one for each rule state."""
-        one: dict[object, _ArgumentValue] = {}
-        for number in sorted(self._predicates.quantified_rules_on(tool.name, parameter.name)):
-            for (_, value), state in search_state.instances[number].seen.items():
-                with suppress(WrongType, WrongFormat):  # the rule may track values of another type elsewhere
-                    one.setdefault((number, state), _ArgumentValue(parameter.type.decode(value), SaidByUser()))
-        return list(one.values())
 
     def _is_given(
         self, search_state: SearchState, source: FromUser, values: Mapping[str, Value], random: Random

@@ -43,8 +43,8 @@ class DerivedValues:
     """The abstraction of derived values and the effect of each kind of call on it. State 0 is the empty history.
 
     Attributes:
-        affects_state: whether the effect of a call on the state or on quantified rules may depend on the value of a
-            derived argument, not only on its presence. Then derived values are part of the abstract state as well.
+        affects_state: whether the effect of a call on the state may depend on the value of a derived argument, not only
+            on its presence. Then derived values are part of the abstract state as well.
         transitions: ``transitions[state][label]`` is the next state and all conditions that the call satisfies; None if
             no argument can be derived for the call. Labels are numbered in the order of `add_label`.
     """
@@ -117,7 +117,7 @@ class DerivedValues:
             if not all(values.values()):
                 return None
             choice = replace(choice, values={**choice.values, **values})
-            after = apply_call(self._environment, replace(search_state, events=history), choice, self._predicates)
+            after = apply_call(self._environment, replace(search_state, events=history), choice)
             if after is not None:
                 event = after.events[-1]
             elif self.affects_state:  # another state may accept it
@@ -152,8 +152,7 @@ def _is_entangled(
     environment: Environment, tool: Tool, derived: Collection[str], predicates: ObservedPredicates
 ) -> bool:
     """Whether a term combines a derived argument with the state, writes it to a table that some term reads, or shows
-    it to a rule; or whether a quantified rule compares it. (No tool reads the audit log, so writing there does not
-    count.)
+    it to a rule. (No tool reads the audit log, so writing there does not count.)
     """
     tools = environment.tools.values()
     read = set[str]().union(*(tables_of(term) for other in tools for term in _all_terms(other)))
@@ -163,15 +162,7 @@ def _is_entangled(
         [term for result in tool.results for term in result.terms()] if predicates.observes_result(tool.name) else []
     )
     together = [term for term in tool.refusals if tables_of(term)]
-    observed = [
-        atom.condition
-        for automaton in predicates.quantified
-        for atom in automaton.atoms
-        if atom.tool == tool.name and atom.condition is not None
-    ]
-    return any(not arguments_of(term).isdisjoint(derived) for term in (*effects, *shown, *together)) or any(
-        _reads_any(condition, derived) for condition in observed
-    )
+    return any(not arguments_of(term).isdisjoint(derived) for term in (*effects, *shown, *together))
 
 
 def _all_terms(tool: Tool) -> list[Term]:

@@ -2,104 +2,113 @@
 
 The product says which product states can still accept. Arguments are sampled
 (`lawtrace.solver.planner.argument_choices`), the simulator runs the call, and the product state afterwards must accept
-the rest of the sequence. If it does not, other arguments are sampled. Numbers are sampled first, because most samples
-fit. Where they keep failing, Z3 chooses the numbers of all calls so far, each within the region in which rules do not
-distinguish numbers (`lawtrace.solver.smt.amounts`).
+the rest of the sequence. If it does not, other arguments are sampled. Rules without a table (time, objects, sums) are
+followed by monitors: a call after which one of them is broken is sampled anew, too. Where samples do not suffice, Z3
+chooses all arguments, and the calls are replayed with them.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from random import Random
+from typing import cast
 
+from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
-from lawtrace.solver.smt.amounts import OpenCall, solve_amounts
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
 
-NUMBER_REDRAWS = 3
-"""How often the numbers of one call are sampled."""
 ARGUMENT_REDRAWS = 24
-"""How often the arguments of a call are sampled if it is refused or leaves the plan."""
-SOLVER_QUERIES = 2
-"""How often Z3 is asked for the numbers of one call."""
+"""How often the arguments of a call are sampled if it is refused, leaves the plan or breaks a rule."""
 
 
-def instantiate_sequence(product: Product, tools: tuple[str, ...], initial: State, random: Random) -> Trace | None:
-    """A trace with these tools from the initial state; None if its rows do not allow one (sample another state)."""
-    instantiation = _Instantiation(product, tools, initial, random)
-    if not all(instantiation.add(product.environment.tools[name]) for name in tools):
-        return None
-    return instantiation.trace()
-
-
-class _Instantiation:
+class Walk:
     """A tool sequence whose first calls have arguments."""
 
-    def __init__(self, product: Product, tools: tuple[str, ...], initial: State, random: Random) -> None:
+    def __init__(
+        self, product: Product, tools: tuple[str, ...], initial: State, rules: Sequence[Rule], random: Random
+    ) -> None:
+        """`rules`: those that the product does not decide."""
         self._product = product
         self._environment = product.environment
+        self._chooser = product.system.argument_chooser
         self._random = random
+        self._tools = tools
         self._search_states: list[SearchState] = [product.system.initial_search_state(initial)]
         self._choices: list[CallChoice] = []
-        self._tools = tools
+        self._rules = _RulesSoFar(rules)
         self._acceptable: dict[tuple[int, int], bool] = {}
         start = product.initial_state(self._search_states[0])
-        self._product_states: list[ProductState | None] = [
-            start if start is not None and self._can_complete(start, 0) else None
-        ]
-        """For each search state its product state, which accepts the rest of the sequence; None if none does."""
+        self._product_states: list[ProductState] = [] if start is None else [start]
+        self.can_start = start is not None and self._can_complete(start, 0)
+        """Whether the plan accepts the sequence from this initial state."""
 
-    def add(self, tool: Tool) -> bool:
-        """Choose the arguments of the next call and run it. False if none make it complete as planned."""
-        if self._product_states[-1] is None:
-            return False
-        queries = 0
+    @property
+    def initial(self) -> State:
+        return self._search_states[0].state
+
+    @property
+    def calls_made(self) -> int:
+        return len(self._choices)
+
+    def sample(self) -> Trace | None:
+        """The trace with sampled arguments; None if samples do not suffice."""
+        if not self.can_start or not all(self._add(self._environment.tools[name]) for name in self._tools):
+            return None
+        return self._trace()
+
+    def replay(self, solved: SolvedSequence) -> Trace | None:
+        """The trace with these arguments; None if a call does not complete as planned, or a rule is not kept.
+
+        That happens where the encoding left something open.
+        """
+        renamed: dict[Value, Value] = {}
+        for name, arguments, created in zip(self._tools, solved.arguments, solved.created, strict=True):
+            tool = self._environment.tools[name]
+            said = {parameter: _renamed(value, renamed) for parameter, value in arguments.items()}
+            choice = self._chooser.with_values(self._search_states[-1], tool, said)
+            if choice is None or not self._run(choice):
+                return None
+            result = cast("Mapping[str, Json]", self._search_states[-1].events[-1].result)
+            # The encoding reserves a row for each call that could create one, so its keys may differ.
+            renamed |= {key: result[place] for place, key in created.items()}
+        return self._trace()
+
+    @property
+    def wished(self) -> list[Mapping[str, Value]]:
+        """The arguments of the calls so far, and samples for the others, as a wish for the solver."""
+        further = (self._environment.tools[name] for name in self._tools[len(self._choices) :])
+        return [
+            *(choice.values for choice in self._choices),
+            *(self._chooser.sample_blindly(tool, self.initial, self._random) for tool in further),
+        ]
+
+    def _add(self, tool: Tool) -> bool:
+        """Choose the arguments of the next call and run it. False if no sample makes it complete as planned."""
         for _ in range(ARGUMENT_REDRAWS):
-            choice = self._product.system.argument_chooser.sample(self._search_states[-1], tool, self._random)
+            choice = self._chooser.sample(self._search_states[-1], tool, self._random)
             if choice is None:
                 return False
-            self._choices.append(choice)
-            if self._run_last_call():
-                return True
-            if choice.numbers and queries < SOLVER_QUERIES:
-                queries += 1
-                if self._run_with_solved_numbers():
-                    return True
-            self._choices.pop()
-        return False
-
-    def trace(self) -> Trace:
-        """The trace of all calls added so far."""
-        last = self._search_states[-1]
-        calls = zip(last.events, self._choices, strict=True)
-        planned = tuple(PlannedCall(event, dict(choice.origins)) for event, choice in calls)
-        return Trace(self._search_states[0].state, planned, last.state)
-
-    def _run_last_call(self) -> bool:
-        """Run the last chosen call, with other numbers if it fails."""
-        *_, choice = self._choices
-        for attempt in range(NUMBER_REDRAWS if choice.numbers else 1):
-            if attempt:
-                state = self._search_states[-1].state
-                drawn = {name: region.draw(self._random, state) for name, region in choice.numbers.items()}
-                self._choices[-1] = replace(choice, values={**choice.values, **drawn})
-            if self._run_from(len(self._choices) - 1):
+            if self._run(choice):
                 return True
         return False
 
-    def _run_from(self, first: int) -> bool:
-        """Run the calls from number ``first`` on. If one leaves the plan, nothing changes."""
-        search_states, product_states = self._search_states[: first + 1], self._product_states[: first + 1]
-        for number, choice in enumerate(self._choices[first:], first):
-            after = apply_call(self._environment, search_states[-1], choice, self._product.predicates)
-            before = product_states[-1]
-            reached = None if after is None or before is None else self._product.next_state(before, after)
-            if after is None or reached is None or not self._can_complete(reached, number + 1):
-                return False
-            search_states.append(after)
-            product_states.append(reached)
-        self._search_states, self._product_states = search_states, product_states
+    def _run(self, choice: CallChoice) -> bool:
+        """Run the next call. If it leaves the plan or breaks a rule, nothing changes."""
+        after = apply_call(self._environment, self._search_states[-1], choice)
+        reached = None if after is None else self._product.next_state(self._product_states[-1], after)
+        made = len(self._choices) + 1
+        if after is None or reached is None or not self._can_complete(reached, made):
+            return False
+        if not self._rules.allow(after.events, last=made == len(self._tools)):
+            return False
+        self._search_states.append(after)
+        self._product_states.append(reached)
+        self._choices.append(choice)
         return True
 
     def _can_complete(self, state: ProductState, calls_made: int) -> bool:
@@ -109,17 +118,35 @@ class _Instantiation:
             self._acceptable[key] = self._product.accepts_sequence(state.node, self._tools[calls_made:])
         return self._acceptable[key]
 
-    def _run_with_solved_numbers(self) -> bool:
-        """Let Z3 choose the numbers of all calls so far, and run them again."""
-        calls = [OpenCall(choice.tool, choice.values, choice.numbers) for choice in self._choices]
-        solved = solve_amounts(self._search_states[0].state, calls, self._search_states[0].now)
-        if solved is None:
-            return False
-        before = self._choices
-        self._choices = [
-            replace(choice, values={**choice.values, **numbers}) for choice, numbers in zip(before, solved, strict=True)
-        ]
-        if self._run_from(0):
+    def _trace(self) -> Trace:
+        last = self._search_states[-1]
+        calls = zip(last.events, self._choices, strict=True)
+        planned = tuple(PlannedCall(event, dict(choice.origins)) for event, choice in calls)
+        return Trace(self._search_states[0].state, planned, last.state)
+
+
+def _renamed(value: Value, names: Mapping[Value, Value]) -> Value:
+    if isinstance(value, tuple):
+        return tuple(names.get(item, item) for item in cast("tuple[Value, ...]", value))
+    return names.get(value, value)
+
+
+class _RulesSoFar:
+    """Monitors of some rules along one trace. The last events may be replaced."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._compiled = {rule.id: rule.compiled for rule in rules}
+        self._fed: tuple[Event, ...] = ()
+        self._monitor = Monitor(self._compiled)
+
+    def allow(self, events: tuple[Event, ...], *, last: bool) -> bool:
+        """Whether the rules can still be kept after these events; if they are the last ones, whether they are kept."""
+        if not self._compiled:
             return True
-        self._choices = before
-        return False
+        if len(self._fed) >= len(events) or events[: len(self._fed)] != self._fed:
+            self._monitor, self._fed = Monitor(self._compiled), ()
+        self._monitor.run(events[len(self._fed) :])
+        self._fed = events
+        if last:
+            return set(self._monitor.final_statuses().values()) <= {"kept"}
+        return "violated" not in self._monitor.verdicts()

@@ -45,7 +45,7 @@ class ProductGraph:
             for number, label in enumerate(system.labels)
         ]
         edges = [list(dict.fromkeys((labels[edge.label], edge.target) for edge in out)) for out in system.transitions]
-        self._classes: Final = bisimulation_classes(system.instances_kept, edges)
+        self._classes: Final = bisimulation_classes([True] * len(edges), edges)
         first = class_representatives(self._classes)
         quotient = [dict.fromkeys((label, self._classes[target]) for label, target in edges[state]) for state in first]
         starts = list(dict.fromkeys((self._classes[state], 0) for state in system.initial_states))
@@ -66,8 +66,7 @@ class ProductGraph:
                             nodes.append(reached)
                         out.append((label, self._numbers[reached]))
             transitions.append(out)
-            accepts = node != _VIRTUAL_START and system.instances_kept[first[abstract]] and spec.accepting[spec_state]
-            accepting.append(accepts)
+            accepting.append(node != _VIRTUAL_START and spec.accepting[spec_state])
         if len(starts) > 1:
             transitions[0] = list(dict.fromkeys(edge for start in starts for edge in transitions[self._numbers[start]]))
             accepting[0] = any(accepting[self._numbers[start]] for start in starts)
@@ -119,6 +118,7 @@ class Product:
 
     Attributes:
         moves: for each node the possible calls.
+        automata: what accepted sequences satisfy.
         predicates: what the automata observe of calls.
         system: the abstract transition system.
         overapproximate: whether several search states are explored for each abstract state.
@@ -134,7 +134,7 @@ class Product:
         self.system: Final[TransitionSystem] = transition_system(
             environment, self.predicates, overapproximate=overapproximate
         )
-        self._automata: Final = tuple(automata)
+        self.automata: Final = tuple(automata)
         self._spec: Final = SpecAutomaton(self.system, self.predicates, automata)
         self._graph: Final = ProductGraph(self.system, self._spec)
         tools = list(environment.tools)
@@ -176,7 +176,7 @@ class Product:
 
     def automaton_transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
         """The transitions (state, letter) of one of the automata that accepted sequences of that length take."""
-        spec = SpecAutomaton(self.system, self.predicates, self._automata, watch=automaton)
+        spec = SpecAutomaton(self.system, self.predicates, self.automata, watch=automaton)
         graph = ProductGraph(self.system, spec)
         taken: set[tuple[int, int]] = set()
         for node, label in graph.used_transitions(length):

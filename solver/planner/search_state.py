@@ -17,7 +17,6 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.predicates import InstanceStates, ObservedPredicates
 
 KnownRows = Mapping[str, Mapping[Value, FromResult]]
 
@@ -31,7 +30,6 @@ class SearchState:
         end: the time at which the session ends. A call must begin before it.
         known: for each table the keys that the caller knows, with the place in an earlier result that revealed each.
         findable: for each table the keys of initial rows that some look-up finds alone; empty if not computed.
-        instances: the states of the values of each quantified rule, in the order of the predicates.
     """
 
     state: State
@@ -40,7 +38,6 @@ class SearchState:
     events: tuple[Event, ...] = ()
     known: KnownRows = field(default_factory=dict[str, Mapping[Value, FromResult]])
     findable: Mapping[str, frozenset[Value]] = field(default_factory=dict[str, frozenset[Value]])
-    instances: tuple[InstanceStates, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +65,12 @@ class CallChoice:
         return keys[0] if len(keys) == 1 else None
 
 
-def initial_search_state(environment: Environment, state: State, predicates: ObservedPredicates) -> SearchState:
+def initial_search_state(environment: Environment, state: State) -> SearchState:
     """The search state before the first call."""
-    clock = environment.clock
-    instances = tuple(InstanceStates(automaton.initial) for automaton in predicates.quantified)
-    return SearchState(state, clock.start(state), clock.end(state), instances=instances)
+    return SearchState(state, environment.clock.start(state), environment.clock.end(state))
 
 
-def apply_call(
-    environment: Environment, search_state: SearchState, choice: CallChoice, predicates: ObservedPredicates
-) -> SearchState | None:
+def apply_call(environment: Environment, search_state: SearchState, choice: CallChoice) -> SearchState | None:
     """The search state after the call; None if it does not complete before the session ends."""
     now = search_state.now
     if now >= search_state.end:
@@ -92,10 +85,6 @@ def apply_call(
         (*search_state.events, event),
         _updated_knowledge(choice, search_state, event, state),
         search_state.findable,
-        tuple(
-            instance.after(automaton, event)
-            for automaton, instance in zip(predicates.quantified, search_state.instances, strict=True)
-        ),
     )
 
 

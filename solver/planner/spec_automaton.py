@@ -51,9 +51,7 @@ class SpecAutomaton:
         deriving_tools = {
             label.tool for label, after in zip(labels, derived.transitions[0], strict=True) if after is None
         }
-        waiting: list[Automaton] = [
-            automaton for automaton in automata if not automaton.is_quantified and automaton is not watch
-        ]
+        waiting: list[Automaton] = [automaton for automaton in automata if automaton is not watch]
         # Automata on derived values first, grouped by what they observe, so that merging sets in early.
         waiting.sort(key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
         partial = _PartialProduct(derived.transitions, [True] * len(derived.transitions))

@@ -13,10 +13,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
+from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
-from lawtrace.solver.planner.instantiation import instantiate_sequence
 from lawtrace.solver.planner.product import Product, environment_scope
+from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
 from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjacent_pairs, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import (
     NO_CONSTRAINTS,
@@ -26,6 +26,7 @@ from lawtrace.solver.planner.trace_spec import (
     completed_calls_automaton,
 )
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SolverUse
 from lawtrace.solver.traces import Trace
 
 MAX_EXTRA_CALLS = 100
@@ -78,7 +79,7 @@ def _without_share_constraint(spec: TraceSpec) -> TraceSpec:
 
 
 def _requirement_components(spec: TraceSpec, length: int) -> dict[str, Component]:
-    return {requirement.name: keeping_component(requirement.automaton) for requirement in spec.requirements(length)}
+    return {requirement.name: requirement.component for requirement in spec.requirements(length)}
 
 
 def _core_names(answer: Infeasible) -> list[str]:
@@ -90,9 +91,12 @@ def _exclusion_text(causes: Sequence[str]) -> str:
     return f"{join_names(causes)} exclude each other" if causes[1:] else f"{causes[0]} excludes every one"
 
 
-INITIAL_STATES_PER_SEQUENCE = 20
 SEQUENCES_PER_TRACE = 5
-"""How many sequences are tried for one trace. The environment may refuse what the abstraction allows."""
+"""How many sequences are tried for one trace without learning anything."""
+HOPELESS_STATES = 3
+"""For how many initial states Z3 proves that there is no trace before the search gives up."""
+MAX_SEQUENCES_PER_TRACE = 200
+"""How many sequences are tried for one trace if each teaches a conflict."""
 
 
 def synthesize(
@@ -104,8 +108,14 @@ def synthesize(
     seed: int,
     mode: TraceMode = "tasks",
     constraints: TraceConstraints = NO_CONSTRAINTS,
+    use: SolverUse | None = None,
+    solver: bool = True,
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
+
+    Args:
+        use: counts the queries to Z3.
+        solver: False to search without Z3.
 
     Raises SearchError if no such trace exists, naming the conflicting rules and constraints or the shortest feasible
     length; if no further trace has the required distance; or if no initial state allows a compliant sequence.
@@ -114,6 +124,7 @@ def synthesize(
         raise SearchError(f"a trace cannot have {length} calls")
     spec = TraceSpec(environment, tuple(rules), mode, constraints)
     product = feasible_product(spec, length)
+    search = TraceSearch(spec, use=use, solver=solver)
     wanted = product.feasible_pairs(length)
     targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
     sequences: list[ToolSequence] = []
@@ -122,21 +133,33 @@ def synthesize(
         random = Random(f"{environment.name}/{mode}/{length}/{seed}/{number}")
         trace = None
         tried: list[ToolSequence] = []
+        learned = len(search.conflicts)
         while trace is None:
-            if len(tried) == SEQUENCES_PER_TRACE:
+            taught = len(search.conflicts) - learned
+            if len(search.hopeless) == HOPELESS_STATES:
+                raise _no_arguments_error(environment, length, search.hopeless)
+            if len(tried) == min(SEQUENCES_PER_TRACE + taught, MAX_SEQUENCES_PER_TRACE):
                 raise _instantiation_error(environment, tried)
-            sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences)
-            trace = instantiate_from_initial_states(source, sequence, random)
+            sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences, search)
+            trace = search.find(source, sequence, random)
             tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
         sequences.append(trace.tools)
         yield trace
 
 
+def _no_arguments_error(environment: Environment, length: int, why: Sequence[SequenceConflict]) -> SearchError:
+    causes = list(dict.fromkeys(obstacle.text for conflict in why for obstacle in conflict.obstacles))
+    return SearchError(
+        f"environment {environment.name!r}: no compliant trace of {length} calls exists from any of {len(why)} initial "
+        f"states tried: {_exclusion_text(causes)} for all arguments and times; loosen one of them"
+    )
+
+
 def _instantiation_error(environment: Environment, sequences: Sequence[ToolSequence]) -> SearchError:
     others = f", nor those of {len(sequences) - 1} other tool sequences" if sequences[1:] else ""
     return SearchError(
-        f"environment {environment.name!r}: none of {INITIAL_STATES_PER_SEQUENCE} initial states could carry the calls "
+        f"environment {environment.name!r}: none of {STATES_PER_SEQUENCE} initial states could carry the calls "
         f"{', '.join(sequences[0])}{others}; give its initial states more rows, or its amounts a smaller domain"
     )
 
@@ -149,6 +172,7 @@ def _next_sequence(
     wanted: set[ToolPair],
     targets: Sequence[ToolPair],
     earlier: Sequence[ToolSequence],
+    search: TraceSearch,
 ) -> tuple[ToolSequence, Product]:
     """A sequence with a pair that is still wanted, and the product that it was drawn from."""
     missing = next((pair for pair in targets if pair in wanted), None)
@@ -157,13 +181,18 @@ def _next_sequence(
         if missing is None
         else product_with_pair(spec, missing, length, overapproximate=product.overapproximate)
     )
-    sequence = draw_tool_sequence(source, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
+
+    def drawn(source: Product) -> ToolSequence:
+        distance, conflicts = spec.constraints.distance, search.conflicts
+        return draw_tool_sequence(
+            source, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts
+        )
+
+    sequence = drawn(source)
     if wanted and not adjacent_pairs(sequence) & wanted:
         # The beam finds no wanted pair: require one.
         source = product_with_pair(spec, min(wanted), length, overapproximate=product.overapproximate)
-        sequence = draw_tool_sequence(
-            source, length, random, wanted, earlier=earlier, distance=spec.constraints.distance
-        )
+        sequence = drawn(source)
     return sequence, source
 
 
@@ -183,14 +212,3 @@ def product_with_pair(spec: TraceSpec, pair: ToolPair, length: int, *, overappro
     """The product whose accepted sequences contain the pair: one more automaton."""
     through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
     return Product(spec.environment, [*spec.automata(length), through], overapproximate=overapproximate)
-
-
-def instantiate_from_initial_states(
-    product: Product, sequence: ToolSequence, random: Random, states: int = INITIAL_STATES_PER_SEQUENCE
-) -> Trace | None:
-    """A trace with these tools from some random initial state; None if none of a few states allows one."""
-    for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
-        trace = instantiate_sequence(product, sequence, product.environment.populate(random), random)
-        if trace is not None:
-            return trace
-    return None

@@ -3,8 +3,9 @@
 A sequence is drawn from the product, so it always has a compliant completion. While pairs are wanted, a beam search
 keeps the prefixes with the most wanted pairs; otherwise one random sequence is drawn.
 
-A required distance from earlier sequences is exact: a prefix keeps the earlier sequences that it is still too close to,
-and is dropped when too few calls are left to differ enough. If the beam runs empty, a backtracking search decides.
+Beginnings without arguments (`Conflicts`) are avoided. A required distance from earlier sequences is exact: a prefix
+keeps the earlier sequences that it is still too close to, and is dropped when too few calls are left to differ enough.
+If the beam runs empty, a backtracking search decides.
 """
 
 from collections.abc import Sequence
@@ -14,14 +15,19 @@ from itertools import pairwise
 from random import Random
 
 from lawtrace.environments.errors import SearchError
+from lawtrace.solver.planner.conflicts import Conflicts, Positions, ToolSequence
 from lawtrace.solver.planner.product import Product, ProductMove
+
+
+class NoArgumentsError(SearchError):
+    """The rules allow tool sequences, but for none of them exist arguments, times and an initial state."""
+
 
 BEAM_WIDTH = 30
 MAX_BACKTRACKING_MOVES = 50_000
 """The number of moves after which the backtracking search gives up."""
 
 ToolPair = tuple[str, str]
-ToolSequence = tuple[str, ...]
 UnmetDistances = tuple[tuple[int, int], ...]
 """The earlier sequences that a prefix is still too close to: index, and the number of differing positions so far."""
 
@@ -33,9 +39,12 @@ def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:
 
 @dataclass(frozen=True, slots=True)
 class _Prefix:
-    """A prefix: its node, the wanted pairs it has, and the earlier sequences it is too close to."""
+    """A prefix: its node in the product and among the conflicts, the wanted pairs it has, and the earlier sequences it
+    is too close to.
+    """
 
     node: int
+    conflicts: Positions
     unmet: UnmetDistances
     tools: ToolSequence = ()
     pairs: frozenset[ToolPair] = frozenset()
@@ -51,33 +60,39 @@ def draw_tool_sequence(
     earlier: Sequence[ToolSequence] = (),
     distance: int = 0,
     beam: int = BEAM_WIDTH,
+    conflicts: Conflicts | None = None,
 ) -> ToolSequence:
     """An accepted sequence of ``length`` tools, with as many wanted pairs as the beam search finds.
 
     Args:
         earlier: sequences of the same length, from each of which it differs in at least ``distance`` positions.
         beam: how many prefixes are kept; it matters only while pairs are wanted.
+        conflicts: beginnings to avoid.
 
-    Raises SearchError if no sequence of that length exists, or none at that distance.
+    Raises SearchError if no sequence of that length exists, or none at that distance without a conflict.
     """
     if not product.can_finish(0, length):
         raise SearchError(f"environment {product.environment.name!r}: no compliant trace of {length} calls exists")
     distance_constraint = _DistanceConstraint(earlier, distance, length)
-    prefixes = [_Prefix(0, distance_constraint.start)]
+    conflicts = Conflicts() if conflicts is None else conflicts
+    prefixes = [_Prefix(0, conflicts.start, distance_constraint.start)]
     for position in range(length):
         remaining = length - position - 1
-        candidates: dict[tuple[int, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
+        candidates: dict[tuple[int, Positions, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
         for prefix in prefixes:
             for move in product.completable_moves(prefix.node, remaining + 1):
-                extended = _extended(product, prefix, move, wanted, distance_constraint, position, random)
+                follows = conflicts.after(prefix.conflicts, move.tool)
+                if follows is None:
+                    continue
+                extended = _extended(product, prefix, move, follows, wanted, distance_constraint, position, random)
                 if extended is not None:
-                    key = (extended.node, move.tool, extended.pairs, extended.unmet)
+                    key = (extended.node, follows, move.tool, extended.pairs, extended.unmet)
                     if key not in candidates or candidates[key].chance < extended.chance:
                         candidates[key] = extended
         ranked = sorted(candidates.values(), key=lambda prefix: (-len(prefix.pairs), -prefix.chance))
         prefixes = ranked[: beam if wanted else 1]
         if not prefixes:
-            return _backtracking_search(product, length, random, distance_constraint)
+            return _backtracking_search(product, length, random, distance_constraint, conflicts)
     return prefixes[0].tools
 
 
@@ -85,6 +100,7 @@ def _extended(
     product: Product,
     prefix: _Prefix,
     move: ProductMove,
+    conflicts: Positions,
     wanted: AbstractSet[ToolPair],
     distance_constraint: "_DistanceConstraint",
     position: int,
@@ -97,7 +113,7 @@ def _extended(
     if prefix.tools and (pair := (prefix.tools[-1], move.tool)) in wanted:
         pairs |= {pair}
     chance = random.random() ** (1 / _sampling_weight(product, move))
-    return _Prefix(move.target, unmet, (*prefix.tools, move.tool), pairs, chance)
+    return _Prefix(move.target, conflicts, unmet, (*prefix.tools, move.tool), pairs, chance)
 
 
 def _sampling_weight(product: Product, move: ProductMove) -> float:
@@ -146,32 +162,37 @@ class _DistanceConstraint:
 
 
 def _backtracking_search(
-    product: Product, length: int, random: Random, distance_constraint: _DistanceConstraint
+    product: Product, length: int, random: Random, distance_constraint: _DistanceConstraint, conflicts: Conflicts
 ) -> ToolSequence:
     """Depth first with memoised dead ends: exact, up to a limit of moves."""
-    dead_ends: set[tuple[int, int, UnmetDistances]] = set()
+    dead_ends: set[tuple[int, Positions, int, UnmetDistances]] = set()
     tried = 0
-    stack: list[tuple[int, UnmetDistances, ToolSequence, list[ProductMove]]] = [
-        (0, distance_constraint.start, (), _shuffled_moves(product, 0, length, random))
+    stack: list[tuple[int, Positions, UnmetDistances, ToolSequence, list[ProductMove]]] = [
+        (0, conflicts.start, distance_constraint.start, (), _shuffled_moves(product, 0, length, random))
     ]
     while stack:
-        node, unmet, tools, moves = stack[-1]
+        node, reached, unmet, tools, moves = stack[-1]
         position = len(tools)
         if position == length:
             return tools
         if not moves:
-            dead_ends.add((node, position, unmet))
+            dead_ends.add((node, reached, position, unmet))
             stack.pop()
             continue
         tried += 1
         if tried > MAX_BACKTRACKING_MOVES:
             raise distance_constraint.undecided_error(product)
         move = moves.pop()
-        after = distance_constraint.after(unmet, position, move.tool)
-        if after is None or (move.target, position + 1, after) in dead_ends:
+        after, follows = distance_constraint.after(unmet, position, move.tool), conflicts.after(reached, move.tool)
+        if after is None or follows is None or (move.target, follows, position + 1, after) in dead_ends:
             continue
         further = _shuffled_moves(product, move.target, length - position - 1, random)
-        stack.append((move.target, after, (*tools, move.tool), further))
+        stack.append((move.target, follows, after, (*tools, move.tool), further))
+    if conflicts and not distance_constraint.start:
+        raise NoArgumentsError(
+            f"environment {product.environment.name!r}: no compliant trace of {length} calls exists: the rules allow "
+            f"sequences of tools, but no arguments and times for them ({len(conflicts)} beginnings are excluded)"
+        )
     raise distance_constraint.infeasible_error(product)
 
 

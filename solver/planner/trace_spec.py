@@ -1,6 +1,7 @@
 """Trace specifications: all requirements of a search, as automata.
 
-    rules                            one automaton each
+    rules with a table               one automaton each
+    rules on time, objects, sums     the automaton of their skeleton (`lawtrace.solver.ltlf.skeleton`)
     trace mode ``tasks``             something changes; each compliance tool at most once, so deleting a call is caught
     trace mode ``coverage``          everything legal is allowed
     tool required                    F tool
@@ -9,9 +10,10 @@
     share of compliance steps        an automaton that counts them
 
 So the product needs no other mechanism, and the smallest conflicting set is found as for rules alone
-(`lawtrace.solver.planner.synthesis`). The two trace modes have different ceilings of adjacent-tool coverage, so a
-coverage figure always names its trace mode. The distance between traces is not a property of a single trace; the
-sequence search enforces it (`lawtrace.solver.planner.tool_sequences`).
+(`lawtrace.solver.planner.synthesis`). What a skeleton leaves out is checked by monitors and solved by Z3 when a trace
+gets its arguments (`lawtrace.solver.planner.instantiation`). The two trace modes have different ceilings of
+adjacent-tool coverage, so a coverage figure always names its trace mode. The distance between traces is not a property
+of a single trace; the sequence search enforces it (`lawtrace.solver.planner.tool_sequences`).
 """
 
 import difflib
@@ -19,14 +21,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.types import ListOf
+from lawtrace.solver.ltlf import Alphabet, Atom, Automaton, Formula, MetricRule, compile_formula, is_untimed, parse
 from lawtrace.solver.ltlf.automaton import build_automaton
+from lawtrace.solver.ltlf.skeleton import CallTimes, IsRequired, skeleton
+from lawtrace.solver.ltlf.syntax import ForAll
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.model_checking.product_search import Component, keeping_component
 from lawtrace.solver.planner.tool_sequences import ToolPair
 from lawtrace.solver.rules import Rule
 
@@ -91,10 +100,19 @@ NO_CONSTRAINTS = TraceConstraints()
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A property of every trace: its name in errors and certificates, and its automaton."""
+    """A property of every trace.
+
+    Attributes:
+        name: in errors and certificates.
+        automaton: accepts every trace that has the property, and for a rule without a table more.
+        component: the same for proofs. Of a rule with one variable it follows one value.
+        exact: the property itself.
+    """
 
     name: str
     automaton: Automaton
+    component: Component
+    exact: Automaton | MetricRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +126,17 @@ class TraceSpec:
 
     def requirements(self, length: int) -> tuple[Requirement, ...]:
         """Rules, trace mode and constraints as automata, for traces of ``length`` calls."""
-        rules = [Requirement(f"rule {rule.id}", rule.automaton) for rule in self.rules]
+        rules = [_rule_requirement(self.environment, rule, length) for rule in self.rules]
         mode = [
             _formula_requirement(f"trace mode {self.mode}: {words}", formula)
             for words, formula in named_mode_formulas(self.environment, self.mode).items()
         ]
         return (*rules, *mode, *self._constraint_requirements(length))
+
+    @property
+    def monitored_rules(self) -> tuple[Rule, ...]:
+        """The rules without a table, whose automata are those of skeletons."""
+        return tuple(rule for rule in self.rules if not rule.has_table)
 
     def automata(self, length: int) -> list[Automaton]:
         return [requirement.automaton for requirement in self.requirements(length)]
@@ -132,8 +155,47 @@ class TraceSpec:
         return demands
 
 
+def rule_skeleton(environment: Environment, rule: Rule, length: int) -> Formula:
+    """The rule, or what it says of the tools of ``length`` calls if it has no table."""
+    durations = {name: tool.duration for name, tool in environment.tools.items()}
+    times = tuple((name, duration if isinstance(duration, int) else None) for name, duration in durations.items())
+    return skeleton(rule.parsed, _field_presence(environment), CallTimes(times, length))
+
+
+@lru_cache(maxsize=64)
+def _field_presence(environment: Environment) -> IsRequired:
+    """Whether a completed call of a tool always has a value in a field: one function for each environment."""
+
+    def is_present(tool: str, place: FieldPath) -> bool:
+        declared = environment.tools.get(tool)
+        if declared is None:
+            return False
+        match place.path:
+            case (first,) if first != RESULT:
+                return any(
+                    p.name == first and p.required and not isinstance(p.type, ListOf) for p in declared.parameters
+                )
+            case (first, name) if first == RESULT:
+                return any(r.name == name and not isinstance(r, RowsResult) for r in declared.results)
+            case _:
+                return False
+
+    return is_present
+
+
+def _rule_requirement(environment: Environment, rule: Rule, length: int) -> Requirement:
+    automaton = compile_formula(rule_skeleton(environment, rule, length))
+    followed = isinstance(rule.parsed, ForAll) and is_untimed(rule.parsed)
+    component = keeping_component(rule.automaton) if followed else Component(automaton)
+    return Requirement(f"rule {rule.id}", automaton, component, rule.compiled)
+
+
+def _requirement(text: str, automaton: Automaton) -> Requirement:
+    return Requirement(text, automaton, Component(automaton), automaton)
+
+
 def _formula_requirement(text: str, formula: str) -> Requirement:
-    return Requirement(text, compile_formula(parse(formula)))
+    return _requirement(text, compile_formula(parse(formula)))
 
 
 def _share_requirement(environment: Environment, band: tuple[float, float], length: int) -> Requirement:
@@ -143,7 +205,7 @@ def _share_requirement(environment: Environment, band: tuple[float, float], leng
     text = f"share of compliance steps from {band[0]:g} to {band[1]:g}"
     if low > high:
         raise SearchError(f"{text}: no whole number of {length} calls lies in that range; widen it")
-    return Requirement(
+    return _requirement(
         f"{text} ({_count_text(low, high)} of {length} calls)",
         counting_automaton(environment.compliance_tools, low, high),
     )

@@ -56,7 +56,6 @@ class TransitionSystem:
         labels: the kinds of calls.
         derived: the abstraction of derived values, and how calls change it.
         transitions: for each abstract state the calls from there.
-        instances_kept: for each abstract state whether all values of quantified rules satisfy their rule.
     """
 
     def __init__(
@@ -73,7 +72,6 @@ class TransitionSystem:
         self._label_numbers: dict[CallLabel, int] = {}
         self._numbers: dict[tuple[AbstractState, object], int] = {}
         self._transitions: list[dict[AbstractTransition, None]] = []
-        self.instances_kept: list[bool] = []
         self._search_states: list[tuple[int, SearchState, frozenset[str] | None]] = []
         self._beyond_caps: list[set[tuple[str, object]]] = []
         self._permissive = _without_abstracted_refusals(environment, self.abstraction.abstracted_refusals)
@@ -87,7 +85,7 @@ class TransitionSystem:
 
     def initial_search_state(self, state: State) -> SearchState:
         """The search state before the first call."""
-        search_state = initial_search_state(self._environment, state, self._predicates)
+        search_state = initial_search_state(self._environment, state)
         if not self.abstraction.classifies_rows:
             return search_state
         return replace(search_state, findable=self.argument_chooser.findable_rows(search_state, Random(0)))
@@ -118,7 +116,6 @@ class TransitionSystem:
         if number == len(self._transitions):
             self._transitions.append({})
             self._beyond_caps.append(set())
-            self.instances_kept.append(bool(self.abstraction.instances_kept(search_state)))
         else:
             tables = frozenset(table for table, _ in beyond_caps - self._beyond_caps[number])
         if tables is None or tables:
@@ -157,21 +154,16 @@ class TransitionSystem:
         for _ in range(CALL_ATTEMPTS):
             completed = False
             for choice in self.argument_chooser.representatives(before, tool, self._random):
-                after = apply_call(self._environment, before, choice, self._predicates) or apply_call(
-                    self._permissive, before, choice, self._predicates
-                )
+                after = apply_call(self._environment, before, choice) or apply_call(self._permissive, before, choice)
                 if after is None:
                     continue
                 completed = True
-                if self.abstraction.instances_kept(after) is not None:
-                    label = self.derived.label(after.events[-1])
-                    if label not in self._label_numbers:
-                        self._label_numbers[label] = len(self.labels)
-                        self.labels.append(label)
-                        self.derived.add_label(before, choice, after.events[-1])
-                    self._transitions[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = (
-                        None
-                    )
+                label = self.derived.label(after.events[-1])
+                if label not in self._label_numbers:
+                    self._label_numbers[label] = len(self.labels)
+                    self.labels.append(label)
+                    self.derived.add_label(before, choice, after.events[-1])
+                self._transitions[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = None
             if completed:
                 break
 

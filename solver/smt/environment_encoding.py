@@ -6,6 +6,7 @@ influence). Knowledge and pending events are the symbolic counterparts of `lawtr
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 import z3
@@ -98,6 +99,12 @@ class KnowledgeEncoding:
             for table, entity in environment.entities.items()
         }
 
+    def copy(self) -> "KnowledgeEncoding":
+        """The same knowledge, to be extended apart."""
+        other = copy(self)
+        other._truths = {table: dict(truths) for table, truths in self._truths.items()}
+        return other
+
     def is_known(self, table: str, key: Value) -> Value:
         truths = self._truths[table].items()
         return self._logic.any([self._logic.all([known, self._logic.equal(key, word)]) for word, known in truths])
@@ -135,9 +142,15 @@ class PendingEventsEncoding:
         self.pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
         self.any_pending: Value = False
 
+    def copy(self) -> "PendingEventsEncoding":
+        """The same pending events, to be followed apart."""
+        other = copy(self)
+        other.pending = dict(self.pending)
+        return other
+
     def update(self, acts: Mapping[str, z3.BoolRef], logic: SymbolicLogic) -> None:
-        kept = [logic.negate(acts[name]) for name in self._recording]
+        kept = [logic.negate(acts.get(name, False)) for name in self._recording]
         for event, emitting in self._emitting.items():
-            emitted = logic.any([self.pending[event], *(acts[name] for name in emitting)])
+            emitted = logic.any([self.pending[event], *(acts.get(name, False) for name in emitting)])
             self.pending[event] = logic.all([emitted, *kept])
         self.any_pending = logic.any([*self.pending.values()])

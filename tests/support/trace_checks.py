@@ -8,15 +8,33 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.solver.ltlf import Monitor, holds_on, parse
+from lawtrace.solver.ltlf import Monitor, parse
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
+from tests.support.equations import Step, holds
 
 
 def keeps(formula: str, events: Sequence[Event]) -> bool:
     """Whether the events satisfy the formula, by the equations."""
-    return holds_on(parse(formula), events)
+    values = list({(isinstance(value, bool), value): value for event in events for value in _scalars(event)}.values())
+    return holds(parse(formula), [Step(event.time or 0, (event,)) for event in events], values)
+
+
+def _scalars(event: Event) -> list[Any]:
+    found: list[Any] = []
+    pending: list[Any] = [dict(event.arguments), event.result]
+    while pending:
+        match pending.pop():
+            case dict() as members:  # pyright: ignore[reportUnknownVariableType]
+                pending += members.values()
+            case list() as items:  # pyright: ignore[reportUnknownVariableType]
+                pending += items
+            case str() | int() | float() | bool() as value:
+                found.append(value)
+            case _:
+                pass
+    return found
 
 
 def check_trace(
@@ -28,7 +46,7 @@ def check_trace(
     assert all(event.completed for event in events)
     for formula in [*(rule.formula for rule in rules), *formulas]:
         assert keeps(formula, events), formula
-    monitor = Monitor({rule.id: rule.automaton for rule in rules})
+    monitor = Monitor({rule.id: rule.compiled for rule in rules})
     monitor.run(events)
     assert set(monitor.final_statuses().values()) <= {"kept"}
     _check_origins(environment, trace)

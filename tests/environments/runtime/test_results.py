@@ -16,7 +16,7 @@ from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TIME
-from lawtrace.solver.planner.instantiation import instantiate_sequence
+from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
 
 ROOMS = Entity("rooms", "room", "name", {"name": Field(TEXT), "size": Field(INTEGER)})
@@ -106,11 +106,11 @@ def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
 
 
 def test_a_caller_may_refer_to_created_rows() -> None:
-    trace = instantiate_sequence(Product(HOUSE, ()), ("Book", "Confirm"), STATE, Random(0))
+    trace = Walk(Product(HOUSE, ()), ("Book", "Confirm"), STATE, (), Random(0)).sample()
     assert trace is not None
     assert [origin.path for origin in trace.calls[1].looked_up["id"]] == [("id",)]
     assert trace.calls[1].event.arguments == {"id": "B-00004"}
-    assert instantiate_sequence(Product(HOUSE, ()), ("List", "Confirm"), STATE, Random(0)) is None
+    assert Walk(Product(HOUSE, ()), ("List", "Confirm"), STATE, (), Random(0)).sample() is None
 
 
 def test_a_value_may_depend_on_the_arguments_before_it() -> None:
@@ -120,7 +120,7 @@ def test_a_value_may_depend_on_the_arguments_before_it() -> None:
     assert domain.candidates(STATE) == (600, 660)
     assert domain.depends_on == {"room"}
     assert OneOf((1,)).depends_on == frozenset()
-    walks = (instantiate_sequence(Product(HOUSE, ()), ("Book",), STATE, Random(seed)) for seed in range(20))
+    walks = (Walk(Product(HOUSE, ()), ("Book",), STATE, (), Random(seed)).sample() for seed in range(20))
     booked = {tuple(walk.calls[0].event.arguments.values()) for walk in walks if walk is not None}
     assert booked == {("Alder", "10:00"), ("Birch", "11:00")}
 

@@ -15,6 +15,7 @@ from lawtrace.solver.coverage.measures import measure_rules
 from lawtrace.solver.coverage.suite import InstantiatedSequences, find_suite, pairs_in, traces_needed
 from lawtrace.solver.ltlf import Monitor, compile_formula, parse
 from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import ToolSequence, adjacent_pairs
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
@@ -74,7 +75,12 @@ def test_the_suite_covers_every_feasible_pair(tasks: CoverageAnalysis) -> None:
 
 def test_greedy_cover_takes_the_sequence_with_most_new_pairs_first() -> None:
     product = product_of("tasks", 6)
-    suite = find_suite(product, 6, seed="1", sequences=InstantiatedSequences(product, "greedy"))
+    suite = find_suite(
+        product,
+        6,
+        seed="1",
+        sequences=InstantiatedSequences(product, TraceSearch(TraceSpec(ENVIRONMENT, (), "tasks")), "greedy"),
+    )
     gains = [len(adjacent_pairs(tools) - pairs_in(suite[:number])) for number, tools in enumerate(suite)]
     assert all(gains)
     assert gains == sorted(gains, reverse=True)

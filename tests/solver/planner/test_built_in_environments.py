@@ -9,7 +9,8 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.synthesis import instantiate_from_initial_states, synthesize
+from lawtrace.solver.planner.search import TraceSearch
+from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
@@ -42,9 +43,9 @@ def test_abstract_sequences_can_be_instantiated(where: str) -> None:
     environment = load_domain(where).environment
     product = Product(environment, ())
     assert product.predicates.cache_key == ObservedPredicates(()).cache_key
+    search = TraceSearch(TraceSpec(environment, (), "coverage"), solver=False)
     carried = [
-        instantiate_from_initial_states(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed))
-        is not None
+        search.find(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed)) is not None
         for seed in range(40)
     ]
     assert sum(carried) >= 38

@@ -54,10 +54,10 @@ def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
 def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
     """Calls with arguments known to the caller, without a plan; None if one of them does not complete."""
     chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda search_state, table, keys: {(): keys} if keys else {})
-    search_state: SearchState | None = initial_search_state(ENVIRONMENT, ENVIRONMENT.populate(random), NOTHING)
+    search_state: SearchState | None = initial_search_state(ENVIRONMENT, ENVIRONMENT.populate(random))
     for name in walk:
         choice = chooser.sample(search_state, ENVIRONMENT.tools[name], random)
-        search_state = apply_call(ENVIRONMENT, search_state, choice, NOTHING) if choice is not None else None
+        search_state = apply_call(ENVIRONMENT, search_state, choice) if choice is not None else None
         if search_state is None:
             return None
     return search_state.events

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import FromUser
-from lawtrace.solver.ltlf import Automaton, compile_formula, parse
-from lawtrace.solver.planner.instantiation import instantiate_sequence
+from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.synthesis import product_with_pair
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.random_environments import random_multi_tool_environment
 from tests.support.trace_checks import keeps
@@ -31,11 +33,13 @@ SEEDS = st.integers(0, 10_000)
 
 def differences(seed: int) -> Iterator[str]:
     environment, formulas = random_multi_tool_environment(seed)
-    automata = [compile_formula(parse(formula)) for formula in formulas]
+    spec = TraceSpec(environment, tuple(Rule(id=formula, formula=formula) for formula in formulas), "coverage")
     initial = environment.populate(Random(0))
-    plan = Product(environment, automata)
+    plan = Product(environment, spec.automata(LENGTH))
     planned = plan.feasible_pairs(LENGTH)
-    encoding = BoundedEncoding(environment, dict(zip(formulas, automata, strict=True)), length=LENGTH, initial=initial)
+    compiled = {rule.id: rule.automaton for rule in spec.rules}
+    encoding = BoundedEncoding(environment, compiled, length=LENGTH, initial=initial)
+    exact = not _takes_amounts(environment) and not spec.monitored_rules
     for first, second in all_pairs(environment.tools, repeat=2):
         pair, answer = (first, second), encoding.ask_pair(first, second)
         if not answer.decided:
@@ -43,9 +47,9 @@ def differences(seed: int) -> Iterator[str]:
         if answer.trace is not None and pair not in planned:
             yield f"{pair} is excluded, and Z3 has {answer.trace}"
         if answer.obstacles is not None and pair in planned:
-            if not _takes_amounts(environment):
+            if exact:
                 yield f"{pair} is planned, and Z3 excludes it: {answer.obstacles}"
-            elif (carried := _carried(environment, automata, formulas, pair, seed)) is not None:
+            elif (carried := _carried(spec, pair, seed)) is not None:
                 yield f"{pair} is carried out by {carried}, and Z3 excludes it: {answer.obstacles}"
 
 
@@ -54,16 +58,15 @@ def _takes_amounts(environment: Environment) -> bool:
     return any(isinstance(p.source, FromUser) and isinstance(p.source.sampler, Amount) for p in parameters)
 
 
-def _carried(
-    environment: Environment, automata: list[Automaton], formulas: tuple[str, ...], pair: tuple[str, str], seed: int
-) -> tuple[str, ...] | None:
+def _carried(spec: TraceSpec, pair: tuple[str, str], seed: int) -> tuple[str, ...] | None:
     """The tools of a trace with the pair, executed and judged; None if a few attempts find none."""
-    through = Product(environment, [*automata, compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))])
+    environment = spec.environment
+    through = product_with_pair(spec, pair, LENGTH)
     for number in range(4):
         random = Random(f"{seed}/{number}")
         walk = draw_tool_sequence(through, LENGTH, random, set())
-        trace = instantiate_sequence(through, walk, environment.populate(random), random)
-        if trace is not None and all(keeps(formula, trace.events) for formula in formulas):
+        trace = Walk(through, walk, environment.populate(random), spec.monitored_rules, random).sample()
+        if trace is not None and all(keeps(rule.formula, trace.events) for rule in spec.rules):
             return trace.tools
     return None
 
@@ -115,7 +118,7 @@ BUGS: dict[str, tuple[str, object]] = {
         "lawtrace.solver.smt.environment_encoding.PendingEventsEncoding.update",
         _little,
     ),
-    "refusals are not read": ("lawtrace.solver.smt.bounded_model_checking.BoundedEncoding._forbid_refusals", _little),
+    "refusals are not read": ("lawtrace.solver.smt.call_encoding.CallEncoding._forbid_refusals", _little),
     "everything is known": ("lawtrace.solver.smt.environment_encoding.KnowledgeEncoding.is_known", _always),
 }
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.ltlf import Automaton, compile_formula, parse
-from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.spec_automaton import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
@@ -92,10 +91,3 @@ def test_pending_events_are_not_part_of_the_abstract_state(event: str) -> None:
     assert len(spec.transitions) == len(unasked.transitions)
     assert len(spec.derived.transitions) > len(unasked.derived.transitions)
     assert not spec.derived.affects_state
-
-
-def test_a_quantified_rule_on_recorded_events_makes_them_part_of_the_state() -> None:
-    rule = compile_formula(parse("forall e: G(RecordAuditEvent(e in events) -> WX G !RecordAuditEvent(e in events))"))
-    product = Product(ENVIRONMENT, [rule])
-    assert product.system.derived.affects_state
-    assert len(product.system.transitions) > len(Product(ENVIRONMENT, ()).system.transitions)

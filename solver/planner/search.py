@@ -1,0 +1,197 @@
+"""The conflict-driven search for traces.
+
+    automata    propose a sequence of tools that the skeletons of all rules accept (`lawtrace.solver.planner.product`)
+    samples     give it arguments, call by call in the simulator; a table or a monitor says at once whether a call fits
+    Z3          gives it arguments, times and an initial state where samples do not: preconditions, sums, times and
+                objects are one problem for the whole sequence (`lawtrace.solver.smt.sequence_encoding`)
+    conflicts   where Z3 proves that there are none, the shortest impossible beginning is remembered, and all further
+                sequences avoid it (`lawtrace.solver.planner.conflicts`)
+    repair      the sequence is left as little as possible: Z3 replaces calls by others that the conflict is about
+
+A trace counts when the simulator has executed it and the monitors say that every rule is kept.
+"""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.planner.conflicts import Conflicts, Relevance, ToolSequence
+from lawtrace.solver.planner.instantiation import Walk
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.smt.sequence_encoding import (
+    InitialRanges,
+    SequenceConflict,
+    SequenceEncoding,
+    SolvedSequence,
+    SolverUse,
+)
+from lawtrace.solver.traces import Trace
+
+STATES_PER_SEQUENCE = 20
+"""How many initial states of each kind are drawn for one sequence."""
+SAMPLED_STATES = 3
+"""In how many of those that fit the plan arguments are sampled before Z3 is asked."""
+RANGE_STATES = 24
+"""How many initial states say which values their fields can have."""
+RARE_STATES = 400
+"""How many initial states are drawn to find one with certain values."""
+RARE_STATES_SOLVED = 6
+"""In how many of these Z3 is asked for arguments."""
+
+Place = tuple[str, int, str]
+"""A field of an initial state: table, number of the row, name."""
+
+
+class TraceSearch:
+    """Searches traces of one specification. What it learns from one sequence serves all further ones.
+
+    Attributes:
+        conflicts: beginnings of sequences that nothing carries.
+        use: how much Z3 was used.
+        hopeless: why initial states have no trace at all, one conflict for each of them.
+        unproved: how many of the conflicts are not proved: no initial state was found for them.
+    """
+
+    def __init__(self, spec: TraceSpec, *, use: SolverUse | None = None, solver: bool = True) -> None:
+        """`solver`: False to do without Z3, to see what it contributes."""
+        self.conflicts: Final = Conflicts()
+        self.use: Final = SolverUse() if use is None else use
+        self.unproved = 0
+        self.hopeless: Final[list[SequenceConflict]] = []
+        self._environment: Final = spec.environment
+        self._monitored: Final = spec.monitored_rules
+        self._compiled: Final = {rule.id: rule.compiled for rule in spec.rules}
+        self._relevance: Final = Relevance(spec.environment, {rule.id: rule.parsed for rule in spec.rules})
+        self._solver = solver
+        self._states: Final = _InitialStates(spec.environment)
+
+    def find(
+        self, product: Product, tools: ToolSequence, random: Random, states: int = STATES_PER_SEQUENCE
+    ) -> Trace | None:
+        """A trace with these tools; None if there is none, or none was found."""
+        fitting: list[Walk] = []
+        for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
+            walk = self._walk(product, tools, self._environment.populate(random), random)
+            if not walk.can_start:
+                continue
+            trace = walk.sample()
+            if trace is not None:
+                return trace
+            fitting.append(walk)
+            if self._solver and len(fitting) == SAMPLED_STATES:
+                break
+        if not fitting or not self._solver:
+            return None
+        return self._solved(product, tools, max(fitting, key=lambda walk: walk.calls_made), random)
+
+    def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
+        return Walk(product, tools, state, self._monitored, random)
+
+    def _solved(self, product: Product, tools: ToolSequence, walk: Walk, random: Random) -> Trace | None:
+        """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
+        encoding = SequenceEncoding(self._environment, self._compiled, walk.initial, self.use)
+        match encoding.solve(tools, walk.wished):
+            case SolvedSequence() as solved:
+                trace = self._walk(product, tools, walk.initial, random).replay(solved)
+                if trace is None:  # the encoding left something open
+                    self._give_up(tools)
+                return trace
+            case SequenceConflict() as conflict:
+                trace = self._from_rare_state(product, tools, walk, conflict, random)
+                return trace or self._repaired(product, tools, walk, conflict, encoding, random)
+            case None:
+                self._give_up(tools)
+                return None
+
+    def _from_rare_state(
+        self, product: Product, tools: ToolSequence, walk: Walk, conflict: SequenceConflict, random: Random
+    ) -> Trace | None:
+        """A trace from an initial state with other values in the fields that stand in the way."""
+        _, tables = self._relevance.of(conflict.obstacles)
+        ranges = InitialRanges(self._states.first(RANGE_STATES), tables)
+        encoding = SequenceEncoding(self._environment, self._compiled, walk.initial, self.use, ranges)
+        match encoding.solve(tools, walk.wished):
+            case SequenceConflict(length, obstacles):
+                self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
+                return None
+            case None:
+                self._give_up(tools)
+                return None
+            case SolvedSequence():
+                pass
+        places = encoding.needed_fields(tools)
+        here = _values_at(walk.initial, places)
+        asked, solved = set[tuple[Value, ...]](), 0
+        for state in self._states.first(RARE_STATES):
+            values = _values_at(state, places)
+            key = tuple(values.values())
+            if len(values) < len(places) or values == here or key in asked:
+                continue
+            asked.add(key)
+            rare = self._walk(product, tools, state, random)
+            if not rare.can_start or not encoding.allows(tools, values):
+                continue
+            solved += 1
+            answer = SequenceEncoding(self._environment, self._compiled, state, self.use).solve(tools, walk.wished)
+            trace = rare.replay(answer) if isinstance(answer, SolvedSequence) else None
+            if trace is not None:
+                return trace
+            if solved == RARE_STATES_SOLVED:
+                break
+        self._give_up(tools)
+        return None
+
+    def _repaired(
+        self,
+        product: Product,
+        tools: ToolSequence,
+        walk: Walk,
+        conflict: SequenceConflict,
+        encoding: SequenceEncoding,
+        random: Random,
+    ) -> Trace | None:
+        """A trace from the same initial state in which calls are replaced by others that the conflict is about."""
+        others = self._relevance.helpers(conflict.obstacles)
+        if not others - {*tools}:
+            others = frozenset(tools) | others
+        demands = {f"demand {number}": automaton for number, automaton in enumerate(product.automata)}
+        repaired = encoding.repair(tools, others, demands)
+        if isinstance(repaired, SequenceConflict):
+            repaired = encoding.repair(tools, self._environment.tools, demands)
+            if isinstance(repaired, SequenceConflict):
+                self.hopeless.append(repaired)
+        if not isinstance(repaired, tuple):
+            return None
+        replaced, solved = repaired
+        return self._walk(product, replaced, walk.initial, random).replay(solved)
+
+    def _give_up(self, tools: ToolSequence) -> None:
+        self.unproved += 1
+        self.conflicts.add(tools, frozenset(self._environment.tools))
+
+
+class _InitialStates:
+    """Random initial states of an environment, drawn when they are needed; the same in every search."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._populate = environment.populate
+        self._random = Random(f"{environment.name}/initial states")
+        self._drawn: list[State] = []
+
+    def first(self, count: int) -> list[State]:
+        while len(self._drawn) < count:
+            self._drawn.append(self._populate(self._random))
+        return self._drawn[:count]
+
+
+def _values_at(state: State, places: list[Place]) -> Mapping[Place, Value]:
+    """The values of the fields that the state has."""
+    return {
+        (table, row, name): state.tables[table][row].values[name]
+        for table, row, name in places
+        if row < len(state.tables[table])
+    }

@@ -1,0 +1,291 @@
+"""Calls with open arguments from one initial state: what they need, what they change, and what their caller knows.
+
+Steps are appended and taken back, so that a search can follow one sequence of calls and leave it for another: the
+encoding is one incremental Z3 context. A step is a call of one of the given tools. Where there is only one, most of the
+step folds to constants, and what is left open are its arguments and what follows from them.
+
+Each refusal and each demand on knowledge has a *selector*, a Boolean that switches it on, so that an unsatisfiable core
+names what stands in the way.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from types import MappingProxyType
+from typing import Final, Literal, cast
+
+import z3
+
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.expressions import EvaluationScope, Term
+from lawtrace.environments.spec.logic import PLAIN
+from lawtrace.environments.spec.samplers import Amount, FiniteSampler
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.terms import arguments_of
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Tool
+from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.solver.smt.environment_encoding import (
+    KnowledgeEncoding,
+    PendingEventsEncoding,
+    observed_results,
+    tools_in_cone,
+)
+from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.smt.symbolic_steps import SymbolicStep
+from lawtrace.solver.smt.symbolic_windows import TimeBounds
+
+NO_WISHES: Final[Mapping[str, Value]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A precondition, missing knowledge or rule that may exclude a call or trace, in words. A rule has no tool."""
+
+    kind: Literal["precondition", "knowledge", "rule"]
+    text: str
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """What holds before the next step."""
+
+    state: State
+    now: Value
+    known: KnowledgeEncoding
+    pending: PendingEventsEncoding
+
+
+class CallEncoding:
+    """The steps so far, in Z3 and for the rules.
+
+    Attributes:
+        solver: holds what the steps demand. Each step has a scope of its own.
+        rules: the encoding of rules over the steps.
+        steps: the steps so far.
+    """
+
+    def __init__(
+        self, environment: Environment, rules: Mapping[str, Rule], initial: State, *, rlimit: int, list_items: int = 1
+    ) -> None:
+        """
+        Args:
+            rlimit: Z3's resource units for one query. Never seconds: a seed gives the same bytes on every machine.
+            list_items: how many items a list of references has; items that turn out equal count once.
+        """
+        self.environment: Final = environment
+        self.logic: Final = SymbolicLogic()
+        self.solver: Final = z3.SimpleSolver()
+        self.solver.set("rlimit", rlimit)
+        self.tools: Final = tools_in_cone(environment, observed_results(rules.values()))
+        self.steps: Final[list[SymbolicStep]] = []
+        self._initial = initial
+        self._list_items = list_items
+        self._end = environment.clock.end(initial)
+        start = environment.clock.start(initial)
+        self.rules: Final = RuleEncoding(environment, self.logic, (), TimeBounds(start, self._end))
+        self._compiled: Final = {name: CompiledTool(tool, self.logic) for name, tool in self.tools.items()}
+        self._positions: Final = [
+            _Position(
+                initial, start, KnowledgeEncoding(environment, initial, self.logic), PendingEventsEncoding(environment)
+            )
+        ]
+        self._obstacles: Final[dict[str, Obstacle]] = {}
+        self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
+        self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
+
+    def begin(self, state: State) -> None:
+        """Begin in a state with open fields instead. No step has been made."""
+        self._positions[0] = replace(self._positions[0], state=state)
+
+    def push(self, tools: Collection[str], wished: Mapping[str, Value] = NO_WISHES) -> SymbolicStep:
+        """Append a call of one of the tools that completes.
+
+        `wished`: arguments for texts and dates that no precondition compares, and which optional ones are given.
+        """
+        self.solver.push()
+        before, number = self._positions[-1], len(self.steps)
+        if len(tools) == 1:
+            acts: dict[str, Value] = dict.fromkeys(tools, True)
+        else:
+            acts = {name: z3.Bool(f"{name}@{number}") for name in tools}
+            self.solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
+        state, now = before.state, before.now
+        if (inside := now < self._end) is not True:
+            self.solver.add(inside)
+        arguments = {name: self._open_arguments(self.tools[name], number, state, now, wished) for name in acts}
+        following, results = state, dict[str, Mapping[str, Value | CandidateRows]]()
+        for name, act in acts.items():
+            compiled = self._compiled[name]
+            self._forbid_refusals(compiled, act, EvaluationScope(state, arguments[name], {}, now))
+            self._demand_knowledge(compiled.tool, act, arguments[name], before)
+            # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
+            transition = compiled.transition(following, arguments[name], now, succeeded=act)
+            following, results[name] = transition.state, transition.results
+        step = SymbolicStep(acts, arguments, results, dict(before.pending.pending), now)
+        known, pending = before.known.copy(), before.pending.copy()
+        known.learn({name: self.tools[name] for name in acts}, acts, results)
+        pending.update(acts, self.logic)
+        self.steps.append(step)
+        self.rules.push(step)
+        self._positions.append(_Position(following, self._time_after(step, number), known, pending))
+        return step
+
+    def pop(self) -> None:
+        """Take the last step back."""
+        self.solver.pop()
+        self.rules.pop()
+        del self.steps[-1], self._positions[-1]
+
+    def selector(
+        self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
+    ) -> z3.BoolRef:
+        """The Boolean that switches an obstacle on; the unsat core names the switches."""
+        obstacle = Obstacle(kind, text, tool)
+        if obstacle not in self._selectors:
+            selector = z3.Bool(f"selector {len(self._selectors)}")
+            self._selectors[obstacle] = selector
+            self._obstacles[str(selector)] = obstacle
+        return self._selectors[obstacle]
+
+    @property
+    def selectors(self) -> list[z3.BoolRef]:
+        return list(self._selectors.values())
+
+    def obstacles(self, *goals: z3.BoolRef) -> tuple[Obstacle, ...]:
+        """A minimal set of obstacles that excludes every trace, after an unsatisfiable query."""
+        # Z3's own core depends on earlier queries of the process. Deletion in a fixed order is deterministic; from
+        # the end, it prefers refusals of the environment to many rules.
+        core = self.selectors
+        for literal in reversed(self.selectors):
+            without = [other for other in core if other is not literal]
+            if self.solver.check(*without, *goals) == z3.unsat:
+                core = without
+        return tuple(self._obstacles[str(literal)] for literal in core)
+
+    def domain_of(self, variable: z3.ExprRef) -> Amount | Sequence[Value]:
+        """The values of an open argument."""
+        return self._domains[variable.decl().name()]
+
+    def closed_arguments(self, number: int, name: str, model: z3.ModelRef) -> dict[str, Value]:
+        """The arguments of a step in a model, in internal form; without derived ones and those without meaning."""
+        step = self.steps[number]
+        values: dict[str, Value] = {}
+        given: dict[str, Value] = {}
+        for parameter in self.environment.tools[name].parameters:
+            values[parameter.name] = value = self.closed(step.arguments[name][parameter.name], model)
+            when = parameter.source.when if isinstance(parameter.source, FromUser) else None
+            # An argument without meaning here is left out, such as the end of permanent access.
+            scope = EvaluationScope(self._initial, values, {}, self.closed(step.time, model))
+            needless = when is not None and not when.compile(PLAIN)(scope)
+            if value is not None and not needless and not isinstance(parameter.source, FromTrace):
+                given[parameter.name] = value
+        return given
+
+    def closed(self, value: Value, model: z3.ModelRef) -> Value:
+        """A value in a model; a list without repetitions."""
+        if isinstance(value, tuple):
+            return tuple(dict.fromkeys(self.closed(item, model) for item in cast("tuple[Value, ...]", value)))
+        if not z3.is_expr(value):
+            return value
+        if isinstance(value, z3.BoolRef):
+            return z3.is_true(model.eval(value, model_completion=True))
+        number = model.eval(value, model_completion=True).as_long()
+        return self.logic.word(number) if self.logic.is_text(value) else number
+
+    def _time_after(self, step: SymbolicStep, number: int) -> Value:
+        """When the call after that step begins: a number where the durations do not depend on the calls."""
+        durations = {name: self._compiled[name].duration(step.arguments[name], step.time) for name in step.calls}
+        if len(durations) == 1:
+            return step.time + next(iter(durations.values()))
+        known = {seconds for seconds in durations.values() if isinstance(seconds, int)}
+        if isinstance(step.time, int) and len(known) == 1 and all(isinstance(d, int) for d in durations.values()):
+            return step.time + known.pop()
+        following = z3.Int(f"time@{number + 1}")
+        for name, seconds in durations.items():
+            self.solver.add(z3.Implies(step.calls[name], following == step.time + seconds))
+        return following
+
+    def _open_arguments(
+        self, tool: Tool, number: int, state: State, now: Value, wished: Mapping[str, Value]
+    ) -> dict[str, Value]:
+        values: dict[str, Value] = {}
+        filters = set[str]().union(*(arguments_of(term) for lookup in tool.lookups for term in lookup.terms()))
+        for parameter in tool.parameters:
+            name = f"{tool.name}.{parameter.name}@{number}"
+            match parameter.source:
+                case FromUser(when=when) if when is not None and self._is_left_out(
+                    when, EvaluationScope(state, values, {}, now)
+                ):
+                    values[parameter.name] = parameter.default
+                case FromUser(when=None) if not parameter.required and not {parameter.name} & (filters | {*wished}):
+                    values[parameter.name] = parameter.default
+                case FromUser(Amount(lowest, highest)):
+                    amount = z3.Int(name)
+                    self.solver.add(amount >= lowest, amount <= highest)
+                    self._domains[name] = Amount(lowest, highest)
+                    values[parameter.name] = amount
+                case FromUser(FiniteSampler() as domain):
+                    value = self._one_of(name, domain.candidates(self._initial))
+                    values[parameter.name] = (value,) if isinstance(parameter.type, ListOf) else value
+                case FromUser(domain):
+                    # No precondition compares these texts and dates: any value will do.
+                    values[parameter.name] = wished.get(parameter.name) or domain.draw(Random(0), self._initial)
+                case FromLookup(entity):
+                    keys = [row.values[entity.key] for row in state.tables[entity.table]]
+                    items = self._list_items if isinstance(parameter.type, ListOf) else 1
+                    chosen = tuple(self._one_of(f"{name}{'*' * item}", keys) for item in range(items))
+                    values[parameter.name] = chosen if isinstance(parameter.type, ListOf) else chosen[0]
+                case FromTrace():
+                    # Only its emptiness matters: see PendingEventsEncoding.
+                    values[parameter.name] = ("pending",)
+        return values
+
+    def _is_left_out(self, when: Term, scope: EvaluationScope) -> bool:
+        # If that depends on an open argument, it is given: tools ignore arguments that they do not need.
+        return when.compile(self.logic)(scope) is False
+
+    def _one_of(self, name: str, values: Sequence[Value]) -> Value:
+        """One of the values, left open; if there are none, a text that no row has."""
+        if not values:
+            return ""
+        self._domains[name] = tuple(dict.fromkeys(values))
+        if isinstance(values[0], str):
+            return self.logic.open_text(name, self.solver, values)
+        if isinstance(values[0], bool):
+            return z3.Bool(name) if len(set(values)) > 1 else values[0]
+        number = z3.Int(name)
+        self.solver.add(z3.Or([number == value for value in values]))
+        return number
+
+    def _forbid_refusals(self, compiled: CompiledTool, act: Value, scope: EvaluationScope) -> None:
+        tool = compiled.tool.name
+        for refusal, condition in (*compiled.raises, *compiled.fails):
+            refused = condition(scope)
+            if refused is not False:
+                selector = self.selector("precondition", f"{tool} is refused: {refusal.description}", tool)
+                self.solver.add(z3.Implies(z3.And([selector, act]), self.logic.negate(refused)))
+
+    def _demand_knowledge(self, tool: Tool, act: Value, arguments: Mapping[str, Value], before: _Position) -> None:
+        used: dict[str, list[Value]] = {}
+        for parameter in tool.parameters:
+            value = arguments[parameter.name]
+            if isinstance(parameter.source, FromLookup):
+                entity = parameter.source.entity
+                items: Sequence[Value] = value if isinstance(parameter.type, ListOf) else (value,)
+                text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"
+                selector = self.selector("knowledge", text, tool.name)
+                known = self.logic.all([before.known.is_known(entity.table, item) for item in items])
+                self.solver.add(z3.Implies(z3.And([selector, act]), known))
+                for other in used.setdefault(entity.table, []):
+                    text = f"{tool.name} needs two different {entity.table}"
+                    selector = self.selector("knowledge", text, tool.name)
+                    differs = self.logic.all([self.logic.negate(self.logic.equal(item, other)) for item in items])
+                    self.solver.add(z3.Implies(z3.And([selector, act]), differs))
+                used[entity.table] += items
+            elif isinstance(parameter.source, FromTrace):
+                text = f"{tool.name} needs an event that is not recorded yet"
+                selector = self.selector("knowledge", text, tool.name)
+                self.solver.add(z3.Implies(z3.And([selector, act]), before.pending.any_pending))

@@ -1,0 +1,351 @@
+"""Arguments, times and an initial state for a sequence of tools, all rules included.
+
+The tools are given, and what is open are arguments, the times that follow from them, and, if a rare initial state is
+needed, the fields of its rows. Sequences that begin alike share the context. Where no arguments exist, the answer is a
+*conflict*: the shortest beginning for which this is so, and what stands in the way. A search goes back as far and
+avoids that beginning from then on.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from time import perf_counter
+from typing import Final, cast
+
+import z3
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
+from lawtrace.solver.smt.environment_encoding import cone_of_influence
+from lawtrace.solver.smt.rule_encoding import Rule
+
+SEQUENCE_RLIMIT = 4_000_000
+"""Z3's resource units for one query."""
+
+
+LIST_ITEMS = 2
+"""How many items a list of references has; equal ones count once."""
+
+
+@dataclass(slots=True)
+class SolverUse:
+    """How much a search used Z3. `clock` measures; no result depends on it."""
+
+    queries: int = 0
+    seconds: float = 0.0
+    clock: Callable[[], float] = field(default=perf_counter, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedSequence:
+    """Arguments with which all calls complete and all rules are kept.
+
+    Attributes:
+        arguments: of each call, in internal form, without derived ones.
+        created: for each call the keys of the rows that it creates in the encoding, by the name of the result.
+    """
+
+    arguments: tuple[Mapping[str, Value], ...]
+    created: tuple[Mapping[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceConflict:
+    """No arguments carry the first `length` tools. The obstacles are a minimal set that excludes them."""
+
+    length: int
+    obstacles: tuple[Obstacle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenField:
+    """A field of a row of the initial state, and the Boolean that gives it its value there."""
+
+    table: str
+    row: int
+    name: str
+    variable: z3.ExprRef
+    fixed: z3.BoolRef
+
+
+@dataclass(frozen=True, slots=True)
+class InitialRanges:
+    """Which values the fields of the initial rows of some tables can have: those that they have in some samples."""
+
+    samples: Sequence[State]
+    tables: frozenset[str]
+
+
+class SequenceEncoding:
+    """Tool sequences from one initial state."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Mapping[str, Rule],
+        initial: State,
+        use: SolverUse,
+        ranges: InitialRanges | None = None,
+    ) -> None:
+        """`ranges`: the fields of the initial rows that are open."""
+        self._environment = environment
+        self._rules = rules
+        self._use = use
+        self._fields: list[_OpenField] = []
+        self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)
+        if ranges is not None:
+            self._calls.begin(self._opened(initial, ranges))
+        self._tools: tuple[str, ...] = ()
+
+    def solve(
+        self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]
+    ) -> SolvedSequence | SequenceConflict | None:
+        """Arguments for the tools, as near to the wished ones as a greedy choice gets; None if Z3 does not decide."""
+        self._move_to(tools, wished)
+        with _Scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            result = self._check()
+            if result == z3.sat:
+                return self._solution(tools, wished)
+            if result != z3.unsat:
+                return None
+            obstacles = self._calls.obstacles()
+        return self._shortest(len(tools), obstacles)
+
+    def repair(
+        self, tools: Sequence[str], others: Collection[str], demands: Mapping[str, Rule]
+    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
+        """A sequence as near to the tools as a greedy choice gets, with arguments, in which any call may be replaced.
+
+        A conflict if there is none; None if Z3 does not decide.
+
+        Args:
+            others: the tools that may take the place of a call.
+            demands: requirements on the sequence beside the rules.
+        """
+        self._move_to((), ())
+        for tool in tools:
+            self._calls.push(tuple(dict.fromkeys((tool, *sorted(others)))))
+        self._tools = tuple(tools)
+        try:
+            with _Scope(self._calls.solver):
+                self._demand(self._calls.rules.kept_at_end)
+                for name, demand in demands.items():
+                    truth = self._calls.rules.kept_at_end(demand)
+                    self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
+                result = self._check()
+                if result != z3.sat:
+                    return SequenceConflict(len(tools), self._calls.obstacles()) if result == z3.unsat else None
+                replaced = self._replaced(tools)
+                return replaced, self._solution(replaced, [{} for _ in replaced])
+        finally:
+            self._move_to((), ())
+
+    def _replaced(self, tools: Sequence[str]) -> tuple[str, ...]:
+        """The tools of a solution near the given ones."""
+        wanted = [step.calls[tool] for tool, step in zip(tools, self._calls.steps, strict=True)]
+        self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+        found: list[str] = []
+        for step in self._calls.steps:
+            for tool, act in step.calls.items():
+                with _Scope(self._calls.solver):
+                    self._assert(act)
+                    possible = self._check() == z3.sat
+                if possible:
+                    self._assert(act)
+                    found.append(tool)
+                    break
+        return tuple(found)
+
+    def _assert(self, *truths: Value) -> None:
+        self._calls.solver.add(*(truth for truth in truths if truth is not True))
+
+    def needed_fields(self, tools: Sequence[str]) -> list[tuple[str, int, str]]:
+        """The fields of the initial state that must have other values, each as table, row and name.
+
+        The others can keep theirs. There is a solution with open fields.
+        """
+        self._move_to(tools, [{} for _ in tools])
+        with _Scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            kept = {str(literal) for literal in self._largest([one.fixed for one in self._fields])}
+        return [(one.table, one.row, one.name) for one in self._fields if str(one.fixed) not in kept]
+
+    def allows(self, tools: Sequence[str], values: Mapping[tuple[str, int, str], Value]) -> bool:
+        """Whether there are arguments if these fields have these values and the others their own."""
+        self._move_to(tools, [{} for _ in tools])
+        with _Scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            for one in self._fields:
+                place = (one.table, one.row, one.name)
+                if place in values:
+                    self._calls.solver.add(self._calls.logic.equal(one.variable, values[place]))
+            fixed = [one.fixed for one in self._fields if (one.table, one.row, one.name) not in values]
+            return self._check(*fixed) == z3.sat
+
+    def _move_to(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> None:
+        """Take steps back to the common beginning, then append the others."""
+        common = next((n for n, (a, b) in enumerate(zip(self._tools, tools, strict=False)) if a != b), None)
+        shared = min(len(self._tools), len(tools)) if common is None else common
+        for _ in self._tools[shared:]:
+            self._calls.pop()
+        for number, tool in enumerate(tools[shared:], shared):
+            self._calls.push((tool,), wished[number])
+        self._tools = tuple(tools)
+
+    def _demand(self, truth: Callable[[Rule], Value]) -> None:
+        """Assert the rules, each with its selector."""
+        for name, rule in self._rules.items():
+            kept = truth(rule)
+            if kept is not True:
+                self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), kept))
+
+    def _check(self, *assumed: z3.BoolRef) -> z3.CheckSatResult:
+        started = self._use.clock()
+        result = self._calls.solver.check(*self._calls.selectors, *assumed)
+        self._use.queries += 1
+        self._use.seconds += self._use.clock() - started
+        return result
+
+    def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> SequenceConflict:
+        """The shortest beginning that no continuation helps. Steps are taken back to it."""
+        found = SequenceConflict(length, obstacles)
+        while self._tools:
+            with _Scope(self._calls.solver):
+                self._demand(self._calls.rules.may_still_be_kept)
+                if self._check() != z3.unsat:
+                    return found
+                found = SequenceConflict(len(self._tools), self._calls.obstacles())
+            self._calls.pop()
+            self._tools = self._tools[:-1]
+        return found
+
+    def _solution(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> SolvedSequence:
+        """The arguments of one solution. They depend on answers only, not on the model that Z3 happens to have."""
+        calls, wishes = self._calls, list[tuple[z3.ExprRef, Value]]()
+        for number, (tool, step) in enumerate(zip(tools, calls.steps, strict=True)):
+            for name, value in step.arguments[tool].items():
+                wish = wished[number].get(name)
+                listed = isinstance(value, tuple)
+                items = cast("Sequence[Value]", value if listed else (value,))
+                wanted = cast("Sequence[Value]", wish if isinstance(wish, tuple) else (wish,) * len(items))
+                wishes += [pair for pair in zip_longest(items, wanted[: len(items)]) if z3.is_expr(pair[0])]
+        literals: dict[str, z3.ExprRef] = {}
+        for number, (variable, wish) in enumerate(wishes):
+            if wish is not None:
+                literals[f"wish {number}"] = variable
+                self._assert(z3.Implies(z3.Bool(f"wish {number}"), calls.logic.equal(variable, wish)))
+        granted = self._largest([z3.Bool(name) for name in literals])
+        self._assert(*granted)
+        fixed = {literals[str(literal)].get_id() for literal in granted}
+        for variable, wish in wishes:
+            if variable.get_id() not in fixed:
+                self._pin(variable, wish)
+        assert self._check() == z3.sat
+        model = calls.solver.model()
+        places = list(enumerate(tools))
+        return SolvedSequence(
+            tuple(calls.closed_arguments(number, tool, model) for number, tool in places),
+            tuple(self._created(number, tool) for number, tool in places),
+        )
+
+    def _pin(self, variable: z3.ExprRef, wish: Value) -> None:
+        """Give a variable a value that leaves a solution."""
+        domain = self._calls.domain_of(variable)
+        if not isinstance(domain, Amount):
+            for value in domain:
+                with _Scope(self._calls.solver):
+                    self._assert(self._calls.logic.equal(variable, value))
+                    possible = self._check() == z3.sat
+                if possible:
+                    self._assert(self._calls.logic.equal(variable, value))
+                    return
+            return
+        low, high = domain.lowest, domain.highest
+        near = wish if isinstance(wish, int) else low
+        while low < high:
+            middle = (low + high) // 2
+            halves = ((low, middle), (middle + 1, high))
+            nearer, farther = halves if near <= middle else halves[::-1]
+            with _Scope(self._calls.solver):
+                self._assert(variable >= nearer[0], variable <= nearer[1])
+                possible = self._check() == z3.sat
+            low, high = nearer if possible else farther
+        self._assert(variable == low)
+
+    def _created(self, number: int, tool: str) -> dict[str, Value]:
+        results = self._calls.steps[number].results[tool]
+        declared = [result for result in self._environment.tools[tool].results if isinstance(result, KeyResult)]
+        return {result.name: results[result.name] for result in declared if result.name in results}
+
+    def _largest(self, literals: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
+        """A set of literals that can be true together, to which none can be added; earlier ones have precedence."""
+        # By bisection and not by cores: Z3's cores depend on earlier queries of the process.
+        kept: list[z3.BoolRef] = []
+
+        def add(group: Sequence[z3.BoolRef]) -> None:
+            if not group:
+                return
+            if self._check(*kept, *group) == z3.sat:
+                kept.extend(group)
+            elif len(group) > 1:
+                add(group[: len(group) // 2])
+                add(group[len(group) // 2 :])
+
+        add(literals)
+        return kept
+
+    def _opened(self, initial: State, ranges: InitialRanges) -> State:
+        """The initial state with open fields, each within the values that it has in the samples."""
+        state = initial
+        for table in sorted(cone_of_influence(self._environment) & ranges.tables):
+            entity = self._environment.entities[table]
+            values_of = {
+                name: {row.values[name] for sample in (initial, *ranges.samples) for row in sample.rows(table)}
+                for name in entity.fields
+                if name != entity.key
+            }
+            rows: list[Row] = []
+            for number, row in enumerate(initial.tables[table]):
+                values = dict(row.values)
+                for name, seen in values_of.items():
+                    if (variable := self._open(f"{table}.{number}.{name}", seen)) is not None:
+                        fixed = z3.Bool(f"fixed {table}.{number}.{name}")
+                        same = self._calls.logic.equal(variable, values[name])
+                        self._calls.solver.add(z3.Implies(fixed, same))
+                        self._fields.append(_OpenField(table, number, name, variable, fixed))
+                        values[name] = variable
+                rows.append(Row(values, row.present))
+            state = state.with_table(table, tuple(rows))
+        return state
+
+    def _open(self, name: str, seen: set[Value]) -> z3.ExprRef | None:
+        """A variable for a field with these values; None if it has only one, or its values are not simple."""
+        if len(seen) < 2:
+            return None
+        if all(isinstance(value, bool) for value in seen):
+            return z3.Bool(name)
+        if all(isinstance(value, int) for value in seen):
+            number = z3.Int(name)
+            self._calls.solver.add(number >= min(seen), number <= max(seen))
+            return number
+        if all(isinstance(value, str) for value in seen):
+            return self._calls.logic.open_text(name, self._calls.solver, sorted(seen))
+        return None
+
+
+class _Scope:
+    """A scope of a solver: what is asserted in it is taken back at its end."""
+
+    def __init__(self, solver: z3.Solver) -> None:
+        self._solver: Final = solver
+
+    def __enter__(self) -> None:
+        self._solver.push()
+
+    def __exit__(self, *_: object) -> None:
+        self._solver.pop()

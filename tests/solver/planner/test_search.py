@@ -1,0 +1,93 @@
+"""The conflict-driven search with rules about time, sums and several objects, and with rare initial states."""
+
+import pytest
+
+from lawtrace.environments.errors import SearchError
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.trace_spec import TraceConstraints
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.traces import Trace
+from tests.support.payment_desk import PAYMENT_DESK
+from tests.support.trace_checks import check_trace
+
+BINDING = "forall a, p: G(Pay(amount == a, payee_id == p) -> O[<= 5min] Authenticate(amount == a, payee_id == p))"
+COOLING = "G(Pay -> !O[> 0s, < 2h] Pay)"
+DEADLINE = "G(Pay -> F[>= 1500min, <= 1510min] Report)"
+CALENDAR = "G(Pay -> F[<= 1 business day] Report & !F[<= 38h] Report)"
+LIMIT = "G(Pay -> sum(amount of Pay [<= 1d]) <= 300)"
+EXACTLY = "G(Report -> sum(amount of Pay [<= 3d]) == 555.55)"
+GROWING = "forall a: G(Pay(amount == a) -> H !(Y O Pay(amount >= a)))"
+SAME_PAYEE = "forall p: G(Pay(payee_id == p) -> !Y O Pay(payee_id == p))"
+TWICE = "F(Pay & X F Pay)"
+HARD = {
+    "another payee, same amount": [BINDING, "forall a: G(Pay(amount == a) -> G !(X F Pay(amount < a)))", SAME_PAYEE],
+    "time between payments": [COOLING],
+    "within ten minutes, a day later": [DEADLINE],
+    "the next business day": [CALENDAR],
+    "an exact sum": [EXACTLY, "F Report"],
+    "a limit over a day": ["F Pay(amount >= 290)", LIMIT, COOLING],
+}
+
+
+def rules_of(*formulas: str) -> list[Rule]:
+    return [Rule(id=f"rule-{number}", formula=formula) for number, formula in enumerate(formulas)]
+
+
+def traces(*formulas: str, count: int = 3, length: int = 8, seed: int = 1, use: SolverUse | None = None) -> list[Trace]:
+    rules = rules_of(*formulas)
+    found = list(
+        synthesize(
+            PAYMENT_DESK, rules, count=count, length=length, seed=seed, mode="coverage", constraints=PAYING, use=use
+        )
+    )
+    assert len(found) == count
+    for trace in found:
+        check_trace(PAYMENT_DESK, trace, rules, (), length)
+    return found
+
+
+PAYING = TraceConstraints(require=("Pay",))
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_rules_on_time_sums_and_objects_are_met(name: str) -> None:
+    use = SolverUse()
+    for trace in traces(*HARD[name], TWICE, use=use):
+        assert trace.tools.count("Pay") >= 2
+    assert use.queries
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_without_the_solver_they_cannot_be_met(name: str) -> None:
+    rules = rules_of(*HARD[name], TWICE)
+    found = synthesize(PAYMENT_DESK, rules, count=3, length=8, seed=1, mode="coverage", solver=False)
+    with pytest.raises(SearchError):
+        list(found)
+
+
+def test_the_same_seed_gives_the_same_traces() -> None:
+    first, second = (traces(BINDING, COOLING, TWICE, count=4, seed=7) for _ in range(2))
+    assert [trace.events for trace in first] == [trace.events for trace in second]
+    assert [trace.initial for trace in first] == [trace.initial for trace in second]
+
+
+def test_a_trace_that_needs_a_rare_initial_state_gets_one() -> None:
+    """One state in forty has a blocked payee, and one in forty more money than 700."""
+    for trace in traces("F Refund", count=2):
+        assert any(row.values["blocked"] for row in trace.initial.rows("payees"))
+    for trace in traces("F(Pay(amount >= 800) & X F Pay(amount >= 900))", count=2):
+        assert next(iter(trace.initial.rows("accounts"))).values["balance"] == 2_000_00
+
+
+def test_a_conflict_is_learned_without_calls_that_do_not_matter() -> None:
+    """Of two payments to one payee neither may be the smaller: only a third payee helps, and notes do not."""
+    use = SolverUse()
+    rules = rules_of(
+        "forall p: G(Pay(payee_id == p) -> !Y O Pay(payee_id == p))",
+        "G(count(distinct payee_id of Pay) <= 1)",
+        TWICE,
+    )
+    with pytest.raises(SearchError, match="no compliant trace of 7 calls exists"):
+        list(synthesize(PAYMENT_DESK, rules, count=1, length=7, seed=1, mode="coverage", use=use))
+    assert use.queries < 400
