@@ -422,8 +422,16 @@ def _operand(term: Term) -> str:
 
 
 def distinct(items: Sequence[Value]) -> tuple[Value, ...]:
-    """The items without repetitions. If some are expressions, which may turn out equal, all items stay."""
-    return tuple(dict.fromkeys(items)) if all(isinstance(item, str) for item in items) else tuple(items)
+    """The items without repetitions of texts. Expressions all stay, which may turn out equal to an earlier item."""
+    texts = set[str]()
+    kept: list[Value] = []
+    for item in items:
+        if not isinstance(item, str):
+            kept.append(item)
+        elif item not in texts:
+            texts.add(item)
+            kept.append(item)
+    return tuple(kept)
 
 
 def bind(scope: EvaluationScope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Generator[Any]:

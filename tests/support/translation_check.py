@@ -10,7 +10,7 @@ values, and the rows of the tables in ``Opening.settled``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal, cast
 
@@ -161,10 +161,15 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Reads concrete values from a model."""
+    """Reads concrete values from a model.
+
+    Attributes:
+        keys: the simulator's keys of new rows, by the encoding's.
+    """
 
     model: z3.ModelRef
     logic: SymbolicLogic
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def truth(self, value: Value) -> bool:
         return bool(self.model.eval(value, model_completion=True) if z3.is_expr(value) else value)
@@ -180,7 +185,21 @@ class Closing:
         return self.logic.word(found.as_long()) if is_text_type(value_type) else found.as_long()
 
     def row(self, entity: Entity, row: Row) -> dict[str, Value]:
-        return {name: self.value(entity.fields[name].type, value) for name, value in row.values.items()}
+        closed = {name: self.value(entity.fields[name].type, value) for name, value in row.values.items()}
+        return {**closed, entity.key: self.keys.get(closed[entity.key], closed[entity.key])}
+
+    def with_keys(self, environment: Environment, before: State, after: State) -> "Closing":
+        """With the keys that the simulator generates. An item that turns out equal to an earlier one leaves an absent
+        row in the encoding, which takes a number.
+        """
+        keys: dict[str, str] = {}
+        for table, entity in environment.entities.items():
+            rows = before.tables[table]
+            for row in after.tables[table][len(rows) :]:
+                if self.truth(row.present):
+                    keys[row.values[entity.key]] = made = entity.generated_key(rows)
+                    rows = (*rows, Row({entity.key: made}))
+        return replace(self, keys=keys)
 
     def table(self, entity: Entity, state: State) -> list[dict[str, Value]]:
         return [self.row(entity, row) for row in state.tables[entity.table] if self.truth(row.present)]
@@ -224,7 +243,7 @@ def disagreements(
         found.append("nothing is open, but a refusal is")
     if opening.solver.check() != z3.sat:
         return [*found, "the values held open contradict each other"]
-    closing = Closing(opening.solver.model(), logic)
+    closing = Closing(opening.solver.model(), logic).with_keys(environment, case.state, symbolic.after)
     if plain.duration != closing.value(INTEGER, symbolic.duration):
         found.append(f"duration: {plain.duration} and {closing.value(INTEGER, symbolic.duration)}")
     for number, (here, there) in enumerate(zip(plain.refusals, symbolic.refusals, strict=True)):

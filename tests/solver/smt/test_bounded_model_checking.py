@@ -2,6 +2,7 @@
 
 from itertools import pairwise, product
 from random import Random
+from typing import cast
 
 import pytest
 
@@ -14,8 +15,9 @@ from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceMode, mode_formulas
-from lawtrace.solver.rules import load_rules
-from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
+from tests.support.incident_room import EMPTY, INCIDENT_ROOM
 
 RULES = load_rules(load_domain("banking").rules_file)
 INITIAL = ENVIRONMENT.populate(Random(0))
@@ -156,3 +158,49 @@ def test_a_certificate_names_the_rule_with_the_condition() -> None:
     answer = encoding.ask_pair("GetAccountInformation", "TransferFunds")
     assert answer.obstacles is not None
     assert [(obstacle.kind, obstacle.text) for obstacle in answer.obstacles] == [("rule", rule)]
+
+
+# Rules with time, several variables and aggregates.
+
+
+def ask_incident_room(*formulas: str, length: int) -> BoundedAnswer:
+    rules = {text: Rule(id=text, formula=text).compiled for text in formulas}
+    encoding = BoundedEncoding(INCIDENT_ROOM, rules, length=length, initial=EMPTY)
+    assert encoding.unsupported == ()
+    return encoding.ask()
+
+
+NOTIFIED = "forall i: G(Open(result.incident_id == i) -> F[> 5min, <= 20min] Notify(incident_id == i))"
+
+
+def test_a_trace_meets_a_deadline_for_each_object() -> None:
+    answer = ask_incident_room(NOTIFIED, "F Open & F Archive", length=6)
+    assert answer.trace is not None
+    times = {event.tool: cast("int", event.time) for event in answer.trace}
+    assert 5 * 60 < times["Notify"] - times["Open"] <= 20 * 60
+    assert times["Archive"] - times["Open"] >= 30 * 60
+
+
+ARCHIVED_SOON = "forall i: G(Open(result.incident_id == i) -> F[<= 28min] Archive(incident_id == i))"
+
+
+@pytest.mark.parametrize(
+    ("formulas", "kinds"),
+    [
+        (("F Open", ARCHIVED_SOON), {"precondition", "rule"}),
+        (("F Open & F Notify & sum(minutes of Wait) > 100",), {"rule"}),
+        (("F count(distinct title of Open) >= 3",), {"rule"}),
+        pytest.param(("F Open", NOTIFIED, "G(Wait -> F[<= 1min] Notify)"), {"rule"}, marks=pytest.mark.slow),
+    ],
+)
+def test_what_excludes_a_trace_is_named(formulas: tuple[str, ...], kinds: set[str]) -> None:
+    answer = ask_incident_room(*formulas, length=4)
+    assert answer.obstacles is not None
+    assert {obstacle.kind for obstacle in answer.obstacles} == kinds
+    assert {obstacle.text for obstacle in answer.obstacles if obstacle.kind == "rule"} == {*formulas}
+
+
+def test_a_rule_reads_the_rows_of_a_result() -> None:
+    listed = 'F List(any i in result.incidents: i.title == "leak")'
+    assert ask_incident_room(listed, length=2).trace is not None
+    assert ask_incident_room(listed, 'G !Open(title == "leak")', length=2).obstacles is not None

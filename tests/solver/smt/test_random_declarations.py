@@ -31,6 +31,11 @@ def test_simulator_and_encoding_agree_on_random_declarations(seed: int, openness
     assert differs(seed, openness) == []
 
 
+@pytest.mark.parametrize(("seed", "openness"), [(2164, "mixed"), (454, "symbolic"), (469, "mixed")])
+def test_rows_for_a_list_with_repetitions_of_which_some_are_open(seed: int, openness: Openness) -> None:
+    assert differs(seed, openness) == []
+
+
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(SEEDS)

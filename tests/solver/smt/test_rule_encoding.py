@@ -75,7 +75,7 @@ def concrete_differences(seed: int) -> Iterator[str]:
 
 
 def test_concrete_traces_fold_to_the_verdict_of_the_equations() -> None:
-    assert [found for seed in range(40) for found in concrete_differences(seed)] == []
+    assert [found for seed in range(25) for found in concrete_differences(seed)] == []
 
 
 @pytest.mark.slow
@@ -255,7 +255,7 @@ def open_differences(seeds: Sequence[int]) -> list[str]:
 
 
 def test_open_traces_agree_with_the_equations_for_all_values() -> None:
-    assert open_differences(range(8)) == []
+    assert open_differences(range(5)) == []
 
 
 @pytest.mark.slow
@@ -308,29 +308,69 @@ def _only_the_first_value(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plant", "formula"),
+    ("plant", "formula", "seed"),
     [
-        (_ignore_windows, "G(A -> F[<= 2s] B)"),
-        (_never_close_windows, "G(A -> F[<= 2s] B)"),
-        (_always_close_windows, "G(A -> F[<= 2s] B)"),
-        (_sum_what_is_not_there, "G(sum(q of A) < 3)"),
-        (_count_values_twice, "G(count(distinct q of A) <= 1)"),
-        (_forget_optional, "G(A -> A(q == 1) | A(q != 1))"),
-        (_read_the_future_as_favourable, "G(A -> F B)"),
-        (_only_the_first_value, "exists x: F (O A(q == x) & O B(q == x))"),
+        (_ignore_windows, "G(A -> F[<= 2s] B)", 16),
+        (_never_close_windows, "G(A -> F[<= 2s] B)", 16),
+        (_always_close_windows, "G(A -> F[<= 2s] B)", 0),
+        (_sum_what_is_not_there, "G(sum(q of A) < 3)", 0),
+        (_count_values_twice, "G(count(distinct q of A) <= 1)", 0),
+        (_forget_optional, "G(A -> A(q == 1) | A(q != 1))", 42),
+        (_read_the_future_as_favourable, "G(A -> F B)", 1),
+        (_only_the_first_value, "exists x: F (O A(q == x) & O B(q == x))", 64),
     ],
 )
 def test_planted_bugs_are_found(
-    plant: Callable[[pytest.MonkeyPatch], None], formula: str, monkeypatch: pytest.MonkeyPatch
+    plant: Callable[[pytest.MonkeyPatch], None], formula: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not any(_finds(seed, formula) for seed in range(4))
+    """`seed`: one that is known to find the bug, so that the search is short."""
+    assert not _finds(seed, formula)
     plant(monkeypatch)
-    assert any(_finds(seed, formula) for seed in range(200))
+    assert any(_finds(tried, formula) for tried in (seed, *range(200)))
 
 
 def _finds(seed: int, formula: str) -> bool:
     outcome = open_case(seed, formula)
     return outcome is not None and outcome.differences != []
+
+
+# Steps pushed and popped
+
+
+def popped_differences(seed: int) -> list[str]:
+    """Truths after a random sequence of pushes and pops differ from those of a new encoding."""
+    source, random = RandomFormulas(seed), Random(seed)
+    rules = compiled(source.formula())
+    opened = OpenTrace(random, INTEGER, SymbolicLogic())
+    shapes = [step for step in source.trace() if len(step.events) == 1 and step.events[0].outcome != "shielded"][:5]
+    for number, step in enumerate(shapes):
+        opened.add(number, step)
+    encoding, steps = RuleEncoding(environment_with(INTEGER), opened.logic), list[SymbolicStep]()
+    found: list[str] = []
+    for _ in range(12 if shapes else 0):
+        if steps and random.random() < 0.4:
+            encoding.pop()
+            steps.pop()
+        else:
+            steps.append(random.choice(opened.steps))
+            encoding.push(steps[-1])
+        fresh = RuleEncoding(environment_with(INTEGER), opened.logic, steps)
+        for rule in rules:
+            pairs = [
+                (encoding.kept_at_end(rule), fresh.kept_at_end(rule)),
+                (encoding.may_still_be_kept(rule), fresh.may_still_be_kept(rule)),
+            ]
+            found += [f"seed {seed}: {one} and {other}" for one, other in pairs if str(one) != str(other)]
+    return found if not encoding.unsupported else []
+
+
+def test_steps_can_be_pushed_and_popped() -> None:
+    assert [found for seed in range(4) for found in popped_differences(seed)] == []
+
+
+@pytest.mark.slow
+def test_steps_can_be_pushed_and_popped_in_many_cases() -> None:
+    assert [found for seed in range(100, 300) for found in popped_differences(seed)] == []
 
 
 # Single points
