@@ -8,6 +8,7 @@ and is off by default.
 from collections.abc import Mapping
 
 from lawtrace.environments.events import Json
+from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Parameter, Tool
@@ -15,10 +16,14 @@ from lawtrace.environments.spec.types import Choice, ValueType
 
 
 def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:
-    """The documentation of all tools as JSON: name, summary, parameters, returns and exceptions of each."""
+    """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each."""
     return {
         "object": environment.object_name,
         "description": environment.summary,
+        "clock": (
+            "A call takes one second unless its documentation gives a duration. A session ends "
+            f"{_length(environment.clock.length)} after it starts."
+        ),
         "tools": [document_tool(tool, hints=hints) for tool in environment.tools.values()],
     }
 
@@ -36,6 +41,8 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
         documented["success_is_false_when"] = [failure.description for failure in tool.fails]
     if tool.emits:
         documented["event"] = tool.emits
+    if duration := _duration(tool):
+        documented["duration"] = duration
     return documented
 
 
@@ -49,7 +56,22 @@ def docstring(tool: Tool) -> str:
     lines += ["", "Raises:"] if tool.raises else []
     lines += [f"    {raised.exception}: {raised.description}" for raised in tool.raises]
     lines += ["", "Does not succeed when:"] if tool.fails else []
-    return "\n".join(lines + [f"    {failure.description}" for failure in tool.fails])
+    lines += [f"    {failure.description}" for failure in tool.fails]
+    duration = _duration(tool)
+    return "\n".join(lines + (["", f"Takes {duration}."] if duration else []))
+
+
+def _duration(tool: Tool) -> str:
+    """The seconds that a call takes; empty for the default of one second."""
+    return "" if isinstance(tool.duration, int) and tool.duration == 1 else f"{tool.duration} seconds"
+
+
+def _length(seconds: int) -> str:
+    """A length of time in the largest unit that divides it."""
+    for unit, size in (("days", SECONDS_PER_DAY), ("hours", 3600), ("minutes", 60)):
+        if seconds % size == 0 and seconds > size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} seconds"
 
 
 def _summary(tool: Tool, *, hints: bool) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
 from lawtrace.runs.report.text import cut, show_call, show_value, unique_anchors, visible
@@ -27,9 +28,15 @@ SHORT_RESULT = 60
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """One call; ``beginning`` is the start of a result that is too long for a table cell, else None."""
+    """One call.
+
+    Attributes:
+        time: when it began, with the days since the first call if there are any; empty if unknown.
+        beginning: the start of a result that is too long for a table cell, else None.
+    """
 
     number: int
+    time: str
     call: str
     outcome: CallOutcome
     result: str
@@ -38,13 +45,21 @@ class CallLine:
 
 def call_lines(events: Sequence[Event], numbers: Iterable[int]) -> list[CallLine]:
     """The events with these indices, numbered from 1."""
-    return [_call_line(number, events[number]) for number in numbers]
+    first = next((event.time for event in events if event.time is not None), 0)
+    return [_call_line(number, events[number], first // SECONDS_PER_DAY) for number in numbers]
 
 
-def _call_line(number: int, event: Event) -> CallLine:
+def _call_line(number: int, event: Event, first_day: int) -> CallLine:
     result = visible(cut(event.error, SHORT_RESULT * 5)) if event.error else show_value(event.result)
     beginning = None if len(result) <= SHORT_RESULT else result[: SHORT_RESULT - 10] + "…"
-    return CallLine(number + 1, show_call(event), event.outcome, result, beginning)
+    time = "" if event.time is None else _show_time(event.time, first_day)
+    return CallLine(number + 1, time, show_call(event), event.outcome, result, beginning)
+
+
+def _show_time(seconds: int, first_day: int) -> str:
+    day, second = divmod(seconds, SECONDS_PER_DAY)
+    clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    return clock if day == first_day else f"{clock} +{day - first_day} d"
 
 
 # Rendered here, not in a template: a large report has hundreds of thousands of these cells.

@@ -12,6 +12,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.terms import arguments_of
@@ -24,8 +25,20 @@ from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import terms
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts
-from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.ltlf.syntax import (
+    Always,
+    Eventually,
+    Formula,
+    Implies,
+    Not,
+    Release,
+    Until,
+    WeakUntil,
+    atoms_of,
+    children,
+)
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue
+from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.rules import Rule
 
 
@@ -44,6 +57,7 @@ def lint_declaration(
         *_check_tool_roles(environment, rules, regulation),
         *_check_provisions(environment, rules, regulation),
         *check_rule_constants(environment, rules),
+        *check_deadlines(environment, rules),
         *_check_format_exceptions(environment),
     )
     if invalid_states := tuple(check_initial_states(environment)):
@@ -177,6 +191,37 @@ def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Ite
                             f"`{comparison}` matches no call of {tool.name}: {reason}",
                             "use a value that the argument can have, or an event that a tool `emits`",
                         )
+
+
+def check_deadlines(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
+    """Deadlines of duties that lie after the end of every session, so that missing them is never certain."""
+    length = environment.clock.length
+    for rule in rules:
+        for window in dict.fromkeys(_duty_windows(rule.parsed, positive=True)):
+            deadline = window.deadline(DEFAULT_START)
+            if deadline is not None and deadline - DEFAULT_START >= length:
+                yield DeclarationIssue(
+                    f"rule {rule.id!r}",
+                    f"its deadline {window} lies after the end of a session, which lasts {length} s, so a program that "
+                    "ignores the duty is undetermined instead of broken",
+                    "declare a longer session: Environment(clock=Clock(length=...))",
+                )
+
+
+def _duty_windows(formula: Formula, *, positive: bool) -> Iterator[Window]:
+    """The windows within which something must happen. Negation turns a duty into a prohibition, and back."""
+    match formula:
+        case Not(operand):
+            yield from _duty_windows(operand, positive=not positive)
+        case Implies(left, right):
+            yield from _duty_windows(left, positive=not positive)
+            yield from _duty_windows(right, positive=positive)
+        case _:
+            duties = (Eventually, Until) if positive else (Always, Release, WeakUntil)
+            if isinstance(formula, duties):
+                yield formula.window
+            for part in children(formula):
+                yield from _duty_windows(part, positive=positive)
 
 
 def _comparisons(condition: Condition | None) -> Iterator[Comparison]:

@@ -4,8 +4,9 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.runtime.documentation import call_schemas, document, document_tool
+from lawtrace.environments.runtime.documentation import call_schemas, docstring, document, document_tool
 from tests.support.environment_fixtures import FIXTURES, TOOLS
+from tests.support.incident_room import INCIDENT_ROOM
 
 
 @pytest.mark.parametrize("world", FIXTURES)
@@ -20,6 +21,21 @@ def test_the_documentation_names_all_results_and_exceptions(world: str) -> None:
         assert documented.get("event") == tool.emits
         assert len(documented.get("success_is_false_when", [])) == len(tool.fails)
         assert [raised["name"] for raised in documented["exceptions"]] == [raised.exception for raised in tool.raises]
+
+
+def test_durations_are_documented_where_they_are_not_a_second() -> None:
+    documented = cast("dict[str, Any]", document(INCIDENT_ROOM))
+    durations = {tool["name"]: tool.get("duration") for tool in documented["tools"]}
+    assert durations == {
+        "Open": "20 seconds",
+        "Notify": None,
+        "Archive": "5 seconds",
+        "Wait": "minutes * 60 seconds",
+        "List": None,
+    }
+    assert documented["clock"].endswith("A session ends 60 minutes after it starts.")
+    assert docstring(INCIDENT_ROOM.tools["Wait"]).endswith("Takes minutes * 60 seconds.")
+    assert "Takes" not in docstring(INCIDENT_ROOM.tools["List"])
 
 
 @pytest.mark.parametrize("world", FIXTURES)

@@ -18,8 +18,14 @@ from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.terms import argument, constant, exists
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import TEXT
-from lawtrace.solver.lint.declarations import DeclarationIssue, check_rule_constants, lint_declaration
+from lawtrace.solver.lint.declarations import (
+    DeclarationIssue,
+    check_deadlines,
+    check_rule_constants,
+    lint_declaration,
+)
 from lawtrace.solver.rules import Rule, load_rules
+from tests.support.incident_room import INCIDENT_ROOM
 from tests.support.tiers import split_by_tier
 
 AIRLINE = load_domain(str(Path(__file__).parents[3] / "docs" / "environments" / "airline"))
@@ -321,3 +327,20 @@ def test_a_field_that_is_always_absent() -> None:
     )
     flaws = lint_declaration(environment, (), AIRLINE.regulation)
     assert any("the field 'phone'" in flaw.what for flaw in flaws), flaws
+
+
+@pytest.mark.parametrize(
+    ("formula", "windows"),
+    [
+        ("G(Open -> F[<= 10min] Notify)", []),
+        ("G(Open -> F[<= 2h] Notify)", ["[<= 2h]"]),
+        ("G(Open -> !(Archive U[<= 2h] Notify))", []),
+        ("G(Open -> G[<= 72h] !Notify)", []),
+        ("!F(Open & G[<= 72h] !Notify)", ["[<= 72h]"]),
+        ("G(Open -> F[<= 1 calendar day] Notify)", ["[<= 1 calendar day]"]),
+        ("G(Notify -> O[<= 72h] Open)", []),
+    ],
+)
+def test_a_deadline_after_every_session_is_an_issue(formula: str, windows: list[str]) -> None:
+    issues = list(check_deadlines(INCIDENT_ROOM, [Rule(id="r", formula=formula)]))
+    assert [str(issue).count(window) for issue, window in zip(issues, windows, strict=True)] == [1] * len(windows)
