@@ -117,9 +117,12 @@ class CompiledTool:
             )
             after = after.with_table(effect.entity.table, changed)
         results: dict[str, Value | CandidateRows] = {name: value(scope) for name, value in self._values.items()}
-        reported = EvaluationScope(after, arguments, {"succeeded": succeeded}, now)
         for name, listing in self._rows.items():
-            results[name] = self._listed(listing, reported if listing.declared.after else scope)
+            if listing.declared.after:
+                reported = EvaluationScope(after, arguments, {"succeeded": succeeded}, now)
+                results[name] = self._listed(listing, reported)
+            else:
+                results[name] = self._listed(listing, scope)
         return Transition(after, results)
 
     def _inserted(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
