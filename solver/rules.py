@@ -92,6 +92,11 @@ class Rule(BaseModel):
             raise FormulaError(f"rule {self.id!r}: {error}") from error
 
     @cached_property
+    def is_timed(self) -> bool:
+        """Whether its value depends on the times of events."""
+        return isinstance(self.compiled, MetricRule) and self.compiled.timed
+
+    @cached_property
     def has_table(self) -> bool:
         """Whether an automaton over the calls alone decides it: it is not about time, several objects or sums."""
         return has_table(self.parsed)

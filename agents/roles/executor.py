@@ -4,7 +4,7 @@ import ast
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autogen_agentchat.agents import AssistantAgent
@@ -14,8 +14,10 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.shield import ShieldMode
 
 FENCED = re.compile(
@@ -32,17 +34,25 @@ class Briefing:
         regulation: the text of the regulation.
         hints: when to call the compliance tools, and the interpretation of restated provisions.
         shield: whether there is one.
+        session_start: the time at which the session starts; None if tools and rules do not depend on the time.
         prompts: the prompt files.
     """
 
     regulation: bool = True
     hints: bool = False
     shield: ShieldMode = "off"
+    session_start: int | None = None
     prompts: Prompts = DEFAULT_PROMPTS
 
 
 DEFAULT_BRIEFING = Briefing()
 """The default of the benchmark: the regulation, without hints at compliance steps."""
+
+
+def stated_start(environment: Environment, rules: Sequence[Rule], initial: State) -> int | None:
+    """The time at which the session starts; None if no tool and no rule depends on the time."""
+    timed = environment.reads_time or any(rule.is_timed for rule in rules)
+    return environment.clock.start(initial) if timed else None
 
 
 def make_executor(
@@ -64,7 +74,7 @@ def tools_system(environment: Environment, regulation: Regulation, briefing: Bri
 
 
 def _shared_inputs(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
-    documentation = json.dumps(document(environment, hints=briefing.hints), indent=1)
+    documentation = json.dumps(document(environment, hints=briefing.hints, start=briefing.session_start), indent=1)
     text = regulation.text(readings=briefing.hints) if briefing.regulation else ""
     return {"documentation": documentation, "regulation": text, "shield": briefing.shield}
 

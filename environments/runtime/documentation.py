@@ -5,6 +5,7 @@ depend on nothing undocumented. *When* to call compliance tools is stated only w
 and is off by default.
 """
 
+import datetime as dt
 from collections.abc import Mapping
 
 from lawtrace.environments.events import Json
@@ -15,15 +16,15 @@ from lawtrace.environments.spec.tools import Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ValueType
 
 
-def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:
-    """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each."""
+def document(environment: Environment, *, hints: bool = False, start: int | None = None) -> dict[str, Json]:
+    """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each.
+
+    ``start``: the time at which the session starts, if the reader is told.
+    """
     return {
         "object": environment.object_name,
         "description": environment.summary,
-        "clock": (
-            "A call takes one second unless its documentation gives a duration. A session ends "
-            f"{_length(environment.clock.length)} after it starts."
-        ),
+        "clock": f"A call takes one second unless its documentation gives a duration. {_session(environment, start)}",
         "tools": [document_tool(tool, hints=hints) for tool in environment.tools.values()],
     }
 
@@ -64,6 +65,15 @@ def docstring(tool: Tool) -> str:
 def _duration(tool: Tool) -> str:
     """The seconds that a call takes; empty for the default of one second."""
     return "" if isinstance(tool.duration, int) and tool.duration == 1 else f"{tool.duration} seconds"
+
+
+def _session(environment: Environment, start: int | None) -> str:
+    length = _length(environment.clock.length)
+    if start is None:
+        return f"A session ends {length} after it starts."
+    return (
+        f"This session starts at {dt.datetime.fromtimestamp(start, dt.UTC):%Y-%m-%d %H:%M:%S} and ends {length} later."
+    )
 
 
 def _length(seconds: int) -> str:

@@ -33,7 +33,7 @@ from mcp.types import (
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawtrace.agents.roles.executor import Briefing, request_text, tools_system
+from lawtrace.agents.roles.executor import Briefing, request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import call_schemas, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback
@@ -56,6 +56,7 @@ def make_server(session: JudgedSession) -> Server[Any]:
         for name, schema in call_schemas(environment).items()
     ]
     request = _request(session)
+    start = stated_start(environment, session.setup.rules, session.setup.initial)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools)
@@ -79,7 +80,7 @@ def make_server(session: JudgedSession) -> Server[Any]:
 
     return Server(
         f"lawtrace {environment.name}",
-        instructions=tools_system(environment, regulation, Briefing(shield=session.setup.shield)),
+        instructions=tools_system(environment, regulation, Briefing(shield=session.setup.shield, session_start=start)),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,

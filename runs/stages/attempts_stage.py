@@ -1,7 +1,7 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from lawtrace.agents.concurrency import gather
@@ -11,7 +11,7 @@ from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles.executor import Briefing, extract_program
+from lawtrace.agents.roles.executor import Briefing, extract_program, stated_start
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
@@ -108,7 +108,7 @@ class _AnswerCollection:
             client=client,
             context=context,
             event_log=self.event_log,
-            briefing=self.briefing,
+            briefing=self._briefing(task),
             target_state=self._target_state(task, answer.style),
         )
         program = extract_program(written.text, self.domain.environment.object_name)
@@ -126,13 +126,18 @@ class _AnswerCollection:
             context=context,
             event_log=self.event_log,
             limits=self.options.tools.limits(),
-            briefing=self.briefing,
+            briefing=self._briefing(task),
             target_state=self._target_state(task, answer.style),
         )
         last = conversation.turns[-1]
         text = None if last.calls else last.text
         changes = {"text": text, "conversation": conversation, "message": last.message}
         return answer.model_copy(update={**changes, **_usage(client)})
+
+    def _briefing(self, task: Task) -> Briefing:
+        environment = self.domain.environment
+        start = stated_start(environment, task.rules, task.initial(environment))
+        return replace(self.briefing, session_start=start)
 
     def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
         if not model.is_scripted:

@@ -6,7 +6,7 @@ import pytest
 
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, document, document_tool
 from tests.support.environment_fixtures import FIXTURES, TOOLS
-from tests.support.incident_room import INCIDENT_ROOM
+from tests.support.incident_room import INCIDENT_ROOM, START
 
 
 @pytest.mark.parametrize("world", FIXTURES)
@@ -34,6 +34,8 @@ def test_durations_are_documented_where_they_are_not_a_second() -> None:
         "List": None,
     }
     assert documented["clock"].endswith("A session ends 60 minutes after it starts.")
+    started = cast("str", document(INCIDENT_ROOM, start=START)["clock"])
+    assert started.endswith("This session starts at 2026-05-04 08:00:00 and ends 60 minutes later.")
     assert docstring(INCIDENT_ROOM.tools["Wait"]).endswith("Takes minutes * 60 seconds.")
     assert "Takes" not in docstring(INCIDENT_ROOM.tools["List"])
 

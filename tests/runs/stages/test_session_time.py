@@ -9,6 +9,7 @@ import pytest
 
 from lawtrace.agents.conversations.attempts import ToolConversation, Turn
 from lawtrace.agents.event_log import FunctionCalled
+from lawtrace.agents.roles.executor import stated_start
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
@@ -165,3 +166,11 @@ def test_a_served_session_is_judged_at_its_end(tmp_path: Path) -> None:
         (rule,) = served.rules()
         assert (rule.kept, rule.broken) == (kept, broken)
         assert served.attempt.end == environment.clock.end(EMPTY)
+
+
+def test_models_are_told_the_start_where_tools_or_rules_depend_on_the_time() -> None:
+    untimed = Rule(id="ever", formula="G(Open -> F Notify)")
+    waiting = replace(INCIDENT_ROOM, tools={"Wait": INCIDENT_ROOM.tools["Wait"]})
+    assert stated_start(INCIDENT_ROOM, [untimed], EMPTY) == START
+    assert stated_start(waiting, [RULE], EMPTY) == START
+    assert stated_start(waiting, [untimed], EMPTY) is None
