@@ -1,7 +1,8 @@
 """Operations on rule sets: merge by implication, restrict to a tool subset, strengthen authorization.
 
-One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). Quantified
-rules are merged only if they are written the same.
+One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). For a rule on
+time, several objects or sums its skeleton stands, which it implies (`lawtrace.solver.ltlf.skeleton`). What is not
+proved so is not merged: that such a rule or a quantified one is implied is known only where both are written the same.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,21 +15,26 @@ from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import (
     OperationalRestriction,
+    body_of,
     compile_formula,
     equivalent,
+    is_untimed,
     match_template,
     product,
     shortest_accepted,
 )
+from lawtrace.solver.ltlf.skeleton import skeleton
 from lawtrace.solver.ltlf.syntax import (
     Atom,
     Bottom,
     ForAll,
     Formula,
+    Not,
     Or,
     Top,
     map_children,
 )
+from lawtrace.solver.ltlf.terms import FieldPath
 from lawtrace.solver.rules import Rule
 
 
@@ -42,10 +48,31 @@ class RuleMerge:
 
 
 def implies(one: Rule, other: Rule) -> bool:
-    """Whether every trace that keeps the first rule keeps the second."""
-    if isinstance(one.parsed, ForAll) or isinstance(other.parsed, ForAll):
-        return one.parsed == other.parsed
-    return shortest_accepted(product(one.automaton, other.automaton, lambda left, right: left and not right)) is None
+    """Whether it is proved that every trace that keeps the first rule keeps the second."""
+    if one.parsed == other.parsed:
+        return True
+    if not other.has_table or (isinstance(one.parsed, ForAll) and is_untimed(one.parsed)):
+        return False
+    weaker = compile_formula(skeleton(one.parsed, _not_required))
+    return shortest_accepted(product(weaker, other.automaton, lambda left, right: left and not right)) is None
+
+
+def same_rule(one: Rule, other: Rule) -> bool:
+    """Whether two rules mean the same. Those on time, several objects or sums must be written the same."""
+    if is_untimed(one.parsed) and is_untimed(other.parsed):
+        return equivalent(one.automaton, other.automaton)
+    return one.parsed == other.parsed
+
+
+def _always_true(formula: Formula) -> bool:
+    """Whether it is proved that every trace satisfies the formula."""
+    if is_untimed(formula):
+        return equivalent(compile_formula(formula), compile_formula(Top()))
+    return shortest_accepted(compile_formula(skeleton(Not(body_of(formula)), _not_required))) is None
+
+
+def _not_required(_tool: str, _field: FieldPath) -> bool:
+    return False
 
 
 def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[RuleMerge, ...]]:
@@ -103,12 +130,11 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     PayBill alone is left out.
     """
     kept: list[Rule] = []
-    everything = compile_formula(Top())
     for rule in rules:
         formula = _restrict_formula(rule.parsed, tools)
         if formula == rule.parsed:
             kept.append(rule)
-        elif not equivalent(compile_formula(formula), everything):
+        elif not _always_true(formula):
             # Made anew: a copy would keep what the rule has computed of its old formula.
             kept.append(Rule.model_validate({**rule.model_dump(), "formula": str(formula)}))
     return tuple(kept)
@@ -144,7 +170,7 @@ def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
                     derived="A refused check is not an authorization; the original rule requires only a check.",
                     rationale=rule.rationale,
                 )
-                if not any(equivalent(form.automaton, other.automaton) for other in rules):
+                if not any(same_rule(form, other) for other in rules):
                     forms.append(form)
             case _:
                 pass

@@ -69,10 +69,7 @@ class Rule(BaseModel):
         """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if it would be too large."""
         formula = self.parsed
         if not is_untimed(formula):
-            raise FormulaError(
-                f"rule {self.id!r} is about time or several variables, which has no automaton; "
-                "it can be judged and audited, but not planned with"
-            )
+            raise FormulaError(f"rule {self.id!r} is about time, several variables or sums: it has no automaton")
         try:
             return compile_formula(formula)
         except FormulaError as error:

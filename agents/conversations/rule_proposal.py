@@ -31,7 +31,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
+from lawtrace.solver.ltlf import Automaton, InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from lawtrace.solver.rules import Rule, check_rules
 
 MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})
@@ -127,7 +127,7 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
     rule = _rule(proposed, regulation)
     try:
         check_rules([rule], environment, regulation)
-        _ = rule.automaton  # compiled here, where a formula that is too large invalidates one rule
+        _ = rule.compiled  # compiled here, where a formula that is too large or not safe invalidates one rule
     except InputError as error:
         return str(error)
     match match_template(rule.parsed):
@@ -262,9 +262,12 @@ def _candidate(proposed: ProposedRule, environment: Environment, regulation: Reg
     checks = [f"cites {proposed.citation}" + ("" if provision else ", which does not exist")]
     invalid = validate_signature(proposed, environment, regulation)
     if invalid is None:
+        compiled = rule.compiled
         checks += [
             f"the formula parses and uses known tools and arguments; {rule.template}",
-            f"minimal automaton of {len(rule.automaton.verdicts)} states",
+            f"minimal automaton of {len(compiled.verdicts)} states"
+            if isinstance(compiled, Automaton)
+            else "evaluated on times and values; no automaton",
         ]
     candidate = RuleCandidate(
         rule=rule, quotes=quotes_of(proposed.quote, proposed.citation, regulation), checks=tuple(checks)

@@ -54,7 +54,8 @@ def evaluate_command(
 ) -> None:
     """Score rule sets against gold rules.
 
-    A gold rule is found if an extracted rule has an equivalent automaton.
+    A gold rule is found if an extracted rule has an equivalent automaton. Rules on time, several objects or sums
+    must be written the same.
     """
     domain = load_domain(env)
     golden = load_rules(gold or domain.gold_file)
@@ -108,8 +109,8 @@ def _show_details(name: str, evaluation: RuleSetComparison) -> None:
         table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
     print_result(table)
     for near in evaluation.near_misses:
-        trace = ", ".join(near.trace) or "the empty trace"
-        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}; distinguished by {trace}"))
+        by = "" if near.trace is None else f"; distinguished by {', '.join(near.trace) or 'the empty trace'}"
+        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}{by}"))
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:

@@ -136,9 +136,15 @@ def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
     modes = [analysis.mode for analysis in analyses]
     table = make_table("rule", *(f"{name}: triggered in" for name in modes), f"transitions ({'; '.join(modes)})")
     for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
-        covered = [f"{line.covered} of {line.possible or f'at most {line.transitions}'}" for line in lines]
+        covered = [_covered(line) for line in lines]
         table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))
     return table
+
+
+def _covered(line: RuleCoverage) -> str:
+    if line.transitions is None:
+        return f"no automaton; {'; '.join(line.exercised)}" if line.exercised else "no automaton"
+    return f"{line.covered} of {line.possible or f'at most {line.transitions}'}"
 
 
 def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
@@ -190,4 +196,5 @@ def _rule(line: RuleCoverage) -> Json:
         "covered": line.covered,
         "missing": [*line.missing],
         "triggered": line.triggered,
+        "exercised": [*line.exercised],
     }

@@ -61,4 +61,8 @@ MUTATION_DESCRIPTIONS: Mapping[MutationKind, str] = {
     "duplicate": "compliance step called twice",
     "argument": "another argument",
     "result": "another result",
+    "late": "a call too late by a second",
+    "early": "a call too early by a second",
+    "other object": "another object in one call",
+    "limit": "a limit passed by one unit",
 }

@@ -1,4 +1,5 @@
 """Comparison of a rule set with a gold set: a rule is found if an automaton over the environment's calls is equivalent.
+Rules on time, several objects or sums have none; they are found if they are written the same.
 
 There are two levels, because one rule of one set may equal seven of another: rules as written, and *elementary* rules,
 into which a template rule that binds several tools is split (`!((!c) U (a | b))` is two).
@@ -17,10 +18,11 @@ from lawtrace.solver.ltlf import (
     OperationalRestriction,
     Or,
     atoms_of,
-    equivalent,
+    is_untimed,
     match_template,
     shortest_difference,
 )
+from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, TemplateName
 
 _NEAR = 0.6
@@ -62,13 +64,13 @@ class NearMiss(_Frozen):
 
     Attributes:
         what: how they differ.
-        trace: the calls of a shortest trace that exactly one of them allows.
+        trace: the calls of a shortest trace that exactly one of them allows; None if one of them has no automaton.
     """
 
     gold: str
     extracted: str
     what: str
-    trace: tuple[str, ...]
+    trace: tuple[str, ...] | None
 
 
 class RuleSetComparison(_Frozen):
@@ -156,11 +158,13 @@ def distinct_rules(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:
-    return any(_equivalent(rule.automaton, other.automaton) for other in others)
+    return any(_same_formula(rule.formula, other.formula) for other in others)
 
 
-_equivalent = lru_cache(maxsize=10_000)(equivalent)
-"""Each pair of rules is compared several times, for the set, its elementary rules, templates and provisions."""
+@lru_cache(maxsize=10_000)
+def _same_formula(one: str, other: str) -> bool:
+    """Each pair of rules is compared several times, for the set, its elementary rules, templates and provisions."""
+    return same_rule(Rule(id="one", formula=one), Rule(id="other", formula=other))
 
 
 def _by_provision(extracted: Sequence[Rule], gold: Sequence[Rule]) -> tuple[ProvisionScore, ...]:
@@ -185,8 +189,10 @@ def _nearest_rule(gold: Rule, extracted: Sequence[Rule]) -> NearMiss | None:
     nearest = max(extracted, key=likeness, default=None)
     if nearest is None or likeness(nearest) < _NEAR:
         return None
-    difference = shortest_difference(gold.automaton, nearest.automaton)
-    steps = tuple(" and ".join(sorted(map(str, step))) or "another call" for step in difference or ())
+    steps = None
+    if is_untimed(gold.parsed) and is_untimed(nearest.parsed):
+        difference = shortest_difference(gold.automaton, nearest.automaton)
+        steps = tuple(" and ".join(sorted(map(str, step))) or "another call" for step in difference or ())
     return NearMiss(gold=gold.id, extracted=nearest.id, what=_difference(gold, nearest), trace=steps)
 
 

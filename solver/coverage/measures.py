@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.coverage.timed_mutants import window_uses
+from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
 from lawtrace.solver.ltlf import Automaton, Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.tool_sequences import adjacent_pairs
@@ -68,20 +70,24 @@ class RuleCoverage:
     """The coverage of one rule by a set of traces.
 
     Attributes:
-        transitions: the transitions between states from which the rule can still be kept.
+        transitions: the transitions between states from which the rule can still be kept; None for a rule on time,
+            several objects or sums, which has no automaton.
         possible: those that some compliant trace of the mode and length may take in the planner's abstraction; no
             trace takes more. None for a quantified rule, whose values are only abstracted together.
         covered: those that the traces take.
         missing: descriptions of possible transitions that no trace takes.
+        exercised: for a rule without an automaton, how many distances lie before, inside and after each of its windows,
+            and how many values each of its variables has.
         triggered: the number of traces that trigger the rule.
     """
 
     rule: str
-    transitions: int
+    transitions: int | None
     possible: int | None
     covered: int
     missing: tuple[str, ...]
     triggered: int
+    exercised: tuple[str, ...] = ()
 
 
 def measure_rules(
@@ -95,7 +101,9 @@ def measure_rules(
 def _measure_rule(
     rule: Rule, product: Product, length: int, traces: Sequence[Sequence[Event]], triggered: int
 ) -> RuleCoverage:
-    automaton = rule.automaton
+    automaton = rule.compiled
+    if not isinstance(automaton, Automaton):
+        return RuleCoverage(rule.id, None, None, 0, (), triggered, _exercised(rule, traces))
     live = {
         (state, letter)
         for state in range(len(automaton.table))
@@ -109,6 +117,22 @@ def _measure_rule(
     return RuleCoverage(
         rule.id, len(live), None if possible is None else len(possible | taken), len(taken), missing, triggered
     )
+
+
+def _exercised(rule: Rule, traces: Sequence[Sequence[Event]]) -> tuple[str, ...]:
+    """What the traces show of the windows and the variables of a rule."""
+    found: list[str] = []
+    for use in dict.fromkeys(window_uses(rule.parsed)):
+        counts = {"before": 0, "inside": 0, "after": 0}
+        for trace in traces:
+            for start, now in use.distances(trace):
+                opened, closed = use.window.opened(start, now), use.window.closed(start, now)
+                counts["inside" if opened and not closed else "after" if closed else "before"] += 1
+        found.append(f"{use.window}: {', '.join(f'{count} {where}' for where, count in counts.items() if count)}")
+    for name, places in tracked_fields(rule.parsed).items():
+        values = values_of(places, [event for trace in traces for event in trace])
+        found.append(f"{name}: {len(values)} values")
+    return tuple(found)
 
 
 def _transitions_on(automaton: Automaton, trace: Sequence[Event]) -> Iterable[AutomatonTransition]:

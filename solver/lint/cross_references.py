@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.ltlf import atoms_of
 from lawtrace.solver.rules import Rule
 
 
@@ -57,8 +58,8 @@ def cross_reference(environment: Environment, regulation: Regulation, rules: Seq
 
 
 def tools_of_rule(rule: Rule) -> tuple[str, ...]:
-    """The tools that a rule names, in the order of its formula."""
-    return tuple(dict.fromkeys(atom.tool for atom in rule.automaton.atoms))
+    """The tools that a rule names, in alphabetical order."""
+    return tuple(dict.fromkeys(atom.tool for atom in atoms_of([rule.parsed])))
 
 
 def _cross_reference(ends: Mapping[str, Sequence[str]], rules: Sequence[str]) -> CrossReference:

@@ -46,6 +46,26 @@ def test_quantified_rules_are_merged_only_if_written_the_same() -> None:
     assert ([rule.id for rule in kept], [merge.rule.id for merge in merges]) == (["r0", "r2"], ["r1"])
 
 
+def test_a_rule_with_a_deadline_implies_the_one_without() -> None:
+    """Its skeleton does. Two deadlines, and rules on several objects, are merged only if written the same."""
+    deadline, longer = "G(Pay -> F[<= 72h] Log)", "G(Pay -> F[<= 96h] Log)"
+    kept, merges = merge_rules(rules(["G(Pay -> F Log)", deadline, longer, deadline]))
+    assert [rule.id for rule in kept] == ["r1", "r2"]
+    assert {merge.rule.id: (merge.into, merge.because) for merge in merges} == {
+        "r0": ("r1", "implied"),
+        "r3": ("r1", "equivalent"),
+    }
+
+
+def test_restricting_a_rule_with_a_deadline_leaves_out_what_is_always_kept() -> None:
+    given_rules = rules(
+        ["G((Pay | Move) -> F[<= 72h] Log)", "forall p: G(Pay(payee == p) -> O[<= 5min] Check(payee == p))"]
+    )
+    assert [rule.formula for rule in restrict_rules(given_rules, {"Move", "Log", "Check"})] == [
+        "G(Move -> F[<= 72h] Log)"
+    ]
+
+
 @given(st.lists(st.sampled_from(FORMULAS[:-1]), min_size=1, max_size=5))
 def test_merged_rules_imply_all_rules_and_keep_all_provisions(formulas: list[str]) -> None:
     given_rules = rules(formulas)

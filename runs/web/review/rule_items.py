@@ -16,7 +16,15 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.automaton_drawing import draw_automaton
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
-from lawtrace.solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
+from lawtrace.solver.ltlf import (
+    Automaton,
+    ForAll,
+    Formula,
+    InstructionAdherence,
+    OperationalRestriction,
+    Or,
+    match_template,
+)
 from lawtrace.solver.rules import Rule, check_rules
 
 _ALIKE = {
@@ -79,13 +87,15 @@ class RuleContext:
 
     Attributes:
         meaning: the rule as an English sentence, if a template matches.
-        drawing: None for an automaton too large to draw.
+        drawing: of the automaton, if there is one that is small enough.
+        undrawn: why there is none.
     """
 
     rule: Rule
     meaning: str
     provisions: tuple[QuotedProvision, ...]
     drawing: Markup | None
+    undrawn: str
     examples: RuleExamples
     quantified: bool
 
@@ -113,20 +123,25 @@ class RuleReview:
 
     def context(self, item: ReviewItem) -> RuleContext:
         rule = self._rule(item)
-        automaton = rule.automaton
-        drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
+        compiled, drawing = rule.compiled, None
+        if not isinstance(compiled, Automaton):
+            undrawn = "A rule on time, several objects or sums has no automaton."
+        elif len(compiled.verdicts) > _MOST_STATES:
+            undrawn = f"The automaton is too large to draw: {len(compiled.verdicts)} states."
+        else:
+            undrawn, drawing = "", draw_automaton(compiled)
         provisions = tuple(
             QuotedProvision(citation, split_at_quotes(self._words.get(citation, ""), self._quotes(item.id, citation)))
             for citation in rule.provisions
         )
         quantified = isinstance(rule.parsed, ForAll)
-        return RuleContext(rule, _meaning(rule), provisions, drawing, self._examples(item.words), quantified)
+        return RuleContext(rule, _meaning(rule), provisions, drawing, undrawn, self._examples(item.words), quantified)
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
         try:
             rule = self._rule(item, text)
             check_rules([rule], self._domain.environment)
-            _ = rule.automaton
+            _ = rule.compiled
         except (InputError, ValueError) as error:
             return str(error)
         return None

@@ -1,0 +1,221 @@
+"""Mutants: a compliant trace with one change.
+
+    drop, move, swap, duplicate    a compliance call is left out, moved, exchanged with its neighbour, called twice
+    argument, result               a value that a rule compares with a constant is changed; a list of events is wrong
+    late, early                    a call comes one second outside a window of a rule (`timed_mutants`)
+    other object                   a value that a rule compares between calls is replaced (`value_mutants`)
+    limit                          a sum, count or amount passes a limit of a rule by one unit (`value_mutants`)
+
+A mutant says which calls to make with which pauses; the simulator executes it. A changed result is substituted
+afterwards.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
+from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.ltlf.terms import RESULT, BoundVariable, FieldPath, LiteralList, LiteralValue, leaves
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
+
+MutationKind = Literal[
+    "drop", "move", "swap", "duplicate", "argument", "result", "late", "early", "other object", "limit"
+]
+MUTATION_KINDS: tuple[MutationKind, ...] = get_args(MutationKind)
+
+MutantCall = tuple[str, Mapping[str, Json]]
+"""A tool and its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A trace with one change.
+
+    Attributes:
+        change: the change in words.
+        calls: the calls to make.
+        answers: by index of call, the result to substitute.
+        pauses: by index of call, the seconds that pass before it.
+    """
+
+    kind: MutationKind
+    change: str
+    calls: tuple[MutantCall, ...]
+    answers: Mapping[int, Json] = field(default_factory=dict[int, Json])
+    pauses: Mapping[int, int] = field(default_factory=dict[int, int])
+
+
+def calls_of(trace: Trace) -> tuple[MutantCall, ...]:
+    """The calls of a trace."""
+    return tuple((event.tool, event.arguments) for event in trace.events)
+
+
+def step_name(trace: Trace, index: int) -> str:
+    """A call in words, by its tool and its number."""
+    return f"{trace.events[index].tool} (call {index + 1})"
+
+
+def call_mutants(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:
+    """Every single change of a compliance call and of the values that rules compare with constants."""
+    calls = calls_of(trace)
+    for index, (tool, arguments) in enumerate(calls):
+        if tool in environment.compliance_tools:
+            yield from _order_mutants(calls, index)
+        changes = [*_list_mutations(environment, tool, arguments), *_argument_mutations(rules, tool, arguments)]
+        for name, value in {str(change): change for change in changes}.values():
+            yield with_argument("argument", trace, index, FieldPath((name,)), value)
+        for path, value in _result_mutations(rules, trace.events[index]):
+            yield with_result("result", trace, index, path, value)
+
+
+def with_value(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
+    """The trace with another value at a place of a call, which must be there."""
+    changed = with_result if place.path[0] == RESULT else with_argument
+    return changed(kind, trace, index, place, value)
+
+
+def with_argument(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
+    calls = calls_of(trace)
+    tool, arguments = calls[index]
+    name = str(place.path[0])
+    changed = {**arguments, name: _replace_at(arguments.get(name), place.path[1:], value)}
+    change = f"{step_name(trace, index)} with {place} = {value!r}"
+    return Mutant(kind, change, (*calls[:index], (tool, changed), *calls[index + 1 :]))
+
+
+def with_result(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
+    result = _replace_at(trace.events[index].result, place.path[1:], value)
+    change = f"{step_name(trace, index)} answering {place} = {value!r}"
+    return Mutant(kind, change, calls_of(trace), {index: result})
+
+
+def value_in(event: Event, place: FieldPath) -> Json:
+    """The value at a place of a call; None if there is none."""
+    first, *rest = place.path
+    return _value_at(event.result if first == RESULT else event.arguments.get(str(first)), rest)
+
+
+def _order_mutants(calls: Sequence[MutantCall], index: int) -> Iterator[Mutant]:
+    step = f"{calls[index][0]} (call {index + 1})"
+    rest = [*calls[:index], *calls[index + 1 :]]
+    yield Mutant("drop", f"{step} dropped", tuple(rest))
+    yield Mutant("duplicate", f"{step} called twice", (*calls[: index + 1], *calls[index:]))
+    for target in range(len(calls)):
+        if abs(target - index) == 1:
+            kind: MutationKind = "swap"
+            change = f"{step} exchanged with call {target + 1}"
+        elif target != index:
+            kind, change = "move", f"{step} moved to place {target + 1}"
+        else:
+            continue
+        yield Mutant(kind, change, (*rest[:target], calls[index], *rest[target:]))
+
+
+def _list_mutations(
+    environment: Environment, tool: str, arguments: Mapping[str, Json]
+) -> Iterator[tuple[str, list[Json]]]:
+    """Wrong lists of events: each event omitted if others remain, and an event that never happened added."""
+    for parameter in environment.tools[tool].parameters:
+        value = arguments.get(parameter.name)
+        if not isinstance(parameter.source, FromTrace) or not isinstance(value, list):
+            continue
+        for index in range(len(value)):
+            if len(value) > 1:
+                yield parameter.name, [*value[:index], *value[index + 1 :]]
+        unknown = [name for name in environment.event_names if name not in value]
+        yield parameter.name, [unknown[0] if unknown else "SOMETHING_ELSE"]
+
+
+def _argument_mutations(rules: Sequence[Rule], tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    for place, constants in _observed_fields(rules, tool).items():
+        name = str(place.path[0])
+        if name in arguments and name != RESULT:
+            for value in _other_values(_value_at(arguments[name], place.path[1:]), constants):
+                yield name, _replace_at(arguments[name], place.path[1:], value)
+
+
+def _result_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[FieldPath, Json]]:
+    for place, constants in _observed_fields(rules, event.tool).items():
+        if place.path[0] == RESULT:
+            for value in _other_values(value_in(event, place), constants):
+                yield place, value
+
+
+def _observed_fields(rules: Sequence[Rule], tool: str) -> dict[FieldPath, list[Json]]:
+    """The fields of a call that rules read, except in comparisons with variables, and the constants beside them."""
+    found: dict[FieldPath, list[Json]] = {}
+    for rule in rules:
+        for atom in atoms_of([rule.parsed]):
+            if atom.tool == tool and atom.condition is not None:
+                for place in sorted(_fields_without_variables(atom.condition), key=str):
+                    found.setdefault(place, []).extend(_constants(atom.condition))
+    return found
+
+
+def _fields_without_variables(condition: Condition) -> set[FieldPath]:
+    found: set[FieldPath] = set()
+    if not (
+        isinstance(condition, Comparison)
+        and any(isinstance(leaf, BoundVariable) for leaf in condition_leaves(condition))
+    ):
+        found = {leaf for term in operands(condition) for leaf in leaves(term) if isinstance(leaf, FieldPath)}
+    return found.union(*map(_fields_without_variables, condition_parts(condition)))
+
+
+def _constants(condition: Condition) -> Iterator[Json]:
+    if isinstance(condition, Comparison):
+        for operand in (condition.left, condition.right):
+            if isinstance(operand, LiteralValue):
+                yield operand.content
+            elif isinstance(operand, LiteralList):
+                yield from (item.content for item in operand.items)
+    for part in condition_parts(condition):
+        yield from _constants(part)
+
+
+def _other_values(value: Json, constants: Sequence[Json]) -> list[Json]:
+    """Other values of the same type: for a number those around the constants, for a list one item less or more."""
+    others: list[Json]
+    match value:
+        case bool():
+            others = [not value]
+        case int() | float():
+            near = [number for number in constants if isinstance(number, int | float) and not isinstance(number, bool)]
+            others = [other for number in near or [value] for other in (number - 1, number, number + 1)]
+        case str():
+            others = [*(text for text in constants if isinstance(text, str)), f"not {value}"]
+        case list():
+            others = [[*value[:index], *value[index + 1 :]] for index in range(len(value))]
+            others.append([*value, *(constant for constant in constants[:1] if constant not in value)])
+        case _:
+            others = []
+    return [other for index, other in enumerate(others) if other != value and other not in others[:index]]
+
+
+def _value_at(value: Json, path: Sequence[str | int]) -> Json:
+    """The value at the end of the path; None if there is none."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _replace_at(whole: Json, path: Sequence[str | int], value: Json) -> Json:
+    """The JSON value with another value at the end of the path, which must exist."""
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(whole, dict):
+        return {**whole, str(first): _replace_at(whole.get(str(first)), rest, value)}
+    assert isinstance(whole, list)
+    assert isinstance(first, int)
+    return [*whole[:first], _replace_at(whole[first], rest, value), *whole[first + 1 :]]
