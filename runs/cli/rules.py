@@ -54,7 +54,8 @@ def check_command(
     domain = load_domain(env)
     chosen = load_rules(rules or domain.rules_file)
     check_rules(chosen, domain.environment, domain.regulation)
-    analysis = analyse_rules(domain.environment, chosen)
+    with ProgressBars().stage("questions about the rules", None) as step:
+        analysis = analyse_rules(domain.environment, chosen, progress=step)
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})

@@ -31,7 +31,8 @@ class RuleFinding(BaseModel):
     """A defect of a rule set.
 
     Attributes:
-        kind: *conflict*: no trace with a call keeps the rules. *unreachable*: no trace that keeps all rules calls the
+        kind: *conflict*: no trace with a call keeps the rules, or none in which the last of them is triggered.
+            *unreachable*: no trace that keeps all rules calls the
             tool. *vacuous*: the rule is never triggered (a vacuous rule of a template over free calls is implied as
             well, and not listed as redundant). *redundant*: the reasons imply the rule. *equivalent*:
             the rules have the same meaning. *undecided*: one of these questions exceeded the limit.
@@ -39,6 +40,7 @@ class RuleFinding(BaseModel):
         reasons: the other rules that cause it, a minimal set.
         tool: the unreachable tool.
         scope: the call sequences that the claim covers; None without a claim.
+        calls: the claim covers traces of up to so many calls; None if it covers traces of any length.
         message: the finding as one sentence.
         proof: the evidence.
         without: for each rule needed, a trace that would refute the finding without it.
@@ -51,6 +53,7 @@ class RuleFinding(BaseModel):
     reasons: tuple[str, ...] = ()
     tool: str | None = None
     scope: ScopeName | None = None
+    calls: int | None = None
     message: str
     proof: str
     without: Mapping[str, tuple[str, ...]] = {}

@@ -1,19 +1,20 @@
-"""Rule-set analysis with proofs: conflicts, unreachable tools, vacuous, redundant and equivalent rules.
+"""Rule-set analysis: conflicts, unreachable tools, vacuous, redundant and equivalent rules.
 
     analysis = analyse_rules(environment, rules)
     analysis.findings                        # empty for a rule set without defects
     analysis.breaking["record-transfer"]     # a trace that breaks this rule and no other
 
-Every answer is a trace, a proof for traces of any length (an exhausted product), or *undecided*. One function per
-question.
+For rules that have automata every answer is a trace, a proof for traces of any length (an exhausted product), or
+*undecided*. One function per question. `lawtrace.solver.lint.bounded_rule_sets` analyses the others.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.lint.bounded_rule_sets import BoundedAnalysis, find_bounded_examples
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.ltlf import (
     Atom,
@@ -294,6 +295,8 @@ class RuleExamples:
 
 def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NODE_LIMIT) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
+    if not is_untimed(rule.parsed):
+        return RuleExamples(*find_bounded_examples(environment, rule))
     prover = Prover(free_scope(environment), environment_scope(environment), limit)
     queries = RuleSetQueries.build(environment, [rule], prover)
     keeping = prover.prove(trigger_component(queries.bodies[rule.id]), queries.components)
@@ -304,22 +307,30 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
     )
 
 
-def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int = NODE_LIMIT) -> RuleSetAnalysis:
+def analyse_rules(
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    limit: int = NODE_LIMIT,
+    progress: Callable[[], None] = lambda: None,
+) -> RuleSetAnalysis:
     """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
-    If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed.
+    If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed. Rules about time,
+    several variables or aggregates are analysed in traces of a few calls, together with all others.
 
     Args:
         environment: where the rules are to be kept.
         rules: already accepted by `lawtrace.solver.rules.check_rules`.
         limit: the nodes of one search; a search that needs more is undecided.
+        progress: called again and again.
     """
     prover = Prover(free_scope(environment), environment_scope(environment), limit)
-    left_out = [rule.id for rule in rules if not is_untimed(rule.parsed)]
-    rules = [rule for rule in rules if is_untimed(rule.parsed)]
-    queries = RuleSetQueries.build(environment, rules, prover)
+    untimed = [rule for rule in rules if is_untimed(rule.parsed)]
+    queries = RuleSetQueries.build(environment, untimed, prover)
     findings = find_conflicts(queries)
     conflicting = {finding.rules for finding in findings if finding.kind == "conflict"}
+    progress()
     same, distinct = find_equivalent_rules(queries, [rule for rule in queries.rules if (rule,) not in conflicting])
     findings += same
     breaking: dict[str, Witness] = {}
@@ -328,14 +339,26 @@ def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int
         findings += find_vacuous_rules(queries, distinct, together=False)
     else:
         unreachable, calling = find_unreachable_tools(queries)
+        progress()
         vacuous = find_vacuous_rules(queries, distinct, together=True)
+        progress()
         redundant, breaking = find_redundant_rules(queries, distinct, settled=_vacuously_kept(queries, vacuous))
         findings += [*unreachable, *vacuous, *redundant]
+    assumptions = _assumption_sentences(queries)
+    if len(untimed) < len(rules):
+        progress()
+        needless = {rule for finding in findings if finding.kind in ("redundant", "vacuous") for rule in finding.rules}
+        settled = needless | (queries.rules.keys() - set(distinct))
+        bounded = BoundedAnalysis(environment, rules, settled=frozenset(settled), progress=progress)
+        findings += bounded.findings
+        breaking = {rule.id: bounded.breaking[rule.id] for rule in rules if rule.id in bounded.breaking}
+        calling = {**calling, **bounded.calling}
+        assumptions += bounded.assumptions
     return RuleSetAnalysis(
         findings=tuple(findings),
         breaking=breaking,
         calling=calling,
-        assumptions=_assumption_sentences(queries, left_out),
+        assumptions=assumptions,
         nodes=prover.nodes,
     )
 
@@ -350,18 +373,13 @@ def _vacuously_kept(queries: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> 
     }
 
 
-def _assumption_sentences(queries: RuleSetQueries, left_out: Sequence[str]) -> tuple[str, ...]:
-    """The assumptions of the analysis. `left_out`: rules that are not analysed."""
+def _assumption_sentences(queries: RuleSetQueries) -> tuple[str, ...]:
+    """The assumptions of the analysis of rules that have automata."""
     sentences = [
         "In each step there is one call of one tool, which completes or is refused.",
         "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
         "Amounts and balances are left out.",
     ]
-    if left_out:
-        sentences.append(
-            "Rules about time, several variables or aggregates are not analysed. Nothing is said of "
-            f"{join_names(left_out)}."
-        )
     if any(atom.condition for rule in queries.rules.values() for atom in rule.automaton.atoms):
         sentences.append(
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "

@@ -25,23 +25,26 @@ from lawtrace.solver.ltlf.terms import RESULT, FieldPath, leaves
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
-def observed_results(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, str]]:
-    """The results that rules read, each as tool and name."""
-    observed: set[tuple[str, str]] = set()
+def observed_fields(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, FieldPath]]:
+    """The fields that rules read, each with its tool."""
+    observed: set[tuple[str, FieldPath]] = set()
     for rule in rules:
         atoms = rule.atoms if isinstance(rule, Automaton) else atoms_of([rule.formula])
-        read = [(atom.tool, field) for atom in atoms if atom.condition for field in condition_fields(atom.condition)]
-        if isinstance(rule, MetricRule):
-            read += [
-                (aggregate.atom.tool, field)
-                for node in subformulas(rule.formula)
-                for aggregate in aggregates_of(node)
-                if isinstance(aggregate, EventAggregate) and aggregate.term is not None
-                for field in leaves(aggregate.term)
-                if isinstance(field, FieldPath)
-            ]
-        observed |= {(tool, str(field.path[1])) for tool, field in read if field.path[0] == RESULT and field.path[1:]}
+        for atom in atoms:
+            if atom.condition is not None:
+                observed |= {(atom.tool, path) for path in condition_fields(atom.condition)}
+        for node in () if isinstance(rule, Automaton) else subformulas(rule.formula):
+            for aggregate in aggregates_of(node):
+                if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
+                    paths = (path for path in leaves(aggregate.term) if isinstance(path, FieldPath))
+                    observed |= {(aggregate.atom.tool, path) for path in paths}
     return frozenset(observed)
+
+
+def observed_results(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, str]]:
+    """The results that rules read, each as tool and name."""
+    read = observed_fields(rules)
+    return frozenset((tool, str(field.path[1])) for tool, field in read if field.path[0] == RESULT and field.path[1:])
 
 
 def tools_in_cone(environment: Environment, observed: Collection[tuple[str, str]]) -> dict[str, Tool]:

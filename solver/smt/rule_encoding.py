@@ -152,7 +152,7 @@ class RuleEncoding:
         self, environment: Environment, logic: SymbolicLogic, steps: Sequence[Step] = (), bounds: TimeBounds = UNBOUNDED
     ) -> None:
         self.unsupported: Final[dict[str, None]] = {}
-        self._logic: Final = logic
+        self.logic: Final = logic
         self._values: Final = SymbolicValues(logic)
         self._windows: Final = SymbolicWindows(logic, bounds)
         self._reader: Final = StepReader(environment, logic, self._values)
@@ -207,11 +207,11 @@ class RuleEncoding:
         if not automaton.is_quantified:
             return self._accepted(automaton, {}, future)
         (variable,) = automaton.alphabet.variables
-        instances: list[Truth] = []
-        for occurs, value in self._occurrences(automaton):
+        instances = _Found([])
+        for occurs, value in self._occurrences(automaton, instances):
             accepted = self._accepted(automaton, {variable: value}, future)
-            instances.append(self._logic.any([self._logic.negate(occurs), accepted]))
-        return self._logic.all(instances)
+            instances.truths.append(self.logic.any([self.logic.negate(occurs), accepted]))
+        return self.logic.all(instances.truths)
 
     def _accepted(self, automaton: Automaton, values: Values, future: _Future) -> Truth:
         here = self._states(automaton, values)
@@ -221,10 +221,10 @@ class RuleEncoding:
             else [state for state in range(len(automaton.table)) if automaton.can_accept(state)]
         )
         if len(accepting) > len(automaton.table) / 2:
-            return self._logic.negate(
-                self._logic.any(here[state] for state in range(len(automaton.table)) if state not in accepting)
+            return self.logic.negate(
+                self.logic.any(here[state] for state in range(len(automaton.table)) if state not in accepting)
             )
-        return self._logic.any(here[state] for state in sorted(accepting))
+        return self.logic.any(here[state] for state in sorted(accepting))
 
     def _states(self, automaton: Automaton, values: Values) -> list[Truth]:
         """For each state the truth that the automaton is in it after the steps."""
@@ -241,8 +241,8 @@ class RuleEncoding:
             for letter, met in self._letters(automaton, position, values):
                 for state, truth in enumerate(here):
                     if truth is not False:
-                        arrivals[automaton.step(state, letter)].append(self._logic.all([truth, met]))
-            self._known[position + 1][key] = [self._logic.any(alternatives) for alternatives in arrivals]
+                        arrivals[automaton.step(state, letter)].append(self.logic.all([truth, met]))
+            self._known[position + 1][key] = [self.logic.any(alternatives) for alternatives in arrivals]
         return self._known[self.length][key]
 
     def _letters(self, automaton: Automaton, position: int, values: Values) -> Iterator[tuple[int, Truth]]:
@@ -257,36 +257,39 @@ class RuleEncoding:
             letters: list[tuple[int, Truth]] = [(0, call.made)]
             for bit, atom in bits:
                 met = self._meets(atom, place, values)
-                split = [(letter | bit, self._logic.all([truth, met])) for letter, truth in letters]
-                split += [(letter, self._logic.all([truth, self._logic.negate(met)])) for letter, truth in letters]
+                split = [(letter | bit, self.logic.all([truth, met])) for letter, truth in letters]
+                split += [(letter, self.logic.all([truth, self.logic.negate(met)])) for letter, truth in letters]
                 letters = [(letter, truth) for letter, truth in split if truth is not False]
             yield from ((letter, truth) for letter, truth in letters if letter in automaton.alphabet.columns)
-        nothing = self._logic.negate(self._logic.any(others))
+        nothing = self.logic.negate(self.logic.any(others))
         if nothing is not False:
             yield 0, nothing
 
-    def _occurrences(self, automaton: Automaton) -> list[tuple[Truth, SymbolicValue]]:
-        """The values that occur for the variable, each with the truth that it does."""
+    def _occurrences(self, automaton: Automaton, instances: "_Found") -> list[tuple[Truth, SymbolicValue]]:
+        """The values that occur for the variable, each with the truth that it does.
+
+        For values that cannot be encoded an unconstrained truth is added to the `instances`.
+        """
         found: dict[Hashable, tuple[list[Truth], SymbolicValue]] = {}
         for calls in self._calls:
             for call in calls:
                 for path, spread, attempted in automaton.alphabet.bound_fields.get(call.tool, ()):
-                    here = self._logic.all([call.made, True if attempted else call.completed])
+                    here = self.logic.all([call.made, True if attempted else call.completed])
                     try:
                         read = self._elements(self._reader.field(call, path), spread=spread)
                     except Unsupported as error:
-                        self.unsupported[f"`{call.tool}`, `{path}`: {error}"] = None
+                        instances.truths.append(self._unconstrained(f"`{call.tool}`, `{path}`: {error}"))
                         continue
                     for there, value in read:
-                        occurs = self._logic.all([here, there])
+                        occurs = self.logic.all([here, there])
                         if occurs is not False:
                             found.setdefault(self._key(value), ([], value))[0].append(occurs)
-        return [(self._logic.any(truths), value) for truths, value in found.values()]
+        return [(self.logic.any(truths), value) for truths, value in found.values()]
 
     def _elements(self, read: Alternatives, *, spread: bool) -> list[tuple[Truth, SymbolicValue]]:
         """The values that a variable can have where it is equated with a field, or its elements."""
         if spread:
-            read = [(self._logic.all([a, b]), item) for a, value in read for b, item in elements(value)]
+            read = [(self.logic.all([a, b]), item) for a, value in read for b, item in elements(value)]
         return [(here, value) for here, value in read if isinstance(value, Open) or is_value(value)]
 
     # Formulas
@@ -323,7 +326,7 @@ class RuleEncoding:
             case Compare(comparison):
                 return self._compared(comparison, _Place(i, self._times[i], None), values)
             case Not(operand):
-                return self._logic.negate(self._truth(operand, i, values, future.opposite()))
+                return self.logic.negate(self._truth(operand, i, values, future.opposite()))
             case And(parts):
                 return self._all(self._truth(part, i, values, future) for part in parts)
             case Or(parts):
@@ -356,7 +359,7 @@ class RuleEncoding:
             met = self._truth(right, i, values, future)
             if met is True or following is False:
                 return met
-            return self._logic.any([met, self._all([self._truth(left, i, values, future), following])])
+            return self.logic.any([met, self._all([self._truth(left, i, values, future), following])])
         found: list[Truth] = []
         so_far: list[Truth] = []
         for j in range(i, self.length):
@@ -367,12 +370,12 @@ class RuleEncoding:
             found.append(met)
             still = self._truth(left, j, values, future)
             if still is False:
-                return self._logic.any(found)
+                return self.logic.any(found)
             if still is not True:
                 so_far.append(still)
         if future is _Future.POSSIBLE:
             found.append(self._all((*so_far, self._may_open(window, i))))
-        return self._logic.any(found)
+        return self.logic.any(found)
 
     def _since(self, formula: Since, i: int, values: Values, future: _Future) -> Truth:
         left, right, window = formula.left, formula.right, formula.window
@@ -383,7 +386,7 @@ class RuleEncoding:
             met = self._truth(right, i, values, future)
             if met is True or before is False:
                 return met
-            return self._logic.any([met, self._all([self._truth(left, i, values, future), before])])
+            return self.logic.any([met, self._all([self._truth(left, i, values, future), before])])
         found: list[Truth] = []
         so_far: list[Truth] = []
         for j in range(i, -1, -1):
@@ -397,7 +400,7 @@ class RuleEncoding:
                 break
             if still is not True:
                 so_far.append(still)
-        return self._logic.any(found)
+        return self.logic.any(found)
 
     def _inside(self, window: Window, earlier: int, later: int) -> Truth:
         """Whether a step is in the window from another."""
@@ -417,9 +420,9 @@ class RuleEncoding:
         end = self._bounds.end
         return self._or_unknown(
             str(window),
-            lambda: self._logic.all(
+            lambda: self.logic.all(
                 [
-                    self._logic.negate(self._windows.closed(window, earlier, last)),
+                    self.logic.negate(self._windows.closed(window, earlier, last)),
                     True if end is None else self._windows.opened(window, earlier, end),
                 ]
             ),
@@ -432,7 +435,7 @@ class RuleEncoding:
             if truth is True:
                 return True
             found.truths.append(truth)
-        return self._logic.any(found.truths)
+        return self.logic.any(found.truths)
 
     # Which values a formula may be true for
 
@@ -552,12 +555,12 @@ class RuleEncoding:
         key = (id(atom), *(self._key(values[name]) for name in names if name in values))
         if key not in call.known:
             call.known[key] = self._condition(atom.condition, atom.tool, place, values)
-        return self._logic.all([completed, call.known[key]])
+        return self.logic.all([completed, call.known[key]])
 
     def _condition(self, condition: Condition, tool: str, place: _Place, values: Values) -> Truth:
         match condition:
             case NotCondition(part):
-                return self._logic.negate(self._condition(part, tool, place, values))
+                return self.logic.negate(self._condition(part, tool, place, values))
             case AndCondition(parts):
                 return self._all(self._condition(part, tool, place, values) for part in parts)
             case OrCondition(parts):
@@ -584,11 +587,11 @@ class RuleEncoding:
                 for there, item in elements(found)
             ]
             if condition.quantifier == "any":
-                truth = self._logic.any(self._logic.all(pair) for pair in met)
+                truth = self.logic.any(self.logic.all(pair) for pair in met)
             else:
-                truth = self._logic.all(self._logic.any([self._logic.negate(a), b]) for a, b in met)
-            cases.append(self._logic.all([here, truth]))
-        return self._logic.any(cases)
+                truth = self.logic.all(self.logic.any([self.logic.negate(a), b]) for a, b in met)
+            cases.append(self.logic.all([here, truth]))
+        return self.logic.any(cases)
 
     def _compared(self, comparison: Comparison, place: _Place, values: Values) -> Truth:
         return self._or_unknown(str(comparison), lambda: self._comparison(comparison, place, values))
@@ -634,10 +637,10 @@ class RuleEncoding:
         after: Truth = True  # that no step from here to i has the event after which entries count
         for j in range(i, -1, -1):
             if aggregate.since is not None:
-                after = self._logic.all(
-                    [after, self._logic.negate(self._truth(aggregate.since, j, values, _Future.NONE))]
+                after = self.logic.all(
+                    [after, self.logic.negate(self._truth(aggregate.since, j, values, _Future.NONE))]
                 )
-            inside = self._logic.all([after, self._inside(aggregate.window, j, i)])
+            inside = self.logic.all([after, self._inside(aggregate.window, j, i)])
             if after is False:
                 break
             if inside is not False:
@@ -653,11 +656,11 @@ class RuleEncoding:
             if call.tool != aggregate.atom.tool:
                 continue
             place = _Place(j, self._times[j], call)
-            here = self._logic.all([inside, call.made, self._meets(aggregate.atom, place, values)])
+            here = self.logic.all([inside, call.made, self._meets(aggregate.atom, place, values)])
             if here is False:
                 continue
             read = only(0) if aggregate.term is None else self._value(aggregate.term, place, values)
-            entries += [(self._logic.all([here, there]), value) for there, value in read]
+            entries += [(self.logic.all([here, there]), value) for there, value in read]
         return entries
 
     def _relation_aggregate(self, aggregate: RelationAggregate, i: int, values: Values) -> Alternatives:
@@ -668,15 +671,15 @@ class RuleEncoding:
         for assignment in self._assignments(aggregate.formula, i, values, found):
             here = self._truth(aggregate.formula, i, assignment, _Future.NONE)
             earlier = [
-                self._logic.all([there, *(self._values.same(assignment[n], other[n]) for n in aggregate.variables)])
+                self.logic.all([there, *(self._values.same(assignment[n], other[n]) for n in aggregate.variables)])
                 for there, other in counted
             ]
-            here = self._logic.all([here, self._logic.negate(self._logic.any(earlier))])
+            here = self.logic.all([here, self.logic.negate(self.logic.any(earlier))])
             if here is False:
                 continue
             counted.append((here, assignment))
             read = only(0) if aggregate.term is None else self._value(aggregate.term, place, assignment)
-            entries += [(self._logic.all([here, there]), value) for there, value in read]
+            entries += [(self.logic.all([here, there]), value) for there, value in read]
         if found.truths:
             raise Unsupported("an aggregate over values that are not followed")
         return self._values.summary(aggregate.function, entries)
@@ -690,7 +693,7 @@ class RuleEncoding:
             if truth is False:
                 return False
             parts.append(truth)
-        return self._logic.all(parts)
+        return self.logic.all(parts)
 
     def _any(self, truths: "Iterator[Truth] | Sequence[Truth]") -> Truth:
         """The disjunction; the rest is not evaluated after a part that is true."""
@@ -699,7 +702,7 @@ class RuleEncoding:
             if truth is True:
                 return True
             parts.append(truth)
-        return self._logic.any(parts)
+        return self.logic.any(parts)
 
     def _lazily(self, condition: Truth, then: Callable[[], Truth]) -> Iterator[Truth]:
         """A truth and, unless it is false, another."""

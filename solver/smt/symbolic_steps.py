@@ -53,8 +53,8 @@ class SymbolicStep:
 
     Attributes:
         calls: for each tool the truth that it is called; a tool that is left out is not.
-        arguments: of each tool, in internal form, or `Optional`. An argument that is not there is left out; None stands
-            for one of which nothing is said.
+        arguments: of each tool, in internal form or as `SymbolicValue`, or `Optional`. An argument that is not there
+            is left out; None stands for one of which nothing is said.
         results: of each tool, likewise; rows as `CandidateRows`.
         pending: the truth that an event is pending, by name, where the list of these is open.
         time: in seconds; it does not decrease from step to step.
@@ -134,8 +134,10 @@ class StepReader:
     def _argument(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
         given = step.arguments.get(tool, {})
         declared = self._environment.tools.get(tool)
-        if name not in given or declared is None:
+        if name not in given:
             return NO_VALUE
+        if declared is None:  # a message
+            return only(given[name])
         parameter = declared.parameter(name)
         if isinstance(parameter.source, FromTrace) and step.pending is not None:
             if parameter.source.function is not pending_events:
@@ -172,6 +174,8 @@ class StepReader:
         given: Value = True
         if isinstance(found, Optional):
             given, found = found.given, found.value
+        if isinstance(found, OpenList | OpenObject):
+            return [(given, found)]
         if not isinstance(found, CandidateRows):
             raise Unsupported("rows inside a result")
         rows = self._rows(declared, found)

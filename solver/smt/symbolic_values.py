@@ -125,7 +125,9 @@ def kind(value: SymbolicValue) -> Kind | None:
 
 
 def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> SymbolicValue:  # noqa: ANN401 (internal form)
-    """A value in internal form, maybe an expression, as rules see it."""
+    """A value in internal form, maybe an expression, as rules see it; what is in that form already stays."""
+    if isinstance(value, Open | OpenList | OpenObject):
+        return value
     if isinstance(value_type, ListOf):
         items = [from_internal(logic, value_type.items, item) for item in cast("Sequence[Any]", value)]
         return OpenList(tuple((True, item) for item in items)) if any(map(is_open, items)) else cast("Concrete", items)

@@ -1,0 +1,542 @@
+"""Questions about all traces of a few calls: any tools, with any arguments and results of their types, at any times.
+
+    traces = FreeTraces(environment, rules)
+    traces.find(kept=[...], broken=[...], most_calls=5)
+
+No precondition and no state restricts a call, so an exclusion holds in any environment with these tools. It covers
+traces up to the given length, lists of up to two elements, texts that rules name and as many others as there are places
+for them, steps within a span of time that is several times that of the rules, and no negative number for an argument
+whose declared amounts are not negative.
+
+A trace that is found counts only if monitors agree; where Z3's budget ends, or they do not, nothing is claimed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice, pairwise
+from string import ascii_uppercase
+from typing import Any, Final, cast
+
+import z3
+
+from lawtrace.environments.events import SPEAKERS, Event, Json
+from lawtrace.environments.spec.clock import DEFAULT_START, EPOCH_DAY, SECONDS_PER_DAY
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.tools import FromUser
+from lawtrace.environments.spec.types import (
+    BOOLEAN,
+    DATE,
+    MINUTES_PER_DAY,
+    MOMENT,
+    TIME,
+    Choice,
+    ListOf,
+    ValueType,
+    is_text_type,
+)
+from lawtrace.environments.spec.types import Value as Truth
+from lawtrace.solver.ltlf import Formula, MetricRule, Monitor
+from lawtrace.solver.ltlf.conditions import WORDS, Condition, condition_leaves, condition_parts
+from lawtrace.solver.ltlf.syntax import Compare, EventAggregate, aggregates_of, atoms_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralList, LiteralValue, Term, leaves
+from lawtrace.solver.ltlf.windows import SECONDS, Window
+from lawtrace.solver.smt.environment_encoding import observed_fields
+from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.smt.symbolic_steps import Optional, SymbolicStep
+from lawtrace.solver.smt.symbolic_values import Open, OpenList, OpenObject, SymbolicValue, from_internal, only
+from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
+
+QUERY_RLIMIT = 10_000_000
+"""Z3's resource units for one question about traces of one length."""
+ELEMENTS: Final = 2
+"""How many elements a list has at most."""
+_DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 2}
+_DATES: Final = range(EPOCH_DAY - 20 * 365, EPOCH_DAY + 80 * 365)
+"""Dates are of the years from 1950 to 2050."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """No trace of up to so many calls does it. `calls` is less than was asked if longer ones were not decided."""
+
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTrace:
+    """A trace that does it. `shortest`: whether shorter ones are excluded."""
+
+    events: tuple[Event, ...]
+    shortest: bool
+
+
+@dataclass(slots=True)
+class _Horizon:
+    """Traces of one length."""
+
+    solver: z3.Solver
+    encoding: RuleEncoding
+    steps: list[SymbolicStep]
+    plain: z3.BoolRef
+    new: Sequence[str]
+    selectors: dict[tuple[int, bool], z3.BoolRef] = field(default_factory=dict[tuple[int, bool], z3.BoolRef])
+    decided: dict[frozenset[tuple[int, bool]], "tuple[Event, ...] | bool | None"] = field(
+        default_factory=dict[frozenset[tuple[int, bool]], "tuple[Event, ...] | bool | None"]
+    )
+
+
+class FreeTraces:
+    """All traces of some rules' tools, see the module docstring.
+
+    Attributes:
+        unsupported: conditions that were left unconstrained, a sentence each.
+        questions: how many were put to Z3.
+    """
+
+    def __init__(self, environment: Environment, rules: Iterable[Rule]) -> None:
+        """`rules`: all that questions will be about."""
+        rules = list(rules)
+        self.unsupported: Final[dict[str, None]] = {}
+        self.questions = 0
+        self._environment = environment
+        self._rules: Final = rules
+        self._numbers: Final = {id(rule): number for number, rule in enumerate(rules)}
+        formulas = [rule.formula for rule in rules if rule.formula is not None]
+        named = {atom.tool for atom in atoms_of(formulas)}
+        others = [name for name in environment.tools if name not in named]
+        self._tools = [*(name for name in environment.tools if name in named), *others[:1]]
+        self._speakers = [name for name in SPEAKERS if name in named]
+        read = observed_fields(rules)
+        self._arguments = {(tool, str(path.path[0])) for tool, path in read if path.path[0] != RESULT}
+        self._results = {(tool, str(path.path[1])) for tool, path in read if path.path[0] == RESULT and path.path[1:]}
+        self._named = _texts_of_arguments(formulas)
+        self._texts = _texts_of(formulas)
+        self._bounds = TimeBounds(DEFAULT_START, DEFAULT_START + SECONDS_PER_DAY * _days_of(formulas))
+        self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules)
+        self._horizons: list[_Horizon] = []
+
+    @property
+    def days(self) -> int:
+        """Over how many days the traces extend."""
+        return ((self._bounds.end or 0) - (self._bounds.start or 0)) // SECONDS_PER_DAY
+
+    def find(
+        self, *, kept: Sequence[Rule], broken: Sequence[Rule] = (), most_calls: int, least_calls: int = 0
+    ) -> FreeTrace | Excluded | None:
+        """A shortest trace that keeps some rules and breaks others; None if nothing is known."""
+        decided = least_calls - 1
+        for calls in range(least_calls, most_calls + 1):
+            answer = self._answer(calls, kept, broken)
+            if isinstance(answer, tuple):
+                return FreeTrace(answer, shortest=decided == calls - 1)
+            if answer is False and decided == calls - 1:
+                decided = calls
+        return Excluded(decided) if decided >= max(least_calls, 1) else None
+
+    def _answer(self, calls: int, kept: Sequence[Rule], broken: Sequence[Rule]) -> tuple[Event, ...] | bool | None:
+        """A trace of that length; False if there is none; None if that is not known."""
+        while len(self._horizons) <= calls:
+            self._horizons.append(self._horizon(len(self._horizons)))
+        horizon = self._horizons[calls]
+        asked = [(rule, True) for rule in kept] + [(rule, False) for rule in broken]
+        key = frozenset((self._numbers[id(rule)], wanted) for rule, wanted in asked)
+        if key not in horizon.decided:
+            horizon.decided[key] = self._ask(horizon, key)
+        return horizon.decided[key]
+
+    def _ask(self, horizon: _Horizon, asked: frozenset[tuple[int, bool]]) -> tuple[Event, ...] | bool | None:
+        for known, answer in horizon.decided.items():
+            if answer is False and known <= asked:
+                return False
+        self.questions += 1
+        selected = [self._selector(horizon, *one) for one in sorted(asked)]
+        result = horizon.solver.check(*selected)
+        self.unsupported.update(horizon.encoding.unsupported)
+        if result == z3.unsat:
+            return False
+        if result != z3.sat:
+            return None
+        with _Simplest(horizon, selected):
+            events = tuple(self._events(horizon))
+        monitor = Monitor({str(number): self._rules[number] for number, _ in asked})
+        monitor.run(events)
+        endings = monitor.final_statuses()
+        return events if all((endings[str(number)] == "kept") is wanted for number, wanted in asked) else None
+
+    def _selector(self, horizon: _Horizon, number: int, wanted: bool) -> z3.BoolRef:
+        if (number, wanted) not in horizon.selectors:
+            selector = z3.Bool(f"{'keep' if wanted else 'break'} {number}")
+            kept = horizon.encoding.kept_at_end(self._rules[number])
+            if not z3.is_expr(kept):
+                kept = z3.BoolVal(kept)
+            horizon.solver.add(z3.Implies(selector, kept if wanted else z3.Not(kept)))
+            horizon.selectors[number, wanted] = selector
+        return horizon.selectors[number, wanted]
+
+    # The open calls
+
+    def _horizon(self, length: int) -> _Horizon:
+        slots = max((self._text_places(tool) for tool in self._tools), default=0) * length
+        new = _new_texts(slots, self._texts)
+        logic = SymbolicLogic([*self._texts, *new, *_variants(self._texts)])
+        solver = z3.SimpleSolver()
+        solver.set("rlimit", QUERY_RLIMIT)
+        plain = z3.Bool("plain")
+        open_values = _OpenValues(logic, solver, plain, new)
+        steps: list[SymbolicStep] = []
+        for number in range(length):
+            steps.append(self._step(number, steps, open_values))
+        if steps:
+            solver.add(z3.Implies(plain, steps[0].time == self._bounds.start))
+        return _Horizon(solver, RuleEncoding(self._environment, logic, steps, self._bounds), steps, plain, new)
+
+    def _step(self, number: int, before: Sequence[SymbolicStep], opened: "_OpenValues") -> SymbolicStep:
+        calls = {name: z3.Bool(f"{name}@{number}") for name in (*self._tools, *self._speakers)}
+        opened.solver.add(z3.PbEq([(call, 1) for call in calls.values()], 1))
+        time = z3.Int(f"time@{number}")
+        opened.solver.add(time >= (before[-1].time if before else self._bounds.start), time <= self._bounds.end)
+        completed = z3.Bool(f"completed@{number}")
+        arguments: dict[str, dict[str, Any]] = {
+            speaker: self._message(f"{speaker}@{number}", opened) for speaker in self._speakers
+        }
+        results: dict[str, dict[str, Any]] = {}
+        for name in self._tools:
+            tool = self._environment.tools[name]
+            arguments[name], results[name] = {}, {}
+            for parameter in tool.parameters:
+                if (name, parameter.name) in self._arguments:
+                    place = f"{name}.{parameter.name}@{number}"
+                    value = opened.value(parameter.type, place, self._named.get((name, parameter.name), ()))
+                    match parameter.source, value:
+                        case FromUser(Amount(lowest)), Open("number", amount) if lowest >= 0:
+                            opened.solver.add(amount >= 0)
+                        case _:
+                            pass
+                    given = True if parameter.required else z3.Bool(f"{place} given")
+                    arguments[name][parameter.name] = Optional(given, value)
+            for result in tool.results:
+                if (name, result.name) in self._results:
+                    shown = opened.result(result, f"{name}.result.{result.name}@{number}")
+                    results[name][result.name] = Optional(completed, shown)
+        return SymbolicStep(calls, arguments, results, None, time, completed)
+
+    def _message(self, place: str, opened: "_OpenValues") -> dict[str, Any]:
+        words = tuple((z3.Bool(f"{place} {word}"), word) for word in self._texts)
+        return {WORDS: OpenList(words, counted=False)}
+
+    def _text_places(self, tool: str) -> int:
+        """How many different texts a call may have, at most."""
+        declared = self._environment.tools[tool]
+        types = [each.type for each in declared.parameters if (tool, each.name) in self._arguments]
+        types += [
+            value_type
+            for result in declared.results
+            if (tool, result.name) in self._results
+            for value_type in _types_in(result)
+        ]
+        return sum(ELEMENTS if isinstance(t, ListOf) else 1 for t in types if is_text_type(t))
+
+    # Concrete traces
+
+    def _events(self, horizon: _Horizon) -> Iterator[Event]:
+        model = horizon.solver.model()
+        read = _Closed(model, horizon.encoding.logic)
+        for step in horizon.steps:
+            tool = next(tool for tool, call in step.calls.items() if read.truth(call))
+            time = model.eval(step.time, model_completion=True).as_long() if self._timed else None
+            arguments = read.given(step.arguments[tool])
+            if tool in self._speakers:
+                words = cast("list[str]", arguments[WORDS])
+                yield Event(tool, {"text": " ".join(words), WORDS: arguments[WORDS]}, time=time)
+            elif read.truth(step.completed):
+                yield Event(tool, arguments, "completed", read.given(step.results[tool]), time=time)
+            else:
+                yield Event(tool, arguments, "raised", time=time)
+
+
+class _Simplest:
+    """The simplest solution, which does not depend on what was asked before. It holds inside the `with` block.
+
+    Step by step: the first tool that is possible, completed if possible, as early as possible, with new texts and small
+    numbers.
+    """
+
+    def __init__(self, horizon: _Horizon, assumptions: Sequence[z3.BoolRef]) -> None:
+        self._horizon = horizon
+        self._solver = horizon.solver
+        self._assumptions = list(assumptions)
+        self._pushed = 0
+
+    def __enter__(self) -> None:
+        if self._solver.check(*self._assumptions, self._horizon.plain) == z3.sat:
+            self._assumptions.append(self._horizon.plain)
+        before: Any = None
+        for step in self._horizon.steps:
+            tool = next(tool for tool, call in step.calls.items() if self._fix(call))
+            self._fix_truth(step.completed)
+            if before is None or not self._fix(step.time == before):
+                self._least(step.time, 0)
+            before = step.time
+            for fields in (step.arguments.get(tool, {}), step.results.get(tool, {})):
+                for value in fields.values():
+                    self._simplify(value)
+        self._solver.check(*self._assumptions)
+
+    def __exit__(self, *raised: object) -> None:
+        while self._pushed:
+            self._solver.pop()
+            self._pushed -= 1
+
+    def _fix(self, constraint: Truth) -> bool:
+        """Whether a solution with that is left; then it holds from now on."""
+        self._solver.push()
+        self._solver.add(constraint)
+        if self._solver.check(*self._assumptions) == z3.sat:
+            self._pushed += 1
+            return True
+        self._solver.pop()
+        return False
+
+    def _fix_truth(self, truth: Truth) -> None:
+        if not self._fix(truth):
+            self._fix(z3.Not(truth))
+
+    def _least(self, number: z3.ArithRef, low: int) -> None:
+        """Fix a number to the least value from `low` on that is found."""
+        self._solver.check(*self._assumptions)
+        high = self._solver.model().eval(number, model_completion=True).as_long()
+        while low < high:
+            middle = (low + high) // 2
+            if self._solver.check(*self._assumptions, *self._selected(number <= middle)) == z3.sat:
+                high = middle
+            else:
+                low = middle + 1
+        self._fix(number == high)
+
+    def _selected(self, constraint: Truth) -> list[z3.BoolRef]:
+        """A literal for a constraint, as an assumption of one check."""
+        literal = z3.Bool(f"simpler {constraint}")
+        self._solver.add(z3.Implies(literal, constraint))
+        return [literal]
+
+    def _simplify(self, value: object) -> None:
+        match value:
+            case Optional(given, inside):
+                if z3.is_expr(given) and self._fix(z3.Not(given)):
+                    return
+                self._simplify(inside)
+            case Open("boolean", truth):
+                self._fix_truth(truth)
+            case Open("string", text, _, None):
+                words = self._horizon.encoding.logic.words_of(text)
+                usual = [word for word in words if word in self._horizon.new] + [*words]
+                any(self._fix(text == self._horizon.encoding.logic.index(word)) for word in usual)
+            case Open(_, number):
+                if not self._fix(number == 0) and self._fix(number >= 0):
+                    self._least(number, 0)
+            case OpenList(items):
+                kept = [item for there, item in reversed(items) if not self._fix(z3.Not(there))]
+                for item in reversed(kept):
+                    self._simplify(item)
+            case OpenObject(fields):
+                for alternatives in fields.values():
+                    self._simplify(alternatives[0][1])
+            case _:
+                pass
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenValues:
+    """Makes open values of declared types.
+
+    Attributes:
+        plain: a literal under which texts are among `named`, which rules compare the argument with, and the new ones.
+        new: texts that no rule names.
+    """
+
+    logic: SymbolicLogic
+    solver: z3.Solver
+    plain: z3.BoolRef
+    new: Sequence[str]
+
+    def value(self, value_type: ValueType, place: str, named: Sequence[str] = ()) -> SymbolicValue:
+        if isinstance(value_type, ListOf):
+            items: list[tuple[Any, SymbolicValue]] = []
+            for number in range(ELEMENTS):
+                there = z3.Bool(f"{place} has {number}")
+                if items:
+                    self.solver.add(z3.Implies(there, items[-1][0]))
+                items.append((there, self.value(value_type.items, f"{place}[{number}]", named)))
+            return OpenList(tuple(items))
+        return from_internal(self.logic, value_type, self._scalar(value_type, place, named))
+
+    def _scalar(self, value_type: ValueType, place: str, named: Sequence[str]) -> Truth:
+        if value_type == BOOLEAN:
+            return z3.Bool(place)
+        if is_text_type(value_type):
+            if isinstance(value_type, Choice):
+                return self.logic.open_text(place, self.solver, value_type.options)
+            text = self.logic.open_text(place, self.solver)
+            usual = [text == self.logic.index(word) for word in (*named, *self.new)]
+            self.solver.add(z3.Implies(self.plain, z3.Or(usual)))
+            return text
+        number = z3.Int(place)
+        moments = range(_DATES.start * MINUTES_PER_DAY, _DATES.stop * MINUTES_PER_DAY)
+        for kind, values in ((DATE, _DATES), (MOMENT, moments), (TIME, range(MINUTES_PER_DAY))):
+            if type(value_type) is type(kind):
+                self.solver.add(number >= values.start, number < values.stop)
+        return number
+
+    def result(self, declared: Result, place: str) -> SymbolicValue:
+        match declared:
+            case ValueResult(type=value_type):
+                return self.value(value_type, place)
+            case KeyResult(entity=entity):
+                return self.value(entity.fields[entity.key].type, place)
+            case RowsResult():
+                return self._row(declared, place) if declared.single else self._rows(declared, place)
+
+    def _rows(self, declared: RowsResult | NestedRows, place: str) -> OpenList:
+        rows = [(z3.Bool(f"{place} has {n}"), self._row(declared, f"{place}[{n}]")) for n in range(ELEMENTS)]
+        for (before, _), (there, _) in pairwise(rows):
+            self.solver.add(z3.Implies(there, before))
+        return OpenList(tuple(rows))
+
+    def _row(self, declared: RowsResult | NestedRows, place: str) -> OpenObject:
+        fields = {
+            name: only(self.value(declared.entity.fields[name].type, f"{place}.{name}"))
+            for name in declared.fields
+            if name in declared.entity.fields
+        }
+        for part in declared.parts if isinstance(declared, RowsResult) else ():
+            fields[part.name] = only(self._rows(part, f"{place}.{part.name}"))
+        return OpenObject(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """Reads values from a model."""
+
+    model: z3.ModelRef
+    logic: SymbolicLogic
+
+    def given(self, fields: Mapping[str, Any]) -> dict[str, Json]:
+        found: dict[str, Json] = {}
+        for name, value in fields.items():
+            if not isinstance(value, Optional):
+                found[name] = self.value(value)
+            elif self.truth(value.given):
+                found[name] = self.value(value.value)
+        return found
+
+    def value(self, value: SymbolicValue) -> Json:
+        match value:
+            case Open("boolean", truth):
+                return self.truth(truth)
+            case Open("number", expression, scale):
+                number = Fraction(self._number(expression), scale)
+                return number.numerator if number.denominator == 1 else float(number)
+            case Open("string", expression, _, calendar) if calendar is not None:
+                return calendar.encode(self._number(expression))
+            case Open(_, expression):
+                return self.logic.word(self._number(expression))
+            case OpenList(items):
+                return [self.value(item) for here, item in items if self.truth(here)]
+            case OpenObject(fields):
+                return {name: self.value(alternatives[0][1]) for name, alternatives in fields.items()}
+            case _:
+                return cast("Json", value)
+
+    def truth(self, truth: Truth) -> bool:
+        return z3.is_true(self.model.eval(truth, model_completion=True)) if z3.is_expr(truth) else bool(truth)
+
+    def _number(self, expression: z3.ArithRef) -> int:
+        return self.model.eval(expression, model_completion=True).as_long()
+
+
+def _types_in(result: Result) -> list[ValueType]:
+    match result:
+        case ValueResult(type=value_type):
+            return [value_type]
+        case KeyResult(entity=entity):
+            return [entity.fields[entity.key].type]
+        case RowsResult():
+            row = [result.entity.fields[name].type for name in result.fields if name in result.entity.fields]
+            for part in result.parts:
+                row += ELEMENTS * [part.entity.fields[n].type for n in part.fields if n in part.entity.fields]
+            return ELEMENTS * row
+
+
+def _leaves_of(formulas: Iterable[Formula]) -> Iterator[Term]:
+    for formula in formulas:
+        for node in subformulas(formula):
+            if isinstance(node, Compare):
+                yield from (*leaves(node.comparison.left), *leaves(node.comparison.right))
+    for atom in atoms_of(formulas):
+        if atom.condition is not None:
+            yield from condition_leaves(atom.condition)
+
+
+def _literal_texts(terms: Iterable[Term]) -> list[str]:
+    named: dict[str, None] = {}
+    for leaf in terms:
+        literals = leaf.items if isinstance(leaf, LiteralList) else (leaf,) if isinstance(leaf, LiteralValue) else ()
+        named.update(dict.fromkeys(item.content for item in literals if isinstance(item.content, str)))
+    return list(named)
+
+
+def _texts_of(formulas: Sequence[Formula]) -> list[str]:
+    """The texts that formulas name."""
+    return _literal_texts(_leaves_of(formulas))
+
+
+def _texts_of_arguments(formulas: Sequence[Formula]) -> dict[tuple[str, str], list[str]]:
+    """The texts that formulas name together with an argument, by tool and argument."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for atom in atoms_of(formulas):
+        for condition in _comparisons(atom.condition):
+            terms = condition_leaves(condition)
+            for argument in (str(term.path[0]) for term in terms if isinstance(term, FieldPath)):
+                found.setdefault((atom.tool, argument), []).extend(_literal_texts(terms))
+    return found
+
+
+def _comparisons(condition: Condition | None) -> Iterator[Condition]:
+    """The parts of a condition that have no parts."""
+    if condition is None:
+        return
+    parts = condition_parts(condition)
+    if not parts:
+        yield condition
+    for part in parts:
+        yield from _comparisons(part)
+
+
+def _new_texts(count: int, known: Sequence[str]) -> list[str]:
+    """Texts that no rule names: A, B, ..., A1, B1, ..."""
+    new = (f"{letter}{round_ or ''}" for round_ in range(count + 1) for letter in ascii_uppercase)
+    return list(islice((text for text in new if text not in known), count))
+
+
+def _variants(known: Sequence[str]) -> list[str]:
+    """Texts that differ from the known ones as functions of texts do."""
+    return [varied for text in known for varied in (f"{text} {text}", text.swapcase()) if varied not in known]
+
+
+def _days_of(formulas: Sequence[Formula]) -> int:
+    """The days over which traces extend: several times the longest window of the formulas."""
+    windows: list[Window] = []
+    for formula in formulas:
+        for node in subformulas(formula):
+            windows.append(getattr(node, "window", Window()))
+            windows += [each.window for each in aggregates_of(node) if isinstance(each, EventAggregate)]
+    spans = [bound.span for window in windows for bound in (window.lower, window.upper) if bound is not None]
+    days = [
+        span.seconds // SECONDS_PER_DAY + 1 if span.unit in SECONDS else span.amount * _DAYS_OF[span.unit] + 3
+        for span in spans
+    ]
+    return min(MOST_DAYS - 2, 30 + 3 * max(days, default=0))

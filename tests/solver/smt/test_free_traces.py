@@ -1,0 +1,79 @@
+"""Answers about all traces of a few free calls agree with the equations on random traces."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.environments.spec.types import INTEGER
+from lawtrace.solver.ltlf import MetricRule, parse
+from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces
+from tests.solver.smt.test_rule_encoding import environment_with
+from tests.support.equations import Step, holds
+from tests.support.random_formulas import RandomFormulas
+
+CALLS = 3
+VALUES = [*range(-3, 12)]
+
+
+def steps_of(found: FreeTrace) -> list[Step]:
+    return [Step(event.time or 0, (event,)) for event in found.events]
+
+
+def random_trace(source: RandomFormulas, random: Random) -> list[Step]:
+    steps: list[Step] = []
+    time = DEFAULT_START
+    for step in source.trace():
+        for event in step.events[:1]:
+            time += random.choice((0, 0, 1, 2, 5))
+            arguments = {**event.arguments, "p": random.randrange(3)}
+            outcome = "completed" if event.completed else "failed"
+            steps.append(Step(time, (replace(event, arguments=arguments, outcome=outcome, time=time),)))
+    return steps[:CALLS]
+
+
+def wrong_answers(seed: int) -> list[str]:
+    """Two random rules: a trace that keeps one and breaks the other."""
+    first, second = RandomFormulas(3 * seed), RandomFormulas(3 * seed + 1)
+    try:
+        keep, spoil = MetricRule(first.formula()), MetricRule(second.formula())
+    except FormulaError:
+        return []
+    traces = FreeTraces(environment_with(INTEGER), [keep, spoil])
+    answer = traces.find(kept=[keep], broken=[spoil], most_calls=CALLS)
+
+    def does(trace: list[Step], values: list[int]) -> bool:
+        return holds(keep.formula, trace, values) and not holds(spoil.formula, trace, values)
+
+    if isinstance(answer, FreeTrace):
+        trace = steps_of(answer)
+        found = [argument for step in trace for event in step.events for argument in event.arguments.values()]
+        numbers = [item for value in found for item in (value if isinstance(value, list) else [value])]
+        values = list(dict.fromkeys([*VALUES, *(number for number in numbers if isinstance(number, int))]))
+        return [] if does(trace, values) else [f"seed {seed}: {trace}"]
+    if not isinstance(answer, Excluded):
+        return []
+    random = Random(seed)
+    tried = [random_trace(first, random)[: answer.calls] for _ in range(60)]
+    return [f"seed {seed}: {trace}" for trace in tried if does(trace, VALUES)]
+
+
+def test_answers_agree_with_the_equations() -> None:
+    assert [wrong for seed in range(2) for wrong in wrong_answers(seed)] == []
+
+
+@pytest.mark.slow
+def test_many_answers_agree_with_the_equations() -> None:
+    assert [wrong for seed in range(100, 200) for wrong in wrong_answers(seed)] == []
+
+
+def test_found_traces_are_shortest() -> None:
+    rule = MetricRule(parse("G(count(A [<= 1h]) <= 2)"))
+    traces = FreeTraces(environment_with(INTEGER), [rule])
+    found = traces.find(kept=[], broken=[rule], most_calls=5)
+    assert isinstance(found, FreeTrace)
+    assert found.shortest
+    assert [event.tool for event in found.events] == ["A", "A", "A"]
+    assert traces.find(kept=[], broken=[rule], most_calls=2) == Excluded(2)
