@@ -79,7 +79,8 @@ class _End:
 
     violations: Sequence[Violation]
     count: int
-    undecided: Sequence[Violation]
+    undecided: Sequence[Violation] = ()
+    open: int = 0
 
     @property
     def listed(self) -> list[Violation]:
@@ -121,9 +122,8 @@ def audit_log(
 
 def _end(monitor: MetricMonitor, *, complete: bool) -> _End:
     if not complete:
-        return _End(monitor.violations, monitor.violation_count, monitor.undecided)
-    owed = monitor.owed()
-    return _End([*monitor.violations, *owed], monitor.violation_count + len(owed), ())
+        return _End(monitor.violations, monitor.violation_count, monitor.undecided, monitor.undecided_count)
+    return _End([*monitor.violations, *monitor.owed()], monitor.violation_count + monitor.owed_count())
 
 
 def _times_of(positions: set[int], read: Callable[[], Iterable[LogStep]]) -> dict[int, int]:
@@ -148,7 +148,7 @@ def _row(name: str, rule: Rule, triggered: int, end: _End, times: dict[int, int]
         provisions=rule.provisions,
         outcome="broken" if end.count else "undetermined" if end.undecided else "kept",
         violations=end.count,
-        open=len(end.undecided),
+        open=end.open,
         triggered=triggered,
         first=tuple(
             LogViolation(time_point=found.position, time=times[found.position], values=dict(found.values))

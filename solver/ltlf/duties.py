@@ -8,7 +8,12 @@ from lawtrace.solver.ltlf.syntax import Next, Not, Top, Until, free_variables
 
 
 class _Watch(Pending):
-    """A duty: `f U[w] g` asked at some step for some values."""
+    """A duty: `f U[w] g` asked at some step for some values.
+
+    Attributes:
+        candidates: g at steps inside the window, where the future decides it.
+        prefix: f at the steps so far, where the future decides it.
+    """
 
     __slots__ = ("candidates", "closed", "deadline", "key", "prefix", "table", "time")
 
@@ -20,21 +25,48 @@ class _Watch(Pending):
         deadline = table.window.deadline(time)
         self.deadline: float = float("inf") if deadline is None else deadline
         self.closed = False
-        self.prefix: list[Pending] = []
-        self.candidates: list[Pending] = []
+        self.prefix: dict[Pending, None] = {}
+        self.candidates: dict[Pending, None] = {}
 
     def resolve(self, value: bool) -> None:
         if self.value is None:
             self.table.forget(self)
+            for candidate in self.candidates:
+                candidate.listeners.pop(self, None)
         super().resolve(value)
+
+    def propose(self, candidate: Pending) -> None:
+        """The duty is met if the candidate becomes true."""
+        self.candidates[candidate] = None
+        candidate.listeners[self] = None
+        self.ending_changed(candidate)
+
+    def resolved(self, part: Pending, value: bool) -> None:
+        if value:
+            self.resolve(True)
+            return
+        self.candidates.pop(part, None)
+        self.settle()
+
+    def settle(self) -> None:
+        """Decide a closed duty when all its candidates have failed."""
+        if self.closed and not self.candidates:
+            self.resolve(False)
+
+    def ending_changed(self, part: Pending) -> None:
+        self.end_with(any(candidate.ending for candidate in self.candidates))
+
+    def replaced(self, part: Pending, other: Pending) -> None:
+        self.candidates.pop(part, None)
+        self.propose(other)
 
     def at_end(self, end: int | None) -> bool | None:
         if self.value is not None:
             return self.value
-        value = junction_at_end(True, self.candidates, end)
+        value = junction_at_end(True, list(self.candidates), end)
         if value is not False or end is None or self.closed or not end <= self.deadline < float("inf"):
             return value
-        return False if junction_at_end(False, self.prefix, end) is False else None
+        return False if junction_at_end(False, list(self.prefix), end) is False else None
 
 
 class UntilTable:
@@ -72,8 +104,13 @@ class UntilTable:
                 del self.watches[watch.key]
 
     def check(self) -> Status:
-        """Whether the formula holds from this step on: a new duty, unless this step decides."""
-        watch = _Watch(self, self._read(), self.moment.time)
+        """Whether the formula holds from this step on: a duty, unless this step decides."""
+        key = self._read()
+        if self.window.upper is None and (open_ones := self.watches.get(key)):
+            shared = self._shared(open_ones)
+            if shared is not None:
+                return shared
+        watch = _Watch(self, key, self.moment.time)
         self._look(watch, None, None)
         if watch.value is not None:
             return watch.value
@@ -83,6 +120,27 @@ class UntilTable:
         if watch.deadline != float("inf"):
             self.deadlines.append(watch)
         return watch
+
+    def _shared(self, open_ones: dict[_Watch, None]) -> _Watch | None:
+        """An open duty that is met if and only if one that is asked now is.
+
+        Without a deadline, duties for the same values are equal once their windows have opened, if the same pending
+        values matter to them. Later ones are then merged into the first.
+        """
+        now, opened = self.moment.time, self.window.opened
+        distinct: dict[tuple[tuple[Pending, ...], tuple[Pending, ...]], _Watch] = {}
+        for watch in list(open_ones):
+            if not opened(watch.time, now):
+                break
+            if watch.closed:
+                continue
+            first = distinct.setdefault((tuple(watch.prefix), tuple(watch.candidates)), watch)
+            if first is not watch:
+                self.forget(watch)
+                for candidate in watch.candidates:
+                    candidate.listeners.pop(watch, None)
+                watch.forward(first)
+        return distinct.get(((), ())) if self.window.unlimited else None
 
     def update(self) -> None:
         if not self.watches:
@@ -119,13 +177,13 @@ class UntilTable:
                 watch.resolve(True)
                 return
             if isinstance(status, Pending):
-                watch.candidates.append(status)
-                status.listeners.append(lambda value: watch.resolve(True) if value else self._settle(watch))
+                watch.propose(status)
         if self._left is not None:
             self._write(watch.key)
             status = self._left() if left is None else left
             if isinstance(status, Pending):
-                watch.prefix.append(status)
+                watch.prefix = {part: None for part in watch.prefix if part.value is not True}
+                watch.prefix[status] = None
             elif not status:
                 self._close(watch)
 
@@ -133,12 +191,7 @@ class UntilTable:
         """No later step counts."""
         self.forget(watch)
         watch.closed = True
-        self._settle(watch)
-
-    def _settle(self, watch: _Watch) -> None:
-        """Decide a closed duty when all its candidates have failed."""
-        if watch.closed and all(candidate.value is False for candidate in watch.candidates):
-            watch.resolve(False)
+        watch.settle()
 
     def expire(self) -> None:
         """Close the duties whose deadline has passed."""
@@ -150,20 +203,17 @@ class UntilTable:
 
 
 class _Successor(Pending):
-    """`X[w] f` asked at some step: the next step decides."""
+    """`X[w] f` asked at some step: the next step decides, or what it waits for."""
 
-    __slots__ = ("inner", "key", "time")
+    __slots__ = ("key", "time")
 
     def __init__(self, key: Key, time: int) -> None:
         super().__init__()
         self.key = key
         self.time = time
-        self.inner: Pending | None = None
 
     def at_end(self, end: int | None) -> bool | None:
-        if self.value is not None:
-            return self.value
-        return False if self.inner is None else self.inner.at_end(end)
+        return bool(self.value)
 
 
 class NextTable:
@@ -194,7 +244,6 @@ class NextTable:
             self._write(question.key)
             status = self._operand()
             if isinstance(status, Pending):
-                question.inner = status
-                status.listeners.append(question.resolve)
+                question.forward(status)
             else:
                 question.resolve(status)

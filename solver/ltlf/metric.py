@@ -19,7 +19,7 @@ from lawtrace.solver.ltlf.automaton import Verdict
 from lawtrace.solver.ltlf.evaluation import Evaluator
 from lawtrace.solver.ltlf.moment import Generator, Key, from_key
 from lawtrace.solver.ltlf.normal_form import normal_form, original_names
-from lawtrace.solver.ltlf.pending import Pending, Status, junction
+from lawtrace.solver.ltlf.pending import Pending, Status, junction, negation
 from lawtrace.solver.ltlf.syntax import (
     And,
     Atom,
@@ -40,6 +40,8 @@ from lawtrace.solver.ltlf.terms import Now, Scalar, leaves
 
 MAX_RECORDED: Final = 1000
 """How many violations of one rule are kept; all are counted."""
+MAX_MERGED: Final = 10
+"""How many of the steps that wait for the same event are kept; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,39 @@ class Violation:
     position: int
     values: tuple[tuple[str, Scalar], ...]
     certain: int | None
+
+
+_Values = tuple[tuple[str, Scalar], ...]
+
+
+class _Open:
+    """A violation that the future decides, at one step or at several that wait for the same."""
+
+    __slots__ = ("count", "monitor", "positions", "values")
+
+    def __init__(self, monitor: "MetricMonitor", values: _Values) -> None:
+        self.monitor = monitor
+        self.values = values
+        self.positions: list[int] = []
+        self.count = 0
+
+    def add(self, positions: Sequence[int], count: int) -> None:
+        """Let more steps wait."""
+        self.count += count
+        if len(self.positions) < MAX_MERGED or positions[0] < self.positions[-1]:
+            self.positions = sorted([*self.positions, *positions])[:MAX_MERGED]
+
+    def violations(self, certain: int | None) -> list[Violation]:
+        return [Violation(position, self.values, certain) for position in self.positions]
+
+    def resolved(self, part: Pending, value: bool) -> None:
+        self.monitor.decide(self, part, broken=value)
+
+    def ending_changed(self, part: Pending) -> None:
+        self.monitor.broken_at_end += 1 if part.ending else -1
+
+    def replaced(self, part: Pending, other: Pending) -> None:
+        self.monitor.merge(self, part, other)
 
 
 class MetricRule:
@@ -87,6 +122,8 @@ class MetricMonitor:
         violations: the first of them, in the order in which they became certain.
         violation_count: how many there are.
         triggered: how many calls, with how many values, the rule was about.
+        first_irreparable: the first step from which a violation was certain, None before that.
+        broken_at_end: how many of the open violations would be certain if the trace ended now.
         untimed_event: whether an event had no time although the rule needs it; then the verdict means nothing.
     """
 
@@ -95,12 +132,14 @@ class MetricMonitor:
         self.violations: Final[list[Violation]] = []
         self.violation_count = 0
         self.triggered = 0
+        self.first_irreparable: int | None = None
+        self.broken_at_end = 0
         self.untimed_event = False
         self._evaluator: Final = Evaluator()
-        self._open: Final[dict[Pending, tuple[int, tuple[tuple[str, Scalar], ...]]]] = {}
+        self._open: Final[dict[tuple[Pending, _Values], _Open]] = {}
         self._found: Final[dict[tuple[tuple[str, ...], Key], list[Status]]] = {}
         self._at_start: list[Callable[[], Status]] = []
-        self._started: Status | None = None
+        self._started = False
         self._watching = False
         for part in rule.normal.operands if isinstance(rule.normal, And) else (rule.normal,):
             match part:
@@ -145,9 +184,9 @@ class MetricMonitor:
         for names, key, status in found:
             values = tuple(zip(names, map(from_key, key), strict=True))
             if status is True:
-                self._record(Violation(self.position, values, self.position))
+                self._record([Violation(self.position, values, self.position)], 1)
             elif isinstance(status, Pending):
-                self._wait(status, self.position, values)
+                self._wait(status, (self.position,), 1, values)
 
     def _trigger(self, violation: Formula) -> Generator | None:
         """The calls that the rule is about: what a violation says of the present step."""
@@ -157,20 +196,34 @@ class MetricMonitor:
             return None
         return self._evaluator.compile_generator(atoms[0], frozenset())
 
-    def _record(self, violation: Violation) -> None:
-        self.violation_count += 1
-        if len(self.violations) < MAX_RECORDED:
-            self.violations.append(violation)
+    def _record(self, violations: Sequence[Violation], count: int) -> None:
+        self.violation_count += count
+        if self.first_irreparable is None:
+            self.first_irreparable = self.position
+        self.violations.extend(violations[: MAX_RECORDED - len(self.violations)])
 
-    def _wait(self, status: Pending, position: int, values: tuple[tuple[str, Scalar], ...]) -> None:
-        self._open[status] = (position, values)
+    def _wait(self, status: Pending, positions: Sequence[int], count: int, values: _Values) -> None:
+        """Record steps at which the future decides whether there is a violation."""
+        key = (status, values)
+        waiting = self._open.get(key)
+        if waiting is None:
+            waiting = self._open[key] = _Open(self, values)
+            status.listeners[waiting] = None
+            self.broken_at_end += status.ending
+        waiting.add(positions, count)
 
-        def decided(broken: bool) -> None:
-            del self._open[status]
-            if broken:
-                self._record(Violation(position, values, self.position))
+    def decide(self, waiting: _Open, status: Pending, *, broken: bool) -> None:
+        """The future has decided an open violation."""
+        del self._open[status, waiting.values]
+        self.broken_at_end -= status.ending
+        if broken:
+            self._record(waiting.violations(self.position), waiting.count)
 
-        status.listeners.append(decided)
+    def merge(self, waiting: _Open, status: Pending, other: Pending) -> None:
+        """Another pending value has taken the place of an open violation's."""
+        del self._open[status, waiting.values]
+        self.broken_at_end -= status.ending
+        self._wait(other, waiting.positions, waiting.count, waiting.values)
 
     def feed(self, event: Event, position: int | None = None) -> None:
         """Process a step of one event. `position`: its index; default: one more than before."""
@@ -186,7 +239,7 @@ class MetricMonitor:
         self._evaluator.step(self.position + 1 if position is None else position, time, (event,))
         if self._found:
             self._settle()
-        if self._started is None:
+        if not self._started:
             self._start()
 
     def feed_step(self, time: int, events: Sequence[Event]) -> None:
@@ -194,26 +247,17 @@ class MetricMonitor:
         self._evaluator.step(self.position + 1, time, events)
         if self._found:
             self._settle()
-        if self._started is None:
+        if not self._started:
             self._start()
 
     def _start(self) -> None:
-        self._started = junction(False, [check() for check in self._at_start])
-        if isinstance(self._started, Pending):
-            self._started.listeners.append(self._decide_start)
-        elif not self._started:
-            self._decide_start(False)
-
-    def _decide_start(self, value: bool) -> None:
-        self._started = value
-        if not value:
-            self._record(Violation(0, (), self.position))
-
-    @property
-    def first_irreparable(self) -> int | None:
-        """The first step from which a violation was certain, None before that."""
-        certain = [violation.certain for violation in self.violations if violation.certain is not None]
-        return min(certain, default=None)
+        """Evaluate what the rule says of the first step: it is a violation unless that is true."""
+        self._started = True
+        status = negation(junction(False, [check() for check in self._at_start]))
+        if isinstance(status, Pending):
+            self._wait(status, (0,), 1, ())
+        elif status:
+            self._record([Violation(0, (), self.position)], 1)
 
     def value_at_end(self, end: int | None = None) -> bool | None:
         """Whether the trace satisfies the rule if it ends now.
@@ -223,42 +267,46 @@ class MetricMonitor:
         """
         if self.violation_count:
             return False
-        if self._started is None:
+        if not self._started:
             return self.rule.holds_without_events()
-        strict = self._value(None)
-        return strict if strict or end is None else self._value(end)
-
-    def _value(self, end: int | None) -> bool | None:
-        values = [None if (value := status.at_end(end)) is None else not value for status in self._open]
-        if isinstance(self._started, Pending):
-            values.append(self._started.at_end(end))
-        return False if False in values else None if None in values else True
+        if not self.broken_at_end:
+            return True
+        if end is None:
+            return False
+        values = [status.at_end(end) for status, _ in self._open]
+        return False if True in values else None if None in values else True
 
     def owed(self, end: int | None = None) -> list[Violation]:
-        """The violations that the end of the trace makes certain."""
-        found = [
-            Violation(position, values, None)
-            for status, (position, values) in self._open.items()
+        """The violations that the end of the trace makes certain; of steps that wait for the same, the first."""
+        return [
+            violation
+            for (status, _), waiting in self._open.items()
             if status.at_end(end) is True
+            for violation in waiting.violations(None)
         ]
-        if isinstance(self._started, Pending) and self._started.at_end(end) is False:
-            found.append(Violation(0, (), None))
-        return found
+
+    def owed_count(self, end: int | None = None) -> int:
+        """How many violations the end of the trace makes certain."""
+        return sum(waiting.count for (status, _), waiting in self._open.items() if status.at_end(end) is True)
 
     @property
     def undecided(self) -> list[Violation]:
-        """What may still become a violation: the steps and the values for which the future decides."""
-        found = [Violation(position, values, None) for position, values in self._open.values()]
-        if isinstance(self._started, Pending):
-            found.append(Violation(0, (), None))
-        return found
+        """What may still become a violation: the steps and the values for which the future decides; of steps that wait
+        for the same, the first.
+        """
+        return [violation for waiting in self._open.values() for violation in waiting.violations(None)]
+
+    @property
+    def undecided_count(self) -> int:
+        """For how many steps and values the future decides."""
+        return sum(waiting.count for waiting in self._open.values())
 
     @property
     def verdict(self) -> Verdict:
         """Violated or satisfied if no continuation can change that; open if it is broken should the trace end now."""
         if self.violation_count:
             return "violated"
-        if self._started is True and not self._watching:
+        if self._started and not self._open and not self._watching:
             return "satisfied"
         return "holding" if self.value_at_end() else "open"
 

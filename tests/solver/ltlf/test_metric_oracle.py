@@ -285,6 +285,45 @@ def test_memory_is_bounded_by_window_and_live_keys() -> None:
     assert max(entries) < 100 * 120  # an account has 12 payments an hour
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "G(A -> F D)",
+        "forall x: G(A(q == x) -> F D(q == x))",
+        "forall x: G(A(q == x) -> F B(q == x) & F D(q == x))",
+        "forall x: G(A(q == x) -> F D(q == x) & F B(q == x))",
+        "G(A -> F[> 10s] D)",
+        "G(A -> F(B & F D))",
+        "G(A -> X F D)",
+        "G(A -> !C U D)",
+        "G(A -> (F D) U C)",
+        "G(F B)",
+        "G(A -> F[<= 10s] B | F D)",
+    ],
+)
+def test_duties_that_wait_for_the_same_event_are_kept_once(text: str) -> None:
+    monitor = MetricMonitor(MetricRule(parse(text)))
+    entries: list[int] = []
+    for number in range(1200):
+        monitor.feed(Event("AABC"[number % 4], {"q": number % 2}, time=number))
+        monitor.violations.clear()
+        if number % 400 == 399:
+            entries.append(_entries(monitor))
+    assert entries[2] <= entries[0] + 8, entries
+
+
+def test_all_steps_that_wait_for_the_same_event_are_counted() -> None:
+    monitor = MetricMonitor(MetricRule(parse("forall x: G(A(q == x) -> F B(q == x) & F D(q == x))")))
+    for number in range(60):
+        monitor.feed(Event("AB"[number % 2], {"q": 1}, time=number))
+    assert monitor.undecided_count == monitor.owed_count() == 30
+    assert [found.position for found in monitor.owed()] == list(range(0, 20, 2))
+    monitor.feed(Event("D", {"q": 1}, time=60))
+    assert monitor.undecided_count == 0
+    assert monitor.value_at_end() is True
+    assert monitor.verdict == "holding"
+
+
 def _entries(monitor: MetricMonitor) -> int:
     """How many entries the tables of a monitor have, with those of nested containers."""
     counted: set[int] = set()
