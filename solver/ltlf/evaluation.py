@@ -33,7 +33,7 @@ from lawtrace.solver.ltlf.conditions import (
 from lawtrace.solver.ltlf.duties import NextTable, UntilTable
 from lawtrace.solver.ltlf.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
 from lawtrace.solver.ltlf.pending import Pending, Status, junction, negation
-from lawtrace.solver.ltlf.relations import EventTotals, PastTable, summarise
+from lawtrace.solver.ltlf.relations import PastTable
 from lawtrace.solver.ltlf.safety import unsafe
 from lawtrace.solver.ltlf.syntax import (
     And,
@@ -67,6 +67,7 @@ from lawtrace.solver.ltlf.terms import (
     is_value,
     leaves,
 )
+from lawtrace.solver.ltlf.totals import EventTotals, RelationTotals, summarise
 
 
 @dataclass(slots=True)
@@ -201,7 +202,10 @@ class Evaluator:
             case Compare():
                 return self._assignment(formula, bound)
             case Exists(variables, body):
-                return self.compile_generator(body, bound - frozenset(variables))
+                projected: Generator | None = None
+                if isinstance(body, Since):
+                    projected = self._past_table(body).projected(tuple(sorted(free)), bound)
+                return projected or self.compile_generator(body, bound - frozenset(variables))
             case And(parts):
                 stages: list[Generator] = []
                 for part in self._ordered(formula, parts, bound):
@@ -373,6 +377,10 @@ class Evaluator:
             return totals.value
         if not isinstance(leaf, RelationAggregate):
             raise TypeError(leaf)
+        if isinstance(leaf.formula, Since):
+            table = self._past_table(leaf.formula)
+            if RelationTotals.suits(leaf, table):
+                return RelationTotals(leaf, table).value
         generate = self.compile_generator(leaf.formula, free_variables(leaf.formula) - frozenset(leaf.variables))
         read = self.moment.reader(leaf.variables)
         term = None if leaf.term is None else self._term(leaf.term)

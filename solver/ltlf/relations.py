@@ -1,35 +1,21 @@
-"""Tables of the past: for which values S and Y are true, and the totals of aggregates."""
+"""Tables of the past: for which values S and Y are true."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
-from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.moment import Compiler, Generator, Key, as_key, from_key
+from lawtrace.solver.ltlf.moment import Compiler, Generator, Key
 from lawtrace.solver.ltlf.pending import Status
-from lawtrace.solver.ltlf.safety import unsafe, unsafe_since
-from lawtrace.solver.ltlf.syntax import EventAggregate, Formula, Not, Since, Top, Yesterday, free_variables
-from lawtrace.solver.ltlf.terms import MISSING, Missing, Value
+from lawtrace.solver.ltlf.safety import unsafe_since
+from lawtrace.solver.ltlf.syntax import Formula, Not, Since, Top, Yesterday, free_variables
 
 
-def summarise(function: str, values: Sequence[Value]) -> Value:
-    """The aggregate of some values; MISSING if there is none."""
-    if function == "count":
-        return len(values)
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    if function == "sum":
-        return sum(numbers)
-    if not numbers:
-        return MISSING
-    match function:
-        case "min":
-            return min(numbers)
-        case "max":
-            return max(numbers)
-        case "avg":
-            return sum(numbers) / len(numbers)
-        case _:
-            return values[-1]
+class Observer(Protocol):
+    """What follows the entries of a table."""
+
+    def inserted(self, key: Key) -> None: ...
+
+    def discarded(self, key: Key) -> None: ...
 
 
 class PastTable:
@@ -50,6 +36,7 @@ class PastTable:
         self._generate = compiler.compile_generator(operand, frozenset())
         self._read = self.moment.reader(self.variables)
         self._write = self.moment.writer(self.variables)
+        self.observers: list[Observer] = []
         self._entries: dict[Key, deque[int]] = {}
         self._oldest: deque[tuple[int, Key]] = deque()
         self._indexes: dict[tuple[int, ...], dict[Key, dict[Key, None]]] = {}
@@ -109,18 +96,19 @@ class PastTable:
             self._keeps()
         for _ in self._generate():
             self._insert(self._read(), moment.time)
-        if self.window.upper is not None:
-            while self._oldest and self.window.closed(self._oldest[0][0], moment.time):
-                _, key = self._oldest.popleft()
-                times = self._entries.get(key)
-                if times is not None:
-                    self._prune(times)
-                    if not times:
-                        self._discard(key)
+        self.forget_old()
 
-    def _prune(self, times: deque[int]) -> None:
-        while times and self.window.closed(times[0], self.moment.time):
-            times.popleft()
+    def forget_old(self) -> None:
+        """Drop the entries that the window has passed."""
+        window, now = self.window, self.moment.time
+        while self._oldest and window.closed(self._oldest[0][0], now):
+            _, key = self._oldest.popleft()
+            times = self._entries.get(key)
+            if times is not None:
+                while times and window.closed(times[0], now):
+                    times.popleft()
+                if not times:
+                    self._discard(key)
 
     def _insert(self, key: Key, time: int) -> None:
         times = self._entries.get(key)
@@ -128,6 +116,8 @@ class PastTable:
             self._entries[key] = deque((time,))
             for places, index in self._indexes.items():
                 index.setdefault(tuple(key[place] for place in places), {})[key] = None
+            for observer in self.observers:
+                observer.inserted(key)
         elif self.window.lower is None:
             times[-1] = time
         elif self.window.upper is None:
@@ -140,6 +130,8 @@ class PastTable:
     def _discard(self, key: Key) -> None:
         if self._entries.pop(key, None) is None:
             return
+        for observer in self.observers:
+            observer.discarded(key)
         for places, index in self._indexes.items():
             part = tuple(key[place] for place in places)
             index[part].pop(key, None)
@@ -179,134 +171,24 @@ class PastTable:
 
         return generate
 
+    def projected(self, names: tuple[str, ...], bound: frozenset[str]) -> Generator | None:
+        """The different values of some variables in the entries; None if that needs a look at each entry."""
+        known = bound.intersection(names)
+        if self._yesterday or self.window.lower is not None or (known and len(known) < len(names)):
+            return None
+        places = tuple(self.variables.index(name) for name in names)
+        index = self._indexes.setdefault(places, {})
+        read, write = self.moment.reader(names), self.moment.writer(names)
 
-@dataclass(slots=True)
-class _Group:
-    """The events that one aggregate counts for one combination of values: one by one under a window, else in sum."""
+        def present() -> Iterator[Status]:
+            self.forget_old()
+            if read() in index:
+                yield True
 
-    entries: deque[tuple[int, Value]] = field(default_factory=deque[tuple[int, Value]])
-    count: int = 0
-    total: float = 0
-    lowest: float | None = None
-    highest: float | None = None
-    last: Value = None
-    distinct: set[Hashable] = field(default_factory=set[Hashable])
+        def generate() -> Iterator[Status]:
+            self.forget_old()
+            for part in list(index):
+                write(part)
+                yield True
 
-
-class EventTotals:
-    """`sum(x of A [w] since B)` for each combination of the values of the variables of A."""
-
-    def __init__(self, compiler: Compiler, leaf: EventAggregate) -> None:
-        self.moment = compiler.moment
-        self.leaf = leaf
-        self.variables = tuple(sorted(leaf.atom.variables))
-        self._read = self.moment.reader(self.variables)
-        self._groups: dict[Key, _Group] = {}
-        self._oldest: deque[tuple[int, Key]] = deque()
-        self._windowed = not leaf.window.unlimited
-        self._reset: Generator | None = None
-        tools = {leaf.atom.tool}
-        self._events = self._compile_events(compiler)
-        if leaf.since is not None:
-            if missing := leaf.since.variables - leaf.atom.variables:
-                raise unsafe(leaf.since, missing)
-            self._reset = compiler.compile_generator(leaf.since, frozenset())
-            self._reset_names = tuple(name for name in self.variables if name in leaf.since.variables)
-            self._reset_read = self.moment.reader(self._reset_names)
-            tools.add(leaf.since.tool)
-        self.tools: frozenset[str] | None = frozenset(tools)
-
-    def _compile_events(self, compiler: Compiler) -> Callable[[], Iterator[tuple[Key, Event]]]:
-        """The counted events of this step with their keys, one for each event."""
-        moment, atom = self.moment, self.leaf.atom
-
-        def events() -> Iterator[tuple[Key, Event]]:
-            everything = moment.events
-            for event in everything.get(atom.tool, ()):
-                moment.events = {atom.tool: [event]}
-                for _ in generate():
-                    yield self._read(), event
-            moment.events = everything
-
-        generate = compiler.compile_generator(atom, frozenset())
-        return events
-
-    def update(self) -> None:
-        leaf, now = self.leaf, self.moment.time
-        for key, event in list(self._events()):
-            value = None
-            if leaf.term is not None:
-                bindings = {name: from_key(part) for name, part in zip(self.variables, key, strict=True)}
-                value = leaf.term.value(event, bindings)
-                if isinstance(value, Missing):
-                    continue
-            group = self._groups.setdefault(key, _Group())
-            if self._windowed:
-                group.entries.append((now, value))
-                if leaf.window.upper is not None:
-                    self._oldest.append((now, key))
-            else:
-                self._add(group, value)
-        self._forget_old()
-        if self._reset is not None:
-            for _ in self._reset():
-                part = self._reset_read()
-                if self._reset_names == self.variables:
-                    self._groups.pop(part, None)
-                    continue
-                places = [self.variables.index(name) for name in self._reset_names]
-                for key in [key for key in self._groups if tuple(key[place] for place in places) == part]:
-                    del self._groups[key]
-
-    def _add(self, group: _Group, value: Value) -> None:
-        group.last = value
-        if self.leaf.distinct:
-            group.distinct.add(as_key(value))
-        if self.leaf.function in ("count", "last"):
-            group.count += 1
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            group.count += 1
-            group.total += value
-            group.lowest = value if group.lowest is None else min(group.lowest, value)
-            group.highest = value if group.highest is None else max(group.highest, value)
-
-    def _forget_old(self) -> None:
-        """Drop what the window has passed in all groups, so that values that are not asked for again cost nothing."""
-        while self._oldest and self.leaf.window.closed(self._oldest[0][0], self.moment.time):
-            _, key = self._oldest.popleft()
-            group = self._groups.get(key)
-            if group is not None:
-                self._forget(group)
-                if not group.entries:
-                    del self._groups[key]
-
-    def _forget(self, group: _Group) -> None:
-        """Drop what the window has passed."""
-        window, now = self.leaf.window, self.moment.time
-        while group.entries and window.closed(group.entries[0][0], now):
-            group.entries.popleft()
-
-    def value(self) -> Value:
-        leaf, group = self.leaf, self._groups.get(self._read())
-        if group is None:
-            return 0 if leaf.function in ("count", "sum") else MISSING
-        if self._windowed:
-            self._forget(group)
-            if not group.entries:
-                del self._groups[self._read()]
-            opened: list[Value] = [value for time, value in group.entries if leaf.window.opened(time, self.moment.time)]
-            return len(set(map(as_key, opened))) if leaf.distinct else summarise(leaf.function, opened)
-        if leaf.distinct:
-            return len(group.distinct)
-        match leaf.function:
-            case "count":
-                return group.count
-            case "sum":
-                return group.total
-            case "min" | "max":
-                found = group.lowest if leaf.function == "min" else group.highest
-                return MISSING if found is None else found
-            case "avg":
-                return group.total / group.count if group.count else MISSING
-            case "last":
-                return group.last
+        return present if known or not names else generate

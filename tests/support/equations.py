@@ -6,6 +6,7 @@ looks at each step that it quantifies over, each quantifier at each value.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -265,7 +266,8 @@ def _summary(function: str, values: list[Any]) -> Any:
     if function == "last":
         return values[-1] if values else MISSING
     if function == "sum":
-        return sum(numbers)
+        return float(sum(map(Fraction, numbers)))
     if not numbers:
         return MISSING
-    return {"min": min(numbers), "max": max(numbers), "avg": sum(numbers) / len(numbers)}[function]
+    mean = float(sum(map(Fraction, numbers))) / len(numbers)
+    return {"min": min(numbers), "max": max(numbers), "avg": mean}[function]

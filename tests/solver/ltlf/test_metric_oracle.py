@@ -14,14 +14,15 @@ import pytest
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf import duties, evaluation, relations
+from lawtrace.solver.ltlf import duties, evaluation, totals
 from lawtrace.solver.ltlf.duties import UntilTable
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
 from lawtrace.solver.ltlf.moment import Moment
 from lawtrace.solver.ltlf.parser import parse
-from lawtrace.solver.ltlf.relations import EventTotals, PastTable
+from lawtrace.solver.ltlf.relations import PastTable
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.terms import is_value
+from lawtrace.solver.ltlf.totals import EventTotals
 from lawtrace.solver.ltlf.windows import Window
 from tests.support.equations import Step, holds, value_at_end
 from tests.support.random_formulas import RandomFormulas
@@ -221,9 +222,9 @@ def _first_element_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def _sum_counts_truth(patch: pytest.MonkeyPatch) -> None:
-    real = relations.summarise
+    real = totals.summarise
     patch.setattr(
-        relations,
+        evaluation,
         "summarise",
         lambda function, values: sum(values) if function == "sum" else real(function, values),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     )
