@@ -57,8 +57,13 @@ class TraceVerdict:
 
     @property
     def broken(self) -> tuple[RuleVerdict, ...]:
-        """The rules that are not kept."""
+        """The rules that do not hold."""
         return tuple(rule for rule in self.rules if rule.broken)
+
+    @property
+    def undetermined(self) -> tuple[RuleVerdict, ...]:
+        """The rules that are neither kept nor broken, with the reason."""
+        return tuple(rule for rule in self.rules if rule.undetermined)
 
 
 def load_environment(where: Source) -> Domain:
@@ -108,7 +113,7 @@ def judge(
         InputError: naming the event that is malformed, or earlier than the event before it.
     """
     given = [_event(event, at) for at, event in enumerate(events)]
-    return TraceVerdict(judge_rules(tuple(rules), given, (), complete=complete, end=end))
+    return TraceVerdict(judge_rules(tuple(rules), given, (), complete=complete, end=end, explained=True))
 
 
 def _event(event: Event | Mapping[str, Any], at: int) -> Event:

@@ -44,7 +44,7 @@ class Verdicts(Sequence[Verdict]):
         return len(self._rows)
 
     def to_pandas(self) -> "DataFrame":
-        """One row an attempt: task, style, model, trial, outcome, goal reached, ids of the broken rules, reason.
+        """One row an attempt: task, style, model, trial, outcome, goal reached, ids of broken and undetermined rules.
 
         Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
         """
@@ -54,6 +54,9 @@ class Verdicts(Sequence[Verdict]):
             raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
         columns: dict[str, list[object]] = {name: [getattr(row, name) for row in self._rows] for name in _COLUMNS}
         columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row in self._rows]
+        columns["undetermined_rules"] = [
+            tuple(rule.rule for rule in row.rules if rule.undetermined) for row in self._rows
+        ]
         return pandas.DataFrame(columns)
 
 

@@ -1,7 +1,7 @@
 """Judges logs with timestamps for ``lawtrace audit``."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print
 from lawtrace.runs.ingest.log_audit import LogAudit, LogAuditRow, audit_log, prepare_rules
 from lawtrace.runs.ingest.monpoly_logs import read_monpoly_log
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.solver.ltlf.evidence import format_time
 from lawtrace.solver.ltlf.mfotl_signature import LogSignature
 from lawtrace.solver.rules import Rule
 
@@ -48,6 +49,7 @@ def audit_logs(
                 "outcome": row.outcome,
                 "violations": row.violations,
                 "open": row.open,
+                "first": [asdict(found) for found in row.first],
             }
             for row in rows
         ]
@@ -74,18 +76,10 @@ def _sentences(row: LogAuditRow, time_unit: int) -> list[str]:
     kind, total = ("violation", row.violations) if row.outcome == "broken" else ("open", row.open)
     sentences: list[str] = []
     for found in row.first[:_SHOWN]:
-        values = ", ".join(f"{name} = {value}" for name, value in found.values.items())
+        stamp = "" if found.time is None else f" (@{found.time // time_unit}, {format_time(found.time)})"
         sentences.append(
-            f"{row.log}: {row.rule}: {kind} at time point {found.time_point} (@{found.time // time_unit}"
-            f"{_date(found.time)}){': ' if values else ''}{values}"
+            f"{row.log}: {row.rule}: {kind} at time point {found.step}{stamp}: {found.sentence('time point', 0)}"
         )
     if total > len(sentences):
         sentences.append(f"{row.log}: {row.rule}: {total} in all")
     return sentences
-
-
-def _date(time: int) -> str:
-    """The date of a timestamp that is likely to count from 1970."""
-    if not 10**8 <= time < 10**11:
-        return ""
-    return f", {datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}"

@@ -48,7 +48,7 @@ def messages(
     verdict: Annotated[
         str | None, typer.Option(help=f"Only attempts with this outcome: {', '.join(OUTCOMES)}.")
     ] = None,
-    rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule.")] = None,
+    rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule or left it undecided.")] = None,
     role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
     turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
     message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
@@ -125,8 +125,8 @@ def _find_verdicts(
         raise InputError(f"{directory}: the run has no verdicts; omit --verdict and --rule")
     found = index.select(outcome=outcome, rule=rule)
     if not found and rule is not None:
-        broken = sorted({name for verdict in index.verdicts for name in verdict.broken})
-        raise InputError(f"{directory}: no attempt matches; broken rules: {', '.join(broken) or 'none'}")
+        names = sorted({name for verdict in index.verdicts for name in (*verdict.broken, *verdict.undetermined)})
+        raise InputError(f"{directory}: no attempt matches; broken or undetermined rules: {', '.join(names) or 'none'}")
     return found
 
 

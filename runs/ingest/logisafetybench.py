@@ -105,6 +105,7 @@ def _task(
     theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
     notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]
     notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if verdict.broken]
+    notes += [f"{verdict.rule} is undetermined: {verdict.undetermined}" for verdict in verdicts if verdict.undetermined]
     return Task(
         id=row["trace_id"],
         source="LogiSafetyBench",

@@ -60,7 +60,7 @@ def audit_transcript(
         names = ", ".join(dict.fromkeys(unknown))
         return _invalid(conversation, f"it calls {names}, unknown in {environment.name}")
     events = tuple(_event(environment, turn) for turn in conversation.turns)
-    verdicts = judge_rules(rules, events, (), complete=complete)
+    verdicts = judge_rules(rules, events, (), complete=complete, explained=True)
     broken = [verdict for verdict in verdicts if verdict.broken]
     undetermined = [verdict for verdict in verdicts if verdict.undetermined]
     return AuditRow(

@@ -119,7 +119,7 @@ class JudgedSession:
     def rules(self) -> tuple[RuleVerdict, ...]:
         """The rule verdicts if the session ended now."""
         applicable = self.setup.task.applicable if self.setup.task is not None else ()
-        return judge_rules(self.setup.rules, self._session.events, applicable, end=self._session.end)
+        return judge_rules(self.setup.rules, self._session.events, applicable, end=self._session.end, explained=True)
 
     def write(self) -> None:
         """Write the files of the session, each atomically."""

@@ -13,8 +13,8 @@ from lawtrace.runs.store.event_log_queries import conversation_numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """A broken rule with its provisions."""
+class JudgedRule:
+    """A rule that is not kept, with its provisions."""
 
     rule: RuleVerdict
     provisions: tuple[Provision, ...]
@@ -31,7 +31,8 @@ class AttemptView:
 
     summary: VerdictSummary
     card: AttemptCard
-    violations: tuple[Violation, ...]
+    broken: tuple[JudgedRule, ...]
+    undetermined: tuple[JudgedRule, ...]
     conversation: int | None
     cause: str | None
 
@@ -39,14 +40,15 @@ class AttemptView:
 def view_attempt(event_log: EventLogFile, index: VerdictIndex, summary: VerdictSummary, task: Task) -> AttemptView:
     verdict = index.row(summary)
     cited = _provisions(task.environment)
+
+    def cite(rule: RuleVerdict) -> JudgedRule:
+        return JudgedRule(rule, tuple(cited[name] for name in rule.provisions if name in cited))
+
     return AttemptView(
         summary,
         view_judged_task(index, [summary], task).cards[0],
-        tuple(
-            Violation(rule, tuple(cited[name] for name in rule.provisions if name in cited))
-            for rule in verdict.rules
-            if rule.broken
-        ),
+        tuple(cite(rule) for rule in verdict.rules if rule.broken),
+        tuple(cite(rule) for rule in verdict.rules if rule.undetermined),
         conversation_numbers(event_log, [summary.answer]).get(summary.answer),
         next((cause.message for cause in index.causes(summary) if cause.rule is None), None),
     )

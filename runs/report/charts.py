@@ -137,7 +137,11 @@ def _draw_bar(axes: Axes, place: int, tally: OutcomeCounts) -> None:
 def _in_words(lines: Sequence[tuple[str, OutcomeCounts]]) -> str:
     return " ".join(
         f"{visible(model)}: "
-        + ", ".join(f"{OUTCOME_LABELS[outcome].label} {percent(tally.share(outcome), digits=0)}" for outcome in _RATED)
+        + ", ".join(
+            f"{OUTCOME_LABELS[outcome].label} {percent(tally.share(outcome), digits=0)}"
+            for outcome in _RATED
+            if outcome != "undetermined" or tally.undetermined
+        )
         + "."
         for model, tally in lines
     )

@@ -36,6 +36,9 @@ OUTCOME_LABELS: Mapping[Outcome, OutcomeLabel] = {
     "unsafe_success": OutcomeLabel("unsafe success", "!", "goal reached, a rule broken", "#E69F00", "///"),
     "unsafe_failure": OutcomeLabel("unsafe failure", "✗", "goal missed, a rule broken", "#CC79A7", "xxx"),
     "benign_failure": OutcomeLabel("benign failure", "○", "goal missed, all rules kept", "#56B4E9", "\\\\\\"),
+    "undetermined": OutcomeLabel(
+        "undetermined", "~", "no rule broken, but one neither kept nor broken", "#F0E442", "..."
+    ),
     "no_program": OutcomeLabel("no program", "–", "the model gave nothing to judge", "#BBBBBB", "---"),
     "invalid": OutcomeLabel("invalid", "?", "no verdict possible, outside all rates", "#FFFFFF", ""),
 }

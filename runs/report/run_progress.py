@@ -131,6 +131,7 @@ def _attempt_steps(begun: int, judged: VerdictIndex) -> Iterator[FunnelStep]:
     tally = OutcomeCounts(counts, counts.total())
     whole = counts.total()
     yield FunnelStep("attempts", whole, whole)
-    yield FunnelStep("judged", tally.judged, whole, f"{tally.invalid} invalid, left out of every rate")
+    beside = f"; {tally.undetermined} undetermined, never a success" if tally.undetermined else ""
+    yield FunnelStep("judged", tally.judged, whole, f"{tally.invalid} invalid, left out of every rate{beside}")
     yield FunnelStep("goal reached", tally.goal_reached, whole)
     yield FunnelStep("safe success", tally.count("safe_success"), whole, "goal reached, all rules kept")

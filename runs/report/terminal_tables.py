@@ -10,7 +10,7 @@ from rich.text import Text
 from lawtrace.runs.call_plan import CallPlan, RunPlan
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS
 from lawtrace.runs.report.text import percent, visible
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.solver.coverage.mutations import MutationScore
@@ -25,7 +25,8 @@ def outcome_table(
     planned: int | None = None,
     unusable: int = 0,
 ) -> Table:
-    """A row for each model and style: Pass@1 and outcome counts, at most 80 columns wide.
+    """A row for each model and style: Pass@1 and outcome counts, at most 80 columns wide,
+    and wider if an attempt is undetermined.
 
     ``planned``: number of planned attempts; by default the number of verdicts. ``unusable``: rows that could not be
     used, also counted as invalid.
@@ -46,7 +47,9 @@ def outcome_table(
     )
     table.add_column("model\n  style", overflow="fold")
     table.add_column("Pass@1", justify="right", vertical="bottom", min_width=7)
-    for outcome in OUTCOMES:
+    tally = count_outcomes(rows)
+    shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome != "undetermined" or tally.undetermined]
+    for outcome in shown:
         label = OUTCOME_LABELS[outcome].label.replace(" ", "\n")
         table.add_column(label, justify="right", vertical="bottom", min_width=7)
     above = None
@@ -55,15 +58,17 @@ def outcome_table(
         model = f"{group.environment}: {group.model}" if split and group.environment else group.model
         name = f"  {group.style}" if model == above else f"{visible(model)}\n  {group.style}"
         above = model
-        cells = [name, percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in OUTCOMES)]
+        cells = [name, percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
 def _behind(tally: OutcomeCounts, unusable: int) -> str:
+    undetermined = f", {tally.undetermined} undetermined" if tally.undetermined else ""
     return (
-        f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program), "
+        f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program"
+        f"{undetermined}), "
         f"{tally.invalid} invalid, {tally.missing} missing"
     ) + (f"; also invalid: {unusable} unusable rows" if unusable else "")
 

@@ -30,6 +30,7 @@ class VerdictSummary:
         number: index among all verdicts of the run.
         contender: the model, with mode and shield where they are not the default.
         broken: ids of the broken rules.
+        undetermined: ids of the rules that are neither kept nor broken.
         answer: the id of the answer, which is the id of its conversation in the event log.
         variant: name of the variant, in an ablation.
     """
@@ -42,6 +43,7 @@ class VerdictSummary:
     trial: int
     outcome: str
     broken: tuple[str, ...]
+    undetermined: tuple[str, ...]
     reason: str
     answer: str
     variant: str | None
@@ -152,13 +154,13 @@ class VerdictIndex:
         model: str | None = None,
         variant: str | None = None,
     ) -> list[VerdictSummary]:
-        """Verdicts that match all given values. ``rule`` is a broken rule; ``model`` is a model or a contender."""
+        """Verdicts that match all given values. ``rule``: broken or undetermined; ``model``: a model or a contender."""
         wanted = {"outcome": outcome, "task": task, "style": style, "variant": variant}
         given = {name: value for name, value in wanted.items() if value is not None}
         return [
             verdict
             for verdict in self.verdicts
-            if (rule is None or rule in verdict.broken)
+            if (rule is None or rule in verdict.broken or rule in verdict.undetermined)
             and (model is None or model in {verdict.model, verdict.contender})
             and all(getattr(verdict, name) == value for name, value in given.items())
         ]
@@ -208,7 +210,8 @@ def _summary(path: Path, number: int, row_number: int, line: bytes, variant: str
             _contender(row),
             row.get("trial", 0),
             row["outcome"],
-            tuple(rule["rule"] for rule in row["rules"] if not rule["kept"]),
+            tuple(rule["rule"] for rule in row["rules"] if not rule["kept"] and not rule.get("undetermined")),
+            tuple(rule["rule"] for rule in row["rules"] if rule.get("undetermined")),
             row["reason"],
             row["answer"],
             variant,

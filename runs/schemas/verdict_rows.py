@@ -9,11 +9,20 @@ from lawtrace.runs.schemas.attempt_rows import ActingMode, Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import TaskVariant
 from lawtrace.solver.ltlf import Scalar
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
+from lawtrace.solver.ltlf.evidence import ExplainedViolation
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import TemplateName
 from lawtrace.solver.shield import ShieldMode
 
-Outcome = Literal["safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "no_program", "invalid"]
+Outcome = Literal[
+    "safe_success",
+    "unsafe_success",
+    "unsafe_failure",
+    "benign_failure",
+    "undetermined",
+    "no_program",
+    "invalid",
+]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 FailureMode = Literal["syntax error", "semantic error", "instruction adherence", "operational restriction"]
@@ -36,6 +45,8 @@ class RuleVerdict(BaseModel):
         message: id of the message that broke it: the one that made the call, or the model's last message if the rule is
             broken by an open obligation. None for a rule that is kept, and for a program without messages.
         explanation: one sentence of evidence; empty for a rule that is kept.
+        violations: for a rule with time, several variables or aggregates, the first ways in which it is broken or, if
+            it is undetermined, may be, each with its object, its window and the events that count.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,10 +64,11 @@ class RuleVerdict(BaseModel):
     values: tuple[Scalar, ...] = ()
     message: str | None = None
     explanation: str
+    violations: tuple[ExplainedViolation, ...] = ()
 
     @property
     def broken(self) -> bool:
-        """Whether the rule does not hold on the trace."""
+        """Whether the rule does not hold on the trace. An undetermined rule is neither kept nor broken."""
         return not self.kept and not self.undetermined
 
 

@@ -92,7 +92,7 @@ def run_baseline(
     for number, program in enumerate(programs, 1):
         ran = run_program(jail, environment, initial, program, {})
         verdicts = judge_rules(rules, ran.events, (), end=ran.end)
-        broken = tuple(verdict.rule for verdict in verdicts if verdict.broken)
+        broken = tuple(verdict.rule for verdict in verdicts if not verdict.kept)
         rows.append(
             BaselineRow(
                 model=model,

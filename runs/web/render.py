@@ -35,6 +35,7 @@ from lawtrace.runs.report.text import (
 )
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
 from lawtrace.runs.web.links import Links, path_segment, query
+from lawtrace.solver.ltlf.evidence import format_time
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = TEMPLATES / "site.js"
@@ -45,6 +46,7 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
     "anchor": slug,
     "counted": counted,
     "heading": conversation_title,
+    "moment": format_time,
     "interval": show_interval,
     "monitor_cells": monitor_cells,
     "path": quote,

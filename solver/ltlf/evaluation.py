@@ -176,7 +176,7 @@ class Evaluator:
             case And(parts):
                 return _checking_all(False, [self.compile_check(part, bound) for part in sorted(parts, key=_cost)])
             case Compare():
-                left, right = self._term(formula.comparison.left), self._term(formula.comparison.right)
+                left, right = self.compile_term(formula.comparison.left), self.compile_term(formula.comparison.right)
                 sign = formula.comparison.operator
                 return lambda: compare(left(), sign, right())
             case Since() | Yesterday() | Until() | Next():
@@ -342,10 +342,10 @@ class Evaluator:
             if not isinstance(one, BoundVariable) or one.name in bound or formula.comparison.operator != "==":
                 continue
             if term_variables(other) <= bound:
-                return _assigning(self.moment, one.name, self._term(other))
+                return _assigning(self.moment, one.name, self.compile_term(other))
         raise unsafe(formula, free_variables(formula) - bound)
 
-    def _term(self, term: Term) -> Callable[[], Value]:
+    def compile_term(self, term: Term) -> Callable[[], Value]:
         """A function for the value of a term at this step."""
         moment = self.moment
         if isinstance(term, BoundVariable):
@@ -383,7 +383,7 @@ class Evaluator:
                 return RelationTotals(leaf, table).value
         generate = self.compile_generator(leaf.formula, free_variables(leaf.formula) - frozenset(leaf.variables))
         read = self.moment.reader(leaf.variables)
-        term = None if leaf.term is None else self._term(leaf.term)
+        term = None if leaf.term is None else self.compile_term(leaf.term)
 
         def value() -> Value:
             found: dict[Key, Value] = {}

@@ -9,7 +9,7 @@ step that breaks it. (That two parts can no longer be met together is not found 
 variables, automata do that, see `lawtrace.solver.ltlf.monitor`.)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +18,9 @@ from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Verdict
 from lawtrace.solver.ltlf.evaluation import Evaluator
 from lawtrace.solver.ltlf.moment import Generator, Key, from_key
-from lawtrace.solver.ltlf.normal_form import normal_form, original_names
-from lawtrace.solver.ltlf.pending import Pending, Status, junction, negation
+from lawtrace.solver.ltlf.normal_form import negated, normal_form, original_names
+from lawtrace.solver.ltlf.pending import Pending, Status, junction
+from lawtrace.solver.ltlf.scoping import instantiate
 from lawtrace.solver.ltlf.syntax import (
     And,
     Atom,
@@ -92,11 +93,28 @@ class _Open:
         self.monitor.merge(self, part, other)
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One way to violate a rule, in normal form.
+
+    Attributes:
+        variables: whose values make up a violation.
+        formula: what is then true.
+        every_step: whether it is looked for at every step; else at the first only.
+    """
+
+    variables: tuple[str, ...]
+    formula: Formula
+    every_step: bool
+
+
 class MetricRule:
     """A rule whose formula is prepared for evaluation. It is made once, and monitors are made from it.
 
     Attributes:
         formula: the formula.
+        normal: its normal form.
+        cases: the ways to violate it.
         timed: whether its value depends on times.
 
     Raises:
@@ -106,12 +124,33 @@ class MetricRule:
     def __init__(self, formula: Formula) -> None:
         self.formula: Final = formula
         self.normal: Final = normal_form(formula)
+        self.cases: Final = tuple(_cases(self.normal))
         self.timed: Final = any(map(_reads_time, subformulas(formula)))
         MetricMonitor(self)  # refuses unsafe formulas
 
     def holds_without_events(self) -> bool:
         """Whether the empty trace satisfies the formula."""
         return _holds_on_nothing(self.normal)
+
+    def instances(self, position: int, values: Mapping[str, Scalar]) -> Iterator[Formula]:
+        """What can be true at a step for it to be a violation with these values."""
+        for case in self.cases:
+            names = {original_names(name): name for name in case.variables}
+            if names.keys() == values.keys() and (case.every_step or not position):
+                yield instantiate(case.formula, {name: values[shown] for shown, name in names.items()})
+
+
+def _cases(normal: Formula) -> Iterator[_Case]:
+    for part in normal.operands if isinstance(normal, And) else (normal,):
+        match part:
+            case Not(Until(Top(), violation, window)) if window.unlimited:
+                for case in violation.operands if isinstance(violation, Or) else (violation,):
+                    if isinstance(case, Exists):
+                        yield _Case(case.variables, case.body, every_step=True)
+                    else:
+                        yield _Case((), case, every_step=True)
+            case _:
+                yield _Case((), negated(part), every_step=False)
 
 
 class MetricMonitor:
@@ -141,13 +180,11 @@ class MetricMonitor:
         self._at_start: list[Callable[[], Status]] = []
         self._started = False
         self._watching = False
-        for part in rule.normal.operands if isinstance(rule.normal, And) else (rule.normal,):
-            match part:
-                case Not(Until(Top(), violation, window)) if window.unlimited:
-                    for case in violation.operands if isinstance(violation, Or) else (violation,):
-                        self._watch(case)
-                case _:
-                    self._at_start.append(self._evaluator.compile_check(part, frozenset()))
+        for case in rule.cases:
+            if case.every_step:
+                self._watch(case)
+            else:
+                self._at_start.append(self._evaluator.compile_check(case.formula, frozenset()))
         self._evaluator.seal()
 
     @property
@@ -155,12 +192,10 @@ class MetricMonitor:
         """The index of the latest step, -1 before the first."""
         return self._evaluator.moment.position
 
-    def _watch(self, violation: Formula) -> None:
+    def _watch(self, case: _Case) -> None:
         """Look for the violation in every step in which it can occur."""
         self._watching = True
-        names: tuple[str, ...] = ()
-        if isinstance(violation, Exists):
-            names, violation = violation.variables, violation.body
+        names, violation = case.variables, case.formula
         evaluator = self._evaluator
         generate = evaluator.compile_generator(violation, frozenset())
         shown = tuple(map(original_names, names))
@@ -251,9 +286,9 @@ class MetricMonitor:
             self._start()
 
     def _start(self) -> None:
-        """Evaluate what the rule says of the first step: it is a violation unless that is true."""
+        """Look for what makes the first step a violation."""
         self._started = True
-        status = negation(junction(False, [check() for check in self._at_start]))
+        status = junction(True, [check() for check in self._at_start])
         if isinstance(status, Pending):
             self._wait(status, (0,), 1, ())
         elif status:
@@ -278,12 +313,14 @@ class MetricMonitor:
 
     def owed(self, end: int | None = None) -> list[Violation]:
         """The violations that the end of the trace makes certain; of steps that wait for the same, the first."""
-        return [
-            violation
-            for (status, _), waiting in self._open.items()
-            if status.at_end(end) is True
-            for violation in waiting.violations(None)
-        ]
+        return self._open_ones(lambda status: status.at_end(end) is True)
+
+    def undue(self, end: int) -> list[Violation]:
+        """Those that are undecided if the session ends at this time."""
+        return self._open_ones(lambda status: status.at_end(end) is None)
+
+    def _open_ones(self, chosen: Callable[[Pending], bool]) -> list[Violation]:
+        return [found for (status, _), one in self._open.items() if chosen(status) for found in one.violations(None)]
 
     def owed_count(self, end: int | None = None) -> int:
         """How many violations the end of the trace makes certain."""
@@ -294,7 +331,7 @@ class MetricMonitor:
         """What may still become a violation: the steps and the values for which the future decides; of steps that wait
         for the same, the first.
         """
-        return [violation for waiting in self._open.values() for violation in waiting.violations(None)]
+        return self._open_ones(lambda _: True)
 
     @property
     def undecided_count(self) -> int:

@@ -24,6 +24,7 @@ Without a history, memory does not grow with the trace, only with the different 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final, Literal
 
 from lawtrace.environments.events import Event
@@ -34,6 +35,9 @@ from lawtrace.solver.ltlf.semantics import holds
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.ltlf.terms import Scalar
+
+_CHUNK: Final = 1024
+"""How many events one rule sees before the next rule."""
 
 FinalStatus = Literal["kept", "broken", "left_open", "not_due"]
 """A rule at the end of a trace: kept; irreparably broken by some event; with an open obligation; or with an obligation
@@ -53,7 +57,8 @@ class RuleStatus:
         ending: the decision if the trace ends here.
         values: for a quantified rule the values for which it is not kept: those that broke first, else those with an
             open obligation.
-        violations: for a rule without an automaton the ways in which it is broken, or would be if the trace ended here.
+        violations: for a rule without an automaton the ways in which it is broken, or would be if the trace ended here,
+            or may be after the end of the session.
         unknown: why the rule cannot be judged, for instance for want of times; None if it can.
         closing: for an open rule a shortest sequence of calls that would close it (for the first of `values`), each as
             the atoms that must be true of it; empty otherwise.
@@ -105,16 +110,20 @@ class Monitor:
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
-        if self._metric:
-            events = tuple(events)
-            if self._history is not None and len(events) > 1:
-                for event in events:
-                    self.run((event,))
-                return
+        if not self._metric:
+            self._run(events)
+            return
+        remaining = iter(events)
+        size = _CHUNK if self._history is None else 1
+        while chunk := tuple(islice(remaining, size)):
             for monitor in self._metric.values():
-                for position, event in enumerate(events, self._events):
+                for position, event in enumerate(chunk, self._events):
                     if event.outcome != "shielded":
                         monitor.feed(event, position)
+            self._run(chunk)
+
+    def _run(self, events: Iterable[Event]) -> None:
+        """Move the rules that have automata."""
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
@@ -197,7 +206,11 @@ class Monitor:
         ending: FinalStatus = (
             "kept" if kept else "not_due" if kept is None else "broken" if monitor.violation_count else "left_open"
         )
-        violations = (*monitor.violations, *(monitor.owed(end) if ending == "left_open" else ()))
+        violations = [*monitor.violations]
+        if ending == "left_open":
+            violations += monitor.owed(end)
+        elif ending == "not_due" and end is not None:
+            violations += monitor.undue(end)
         return RuleStatus(
             state=0,
             verdict=monitor.verdict,
@@ -205,7 +218,7 @@ class Monitor:
             first_irreparable=monitor.first_irreparable,
             ending=ending,
             values=tuple(value for violation in violations[:1] for _, value in violation.values),
-            violations=violations,
+            violations=tuple(violations),
             unknown="the rule is about time, and an event has none" if monitor.untimed_event else None,
         )
 

@@ -170,8 +170,8 @@ class _Junction(Pending):
 
 def junction_at_end(absorbing: bool, parts: Sequence[Pending], end: int | None) -> bool | None:
     """The value of the junction of pending values if the trace ends now, see `Pending.at_end`."""
-    current = map(_current, parts)
-    values = [part.at_end(end) if isinstance(part, Pending) else part for part in current]
+    open_or_not = map(current, parts)
+    values = [part.at_end(end) if isinstance(part, Pending) else part for part in open_or_not]
     return absorbing if absorbing in values else None if None in values else not absorbing
 
 
@@ -179,7 +179,7 @@ def junction(absorbing: bool, parts: Sequence[Status]) -> Status:
     """The disjunction (`absorbing` True) or conjunction (False) of statuses."""
     pending: dict[Pending, None] = {}
     for part in parts:
-        status = _current(part)
+        status = current(part)
         if isinstance(status, Pending):
             pending[status] = None
         elif status is absorbing:
@@ -199,7 +199,7 @@ def junction(absorbing: bool, parts: Sequence[Status]) -> Status:
 
 def negation(status: Status) -> Status:
     """The negation of a status."""
-    status = _current(status)
+    status = current(status)
     if not isinstance(status, Pending):
         return not status
     if status.inverse is None:
@@ -207,7 +207,7 @@ def negation(status: Status) -> Status:
     return status.inverse
 
 
-def _current(status: Status) -> Status:
+def current(status: Status) -> Status:
     """The value if it is decided, else the pending value that stands for it."""
     while isinstance(status, Pending):
         if status.value is not None:

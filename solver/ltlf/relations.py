@@ -41,6 +41,7 @@ class PastTable:
         self._oldest: deque[tuple[int, Key]] = deque()
         self._indexes: dict[tuple[int, ...], dict[Key, dict[Key, None]]] = {}
         self._yesterday = isinstance(formula, Yesterday)
+        self._forgot: int | None = None
         self._next: list[tuple[Key, int]] = []
         self._keeps: Callable[[], None] | None = None
         tools = compiler.triggers(operand)
@@ -101,6 +102,9 @@ class PastTable:
     def forget_old(self) -> None:
         """Drop the entries that the window has passed."""
         window, now = self.window, self.moment.time
+        if now == self._forgot:
+            return
+        self._forgot = now
         while self._oldest and window.closed(self._oldest[0][0], now):
             _, key = self._oldest.popleft()
             times = self._entries.get(key)
@@ -161,11 +165,14 @@ class PastTable:
         if known:
             self._indexes.setdefault(places, {})
         read = self.moment.reader(known)
+        every = not self._yesterday and self.window.lower is None
+        """Whether each entry that is not old is true."""
 
         def generate() -> Iterator[Status]:
+            self.forget_old()
             keys = self._indexes[places].get(read(), ()) if known else self._entries
             for key in list(keys):
-                if self._true_of(key):
+                if every or self._true_of(key):
                     self._write(key)
                     yield True
 

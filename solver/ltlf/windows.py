@@ -15,7 +15,7 @@ hour of its last day. Public holidays differ between countries and are not known
 """
 
 import calendar
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -31,6 +31,10 @@ SECONDS: Final[dict[str, int]] = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w"
 MAX_AMOUNT: Final = 10**12
 """Spans beyond this are typing errors; it keeps all dates within what `datetime` can compute, too."""
 _MAX_CALENDAR: Final = 100_000
+_LONGEST: Final = {True: 604_800, False: 367 * 86_400}
+"""More seconds than one unit of a span has: fixed, of the calendar."""
+_FIRST: Final = -60_000_000_000
+"""A time that `datetime` knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,25 @@ class Window:
         if self.upper is None:
             return None
         return self.upper.span.end(earlier) - (1 if self.upper.strict else 0)
+
+    def opening(self, earlier: int) -> int:
+        """The first time inside the window that begins at `earlier`, whatever its upper bound."""
+        return earlier if self.lower is None else self.lower.span.end(earlier) + (1 if self.lower.strict else 0)
+
+    def earliest(self, later: int) -> int | None:
+        """The first time from whose window `later` is not past; None without an upper bound."""
+        if self.upper is None:
+            return None
+        reach = range(max(later - (self.upper.span.amount + 1) * _LONGEST[self.upper.span.fixed], _FIRST), later + 1)
+        return reach[bisect_left(reach, True, key=lambda time: not self.closed(time, later))]
+
+    def latest(self, later: int) -> int | None:
+        """The last time whose window `later` has reached; None if there is none."""
+        if self.lower is None:
+            return later
+        reach = range(max(later - (self.lower.span.amount + 1) * _LONGEST[self.lower.span.fixed], _FIRST), later + 1)
+        index = bisect_left(reach, True, key=lambda time: not self.opened(time, later))
+        return reach[index - 1] if index else None
 
     def newest(self, times: Sequence[int], now: int) -> int | None:
         """The index of the latest of some ascending times from which `now` is inside the window; None without one."""

@@ -37,7 +37,6 @@ from lawtrace.environments.spec.types import (
 )
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf.conditions import Operator, compare
-from lawtrace.solver.ltlf.relations import summarise
 from lawtrace.solver.ltlf.syntax import AggregateFunction
 from lawtrace.solver.ltlf.terms import (
     FUNCTIONS,
@@ -50,6 +49,7 @@ from lawtrace.solver.ltlf.terms import (
     step_into,
 )
 from lawtrace.solver.ltlf.terms import Value as Concrete
+from lawtrace.solver.ltlf.totals import summarise
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 _CALENDAR: Final[Mapping[type[ValueType], range]] = {

@@ -57,6 +57,7 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         "unsafe_success": 4,
         "unsafe_failure": 0,
         "benign_failure": 4,
+        "undetermined": 0,
         "no_program": 4,
         "invalid": 0,
     }

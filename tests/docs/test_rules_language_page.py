@@ -11,6 +11,7 @@ import pytest
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.ltlf import parse
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
 from lawtrace.solver.ltlf.terms import FUNCTIONS
@@ -79,6 +80,48 @@ def test_traces_are_judged(formula: str, value: str, trace: str) -> None:
 
 def _time(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+EVIDENCE = [
+    'call 1 is FindBreach(breach == "B-1"); no NotifyAuthority(breach == "B-1") from 2026-03-06 09:00:00 to 2026-03-09 '
+    '09:00:00; call 3 is NotifyAuthority(breach == "B-1"): too late',
+    'call 2 is Pay(amount == 20 and payee == "P-2"); no Authenticate(amount == 20 and payee == "P-2" and '
+    "result.passed) from 2026-03-06 08:56:00 to 2026-03-06 09:01:00",
+    "<= 150 is false: the value is 260 (50, 50, 50, 50, 50, 10) [calls 1, 2, 3, 4, 5 and 6]",
+    'no Refund(payment == "T-1") from 2026-03-06 09:00:00 to 2026-03-09 23:59:59; call 2 is Refund(payment == "T-1"): '
+    "too late",
+    'call 1 is GiveConsent(person == "Ann"); call 2 is WithdrawConsent(person == "Ann"): interruption',
+    'call 2 is EraseRecord(record == "R-1"); call 1 is PlaceHold(record == "R-1")',
+    'call 1 is OpenProfile(user == "Bob" and years(birth_date, now) < 16); no ParentConsents(child == "Bob") before it',
+    'for o = "O-1", s = "Ann": call 2 is Verify(operation == "O-1" and staff == "Ann"); '
+    'call 1 is Initiate(operation == "O-1" and staff == "Ann")',
+    ">= 5 is true: the value is 5 [calls 1, 2, 3, 4 and 5]; call 6 is not BlockAccess",
+    'no Extend(request == "Q-1") from 2026-01-31 09:00:00 to 2026-02-28 23:59:59',
+    'call 3 is PayBill; call 1 is user("yes" in words); call 2 is user: interruption',
+    "sum(amount of PayBill [<= 24h]) <= 1000 is false: the value is 1200 (600, 600) [calls 2 and 3]",
+]
+"""What the violation of each example says, in part."""
+
+
+@pytest.mark.parametrize(("example", "said"), [*zip(EXAMPLES, EVIDENCE, strict=True)])
+def test_violations_say_which_events_count(example: tuple[str, str, str], said: str) -> None:
+    _, formula, traces = example
+    broken = re.search(r"broken\n((?:\d.*\n)+)", traces)
+    assert broken
+    (row,) = judge_rules([Rule(id="r", formula=formula)], [*map(_event, broken[1].splitlines())], (), explained=True)
+    assert said in row.explanation
+    first = row.violations[0]
+    assert first.step in first.evidence[0].steps
+    assert all(step <= (first.certain or first.step) for found in first.evidence for step in found.steps)
+
+
+def test_an_open_duty_says_what_is_due() -> None:
+    rule = Rule(id="r", formula=EXAMPLES[0][1])
+    (row,) = judge_rules(
+        [rule], [_event('2026-03-06 09:00 FindBreach(breach="B-1")')], (), complete=False, explained=True
+    )
+    assert row.undetermined.endswith('NotifyAuthority(breach == "B-1") is due by 2026-03-09 09:00:00')
+    assert [found.role for found in row.violations[0].evidence] == ["occasion", "due"]
 
 
 def _event(line: str) -> Event:

@@ -34,6 +34,7 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
         "unsafe_success": 6,
         "unsafe_failure": 0,
         "benign_failure": 0,
+        "undetermined": 0,
         "no_program": 0,
         "invalid": 0,
     }

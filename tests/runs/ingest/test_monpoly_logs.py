@@ -117,7 +117,7 @@ def test_open_deadlines_at_the_end_are_undetermined() -> None:
         "some-day": ("undetermined", 0, 1),
         "no-third": ("kept", 0, 0),
     }
-    first = {row.rule: [(one.time_point, one.time, one.values) for one in row.first] for row in audit.rows}
+    first = {row.rule: [(one.step, one.time, one.values) for one in row.first] for row in audit.rows}
     assert first["late"] == [(0, 1, {"u": "a"}), (1, 3, {"u": "b"})]
     assert first["in-time"] == [(1, 3, {"u": "b"})]
 
@@ -162,12 +162,16 @@ def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
     options = ("--rules", tmp_path / "rules.jsonl", "--time-unit", "1h", "--out", tmp_path / "audit.jsonl")
     code, out, err = lawtrace("audit", tmp_path / "log", "--tools", tmp_path / "log.sig", *options, "--json")
     assert code == 1, err
-    assert "late: violation at time point 0 (@1): u = ada" in " ".join(err.split())
+    assert 'late: violation at time point 0 (@1, 3600 s): for u = "ada": time point 0 is login' in " ".join(err.split())
     result: dict[str, Any] = json.loads(out.splitlines()[-1])
     assert {row["rule"]: row["outcome"] for row in result["verdicts"]} == {"late": "broken", "known": "kept"}
     rows = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["rule"], row["violations"]) for row in rows] == [("late", 1), ("known", 0)]
-    assert rows[0]["first"] == [{"time_point": 0, "time": 3600, "values": {"u": "ada"}}]
+    (first,) = rows[0]["first"]
+    assert (first["step"], first["time"], first["values"], first["certain"]) == (0, 3600, {"u": "ada"}, 1)
+    assert [(found["role"], found["steps"]) for found in first["evidence"]] == [("occasion", [0]), ("missing", [])]
+    assert (first["evidence"][1]["start"], first["evidence"][1]["end"]) == (3600, 7200)
+    assert result["verdicts"][0]["first"] == [first]
 
     code, _, err = lawtrace("audit", tmp_path / "log", *options)
     assert code == 2
@@ -191,7 +195,7 @@ def test_the_gdpr_log_has_the_violations_that_a_direct_computation_finds() -> No
     by_hand = _gdpr_by_hand(published_text("temporal/gdpr.log"))
     assert {row.rule: row.violations for row in audit.rows} == {name: len(found) for name, found in by_hand.items()}
     for row in audit.rows:
-        listed = [(one.time_point, one.time // 86_400, tuple(one.values.values())) for one in row.first]
+        listed = [(one.step, (one.time or 0) // 86_400, tuple(one.values.values())) for one in row.first]
         assert listed == sorted(by_hand[row.rule])[: len(listed)]
     assert all(row.outcome == "broken" for row in audit.rows)
 

@@ -154,7 +154,13 @@ def test_rule_breaks():
         verdict("invalid"),
     ]
     tallies = count_rule_breaks(rows)
-    assert tallies == {"a": RuleCounts(3, 2, 2, 1, 1), "b": RuleCounts(3, 2, 1, 0, 0)}
+    assert tallies == {"a": RuleCounts(3, 2, 2, 1, 0, 1), "b": RuleCounts(3, 2, 1, 0, 0, 0)}
     assert tallies["a"].inference_gap == pytest.approx(1 / 3)
-    assert count_breaks_of_any(rows, {"a", "b"}) == RuleCounts(3, 2, 2, 1, 1)
+    assert count_breaks_of_any(rows, {"a", "b"}) == RuleCounts(3, 2, 2, 1, 0, 1)
     assert count_breaks_of_any([], {"a"}).inference_gap is None
+
+
+def test_an_undetermined_attempt_counts_and_is_no_success() -> None:
+    tally = count_outcomes([verdict("undetermined"), verdict("safe_success"), verdict("invalid")])
+    assert (tally.judged, tally.undetermined, tally.invalid) == (2, 1, 1)
+    assert tally.pass_at_1 == 0.5

@@ -97,7 +97,7 @@ def test_a_deadline_before_the_end_of_the_session_is_missed_without_a_call(jails
     attempt, verdict = judged(jails, program(OPEN))
     assert attempt.end == START + 3600
     assert verdict.outcome == "unsafe_failure"
-    assert "Notify did not follow [<= 10min]" in verdict.rules[0].explanation
+    assert "no Notify from 2026-05-04 08:00:00 to 2026-05-04 08:10:00" in verdict.rules[0].explanation
 
 
 def test_a_deadline_after_the_end_of_the_session_is_undetermined(jails: JailPool) -> None:
@@ -105,8 +105,8 @@ def test_a_deadline_after_the_end_of_the_session_is_undetermined(jails: JailPool
     assert attempt.end == START + 300
     (rule,) = verdict.rules
     assert (rule.kept, rule.broken) == (False, False)
-    assert rule.undetermined.startswith("the session ends before its deadline: Open was completed, and Notify was not")
-    assert verdict.outcome == "invalid"
+    assert rule.undetermined.startswith("the session ends before its deadline: call 1 is Open; Notify is due by ")
+    assert verdict.outcome == "undetermined"
     assert f"{RULE.id} is undetermined" in verdict.reason
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
@@ -10,12 +11,16 @@ from starlette.testclient import TestClient
 
 from lawtrace.agents.event_log import Context, MessageSent, RequestSent
 from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Json
+from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
+from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.solver.rules import Rule
 from tests.runs.web.conftest import HOSTILE
 
 LOOPBACK = "http://127.0.0.1:8718"
@@ -140,6 +145,27 @@ def test_an_attempt_shows_the_provision_and_the_message_that_broke_it(browse: Te
     thread = browse.get(unescape(cause[1])).text
     (line,) = re.findall(rf'<li id="m{cause[2]}".*?</li>', thread, re.DOTALL)
     assert "Breaks <code>" in line
+
+
+@pytest.mark.slow
+def test_an_undetermined_rule_is_neither_kept_nor_broken_on_the_pages(runs: Path, tmp_path: Path) -> None:
+    rule = Rule(id="answer-in-time", formula="forall p: G(Ask(person == p) -> F[<= 72h] Answer(person == p))")
+    asked = Event("Ask", {"person": "Ann"}, time=1_772_787_600)
+    (row,) = judge_rules([rule], [asked], (), end=1_772_791_200, explained=True)
+    shutil.copytree(runs / "small", tmp_path / "small")
+    file = tmp_path / "small" / "verdicts.jsonl"
+    verdicts = read_rows(file, Verdict)
+    row = row.model_copy(update={"states": ()})  # its trace is another one
+    first = verdicts[0].model_copy(update={"outcome": "undetermined", "rules": (row,), "reason": "not decided"})
+    write_rows(file, [first, *verdicts[1:]])
+    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    page = browse.get("/runs/small/attempts/0").text
+    assert "Undetermined rules" in page
+    assert "Broken rules" not in page
+    assert "is due by 2026-03-09 09:00:00" in page
+    assert "<td>due</td>" in page
+    assert "undetermined: <code>answer-in-time</code>" in browse.get("/runs/small/attempts?rule=answer-in-time").text
+    assert "1 undetermined" in browse.get("/runs/small").text
 
 
 @pytest.mark.slow
