@@ -167,11 +167,15 @@ def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulat
 def rule_flaws(
     environment: Environment, rules: Sequence[Rule], but: Collection[RuleFindingKind] = ()
 ) -> dict[str, RuleFinding]:
-    """The rules to remove, each with the finding against it; findings of the kinds in ``but`` are ignored."""
+    """The rules to remove, each with the finding against it.
+
+    Findings of the kinds in ``but`` are ignored, and those that are not proved for traces of any length.
+    """
     flaws: dict[str, RuleFinding] = {}
     needed: set[str] = set()
     for finding in analyse_rules(environment, rules).findings if rules else ():
-        rule = None if finding.kind in but else _rule_to_remove(finding, environment)
+        ignored = finding.kind in but or finding.calls is not None
+        rule = None if ignored else _rule_to_remove(finding, environment)
         if rule is None or rule in needed or rule in flaws or flaws.keys() & set(finding.reasons):
             continue
         needed |= {*finding.rules, *finding.reasons} - {rule}

@@ -275,10 +275,10 @@ class BoundedAnalysis:
             tool=tool,
             scope="free",
             calls=excluded.calls,
-            message=message,
+            message=f"in traces of up to {excluded.calls} calls, {message}",
             proof=" ".join(
                 [
-                    f"Z3 found no exception in traces of up to {excluded.calls} calls; longer ones were not searched.",
+                    "Z3 found no exception; longer traces were not searched.",
                     *(f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in excluded.without.items()),
                 ]
             ),

@@ -20,26 +20,15 @@ continuation does.
 A condition that cannot be encoded is left unconstrained and named in `unsupported`.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from functools import partial
-from typing import Any, Final, cast
+from typing import Final
 
-import z3
-
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf import Automaton, MetricRule
 from lawtrace.solver.ltlf.conditions import (
-    AndCondition,
     Comparison,
-    Condition,
-    ElementCondition,
-    IsTrue,
-    NotCondition,
-    OrCondition,
     bound_fields,
     condition_variables,
     conjuncts,
@@ -51,13 +40,11 @@ from lawtrace.solver.ltlf.syntax import (
     Atom,
     Bottom,
     Compare,
-    EventAggregate,
     Exists,
     Formula,
     Next,
     Not,
     Or,
-    RelationAggregate,
     Since,
     Top,
     Until,
@@ -66,62 +53,20 @@ from lawtrace.solver.ltlf.syntax import (
     subformulas,
 )
 from lawtrace.solver.ltlf.terms import (
-    Arithmetic,
     BoundVariable,
-    Computed,
-    Element,
-    FieldPath,
-    FunctionCall,
-    LiteralList,
-    LiteralValue,
-    Now,
-    Position,
-    SpanLiteral,
     Term,
-    Time,
-    is_value,
 )
-from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import Step, StepCall, StepReader
+from lawtrace.solver.smt.symbolic_steps import Step
+from lawtrace.solver.smt.symbolic_trace import Found, Values
 from lawtrace.solver.smt.symbolic_values import (
-    NO_VALUE,
-    Alternatives,
-    Open,
-    OpenList,
     SymbolicValue,
-    SymbolicValues,
     Unsupported,
-    elements,
-    is_open,
-    only,
-    open_time,
 )
-from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWindows, TimeBounds
+from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, TimeBounds
+from lawtrace.solver.smt.term_encoding import Future, Place, TermEncoding
 
 Rule = Automaton | MetricRule
-Values = Mapping[str, SymbolicValue]
-"""The values of variables and of elements of lists, by name."""
-
-_NOTHING: Final = Event("", {})
-
-
-class _Future(Enum):
-    """How formulas read the steps after the last one."""
-
-    NONE = "the trace ends"
-    POSSIBLE = "a continuation could make it true"
-    CERTAIN = "every continuation makes it true"
-
-    def opposite(self) -> "_Future":
-        """The reading under a negation."""
-        match self:
-            case _Future.NONE:
-                return self
-            case _Future.POSSIBLE:
-                return _Future.CERTAIN
-            case _Future.CERTAIN:
-                return _Future.POSSIBLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,92 +77,51 @@ class _Node:
     future: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a term is evaluated: a step, or one call of it."""
-
-    position: int
-    time: Seconds
-    call: StepCall | None
-
-
-class RuleEncoding:
-    """The truth of rules over steps.
-
-    Attributes:
-        unsupported: why some condition was left unconstrained, a sentence each.
-    """
+class RuleEncoding(TermEncoding):
+    """The truth of rules over steps."""
 
     def __init__(
         self, environment: Environment, logic: SymbolicLogic, steps: Sequence[Step] = (), bounds: TimeBounds = UNBOUNDED
     ) -> None:
-        self.unsupported: Final[dict[str, None]] = {}
-        self.logic: Final = logic
-        self._values: Final = SymbolicValues(logic)
-        self._windows: Final = SymbolicWindows(logic, bounds)
-        self._reader: Final = StepReader(environment, logic, self._values)
-        self._bounds: Final = bounds
+        super().__init__(environment, logic, steps, bounds)
         self._evaluator: Final = Evaluator()
-        self._calls: Final[list[tuple[StepCall, ...]]] = []
-        self._times: Final[list[Seconds]] = []
-        self._known: Final[list[dict[Hashable, Any]]] = [{}]  # by the number of steps that a truth depends on
         self._nodes: Final[dict[int, _Node]] = {}
-        self._kept_alive: Final[dict[int, Any]] = {}  # what dictionary keys name by its id
-        self._unknown = 0
-        for step in steps:
-            self.push(step)
-
-    # Steps
-
-    def push(self, step: Step) -> None:
-        """Append a step."""
-        self._calls.append(self._reader.calls(step))
-        self._times.append(step.time)
-        self._known.append({})
-
-    def pop(self) -> None:
-        """Remove the last step."""
-        del self._calls[-1], self._times[-1], self._known[-1]
-
-    @property
-    def length(self) -> int:
-        return len(self._calls)
 
     # Rules
 
     def kept_at_end(self, rule: Rule) -> Truth:
         """The truth that the trace keeps the rule, if it ends here. What is owed then is not kept."""
-        return self._rule(rule, _Future.NONE)
+        return self._rule(rule, Future.NONE)
 
     def may_still_be_kept(self, rule: Rule) -> Truth:
         """The truth that the rule may still be kept; it holds if a continuation keeps the rule."""
-        return self._rule(rule, _Future.POSSIBLE)
+        return self._rule(rule, Future.POSSIBLE)
 
-    def _rule(self, rule: Rule, future: _Future) -> Truth:
+    def _rule(self, rule: Rule, future: Future) -> Truth:
         self._kept_alive[id(rule)] = rule
         if isinstance(rule, Automaton):
             return self._automaton(rule, future)
         if not self.length:
-            return future is not _Future.NONE or rule.holds_without_events()
+            return future is not Future.NONE or rule.holds_without_events()
         return self._truth(rule.normal, 0, {}, future)
 
     # Automata
 
-    def _automaton(self, automaton: Automaton, future: _Future) -> Truth:
+    def _automaton(self, automaton: Automaton, future: Future) -> Truth:
         if not automaton.is_quantified:
             return self._accepted(automaton, {}, future)
         (variable,) = automaton.alphabet.variables
-        instances = _Found([])
+        instances = Found([])
         for occurs, value in self._occurrences(automaton, instances):
             accepted = self._accepted(automaton, {variable: value}, future)
             instances.truths.append(self.logic.any([self.logic.negate(occurs), accepted]))
         return self.logic.all(instances.truths)
 
-    def _accepted(self, automaton: Automaton, values: Values, future: _Future) -> Truth:
+    def _accepted(self, automaton: Automaton, values: Values, future: Future) -> Truth:
         here = self._states(automaton, values)
         accepting = (
             automaton.accepting
-            if future is _Future.NONE
+            if future is Future.NONE
             else [state for state in range(len(automaton.table)) if automaton.can_accept(state)]
         )
         if len(accepting) > len(automaton.table) / 2:
@@ -253,7 +157,7 @@ class RuleEncoding:
             if not bits:
                 continue
             others.append(call.made)
-            place = _Place(position, self._times[position], call)
+            place = Place(position, self._times[position], call)
             letters: list[tuple[int, Truth]] = [(0, call.made)]
             for bit, atom in bits:
                 met = self._meets(atom, place, values)
@@ -265,7 +169,7 @@ class RuleEncoding:
         if nothing is not False:
             yield 0, nothing
 
-    def _occurrences(self, automaton: Automaton, instances: "_Found") -> list[tuple[Truth, SymbolicValue]]:
+    def _occurrences(self, automaton: Automaton, instances: Found) -> list[tuple[Truth, SymbolicValue]]:
         """The values that occur for the variable, each with the truth that it does.
 
         For values that cannot be encoded an unconstrained truth is added to the `instances`.
@@ -286,12 +190,6 @@ class RuleEncoding:
                             found.setdefault(self._key(value), ([], value))[0].append(occurs)
         return [(self.logic.any(truths), value) for truths, value in found.values()]
 
-    def _elements(self, read: Alternatives, *, spread: bool) -> list[tuple[Truth, SymbolicValue]]:
-        """The values that a variable can have where it is equated with a field, or its elements."""
-        if spread:
-            read = [(self.logic.all([a, b]), item) for a, value in read for b, item in elements(value)]
-        return [(here, value) for here, value in read if isinstance(value, Open) or is_value(value)]
-
     # Formulas
 
     def _node(self, formula: Formula) -> _Node:
@@ -301,7 +199,7 @@ class RuleEncoding:
             self._kept_alive[id(formula)] = formula
         return self._nodes[id(formula)]
 
-    def _truth(self, formula: Formula, i: int, values: Values, future: _Future) -> Truth:
+    def _truth(self, formula: Formula, i: int, values: Values, future: Future) -> Truth:
         """The truth of a formula in normal form at step i."""
         match formula:
             case Top():
@@ -312,19 +210,19 @@ class RuleEncoding:
                 pass
         node = self._node(formula)
         if not node.future:
-            future = _Future.NONE
+            future = Future.NONE
         known = self._known[self.length if node.future else i + 1]
         key = (id(formula), i, future, *(self._key(values[name]) for name in node.variables))
         if key not in known:
             known[key] = self._expanded(formula, i, values, future)
         return known[key]
 
-    def _expanded(self, formula: Formula, i: int, values: Values, future: _Future) -> Truth:
+    def _expanded(self, formula: Formula, i: int, values: Values, future: Future) -> Truth:
         match formula:
             case Atom():
                 return self._atom(formula, i, values)
             case Compare(comparison):
-                return self._compared(comparison, _Place(i, self._times[i], None), values)
+                return self._compared(comparison, Place(i, self._times[i], None), values)
             case Not(operand):
                 return self.logic.negate(self._truth(operand, i, values, future.opposite()))
             case And(parts):
@@ -335,7 +233,7 @@ class RuleEncoding:
                 return self._exists(body, i, values, future)
             case Next(operand, window):
                 if i + 1 == self.length:
-                    return future is _Future.POSSIBLE and self._may_open(window, i)
+                    return future is Future.POSSIBLE and self._may_open(window, i)
                 inside = self._inside(window, i, i + 1)
                 return self._all(self._lazily(inside, lambda: self._truth(operand, i + 1, values, future)))
             case Yesterday(operand, window):
@@ -350,7 +248,7 @@ class RuleEncoding:
             case _:
                 raise TypeError(formula)
 
-    def _until(self, formula: Until, i: int, values: Values, future: _Future) -> Truth:
+    def _until(self, formula: Until, i: int, values: Values, future: Future) -> Truth:
         left, right, window = formula.left, formula.right, formula.window
         if window.unlimited and i + 1 < self.length:  # linear: at later steps first, so that the stack stays flat
             following: Truth = False
@@ -373,11 +271,11 @@ class RuleEncoding:
                 return self.logic.any(found)
             if still is not True:
                 so_far.append(still)
-        if future is _Future.POSSIBLE:
+        if future is Future.POSSIBLE:
             found.append(self._all((*so_far, self._may_open(window, i))))
         return self.logic.any(found)
 
-    def _since(self, formula: Since, i: int, values: Values, future: _Future) -> Truth:
+    def _since(self, formula: Since, i: int, values: Values, future: Future) -> Truth:
         left, right, window = formula.left, formula.right, formula.window
         if window.unlimited and i:
             before: Truth = False
@@ -402,34 +300,8 @@ class RuleEncoding:
                 so_far.append(still)
         return self.logic.any(found)
 
-    def _inside(self, window: Window, earlier: int, later: int) -> Truth:
-        """Whether a step is in the window from another."""
-        if window.unlimited:
-            return True
-        known, key = self._known[later + 1], (window, earlier, later)
-        if key not in known:
-            times = self._times[earlier], self._times[later]
-            known[key] = self._or_unknown(str(window), lambda: self._windows.contains(window, *times))
-        return known[key]
-
-    def _may_open(self, window: Window, i: int) -> Truth:
-        """Whether a step after the last one can be in the window from step i."""
-        if window.unlimited:
-            return True
-        earlier, last = self._times[i], self._times[-1]
-        end = self._bounds.end
-        return self._or_unknown(
-            str(window),
-            lambda: self.logic.all(
-                [
-                    self.logic.negate(self._windows.closed(window, earlier, last)),
-                    True if end is None else self._windows.opened(window, earlier, end),
-                ]
-            ),
-        )
-
-    def _exists(self, body: Formula, i: int, values: Values, future: _Future) -> Truth:
-        found = _Found([])
+    def _exists(self, body: Formula, i: int, values: Values, future: Future) -> Truth:
+        found = Found([])
         for assignment in self._assignments(body, i, values, found):
             truth = self._truth(body, i, assignment, future)
             if truth is True:
@@ -439,7 +311,7 @@ class RuleEncoding:
 
     # Which values a formula may be true for
 
-    def _assignments(self, formula: Formula, i: int, values: Values, found: "_Found") -> list[Values]:
+    def _assignments(self, formula: Formula, i: int, values: Values, found: Found) -> list[Values]:
         """Values of the other variables of the formula that include all for which it is true at step i.
 
         Where a value cannot be encoded, an unconstrained truth is added to what was `found`.
@@ -452,7 +324,7 @@ class RuleEncoding:
                 distinct[key] = {**values, **{name: assignment[name] for name in names}}
         return list(distinct.values())
 
-    def _finding(self, formula: Formula, i: int, values: Values, found: "_Found") -> Iterator[Values]:
+    def _finding(self, formula: Formula, i: int, values: Values, found: Found) -> Iterator[Values]:
         if all(name in values for name in self._node(formula).variables):
             yield values
             return
@@ -478,7 +350,7 @@ class RuleEncoding:
             case _:
                 raise TypeError(formula)
 
-    def _finding_in_order(self, parts: list[Formula], i: int, values: Values, found: "_Found") -> Iterator[Values]:
+    def _finding_in_order(self, parts: list[Formula], i: int, values: Values, found: Found) -> Iterator[Values]:
         """The values for which all parts may be true: each part is asked when it finds its other variables."""
         bound = frozenset(values)
         waiting = [part for part in parts if not set(self._node(part).variables) <= bound]
@@ -489,10 +361,10 @@ class RuleEncoding:
         first = min(ready, key=lambda part: not isinstance(part, Atom | Compare))
         others = [part for part in waiting if part is not first]
         for assignment in self._assignments(first, i, values, found):
-            if self._node(first).future or self._truth(first, i, assignment, _Future.NONE) is not False:
+            if self._node(first).future or self._truth(first, i, assignment, Future.NONE) is not False:
                 yield from self._finding_in_order(others, i, assignment, found)
 
-    def _finding_in_calls(self, atom: Atom, i: int, values: Values, found: "_Found") -> Iterator[Values]:
+    def _finding_in_calls(self, atom: Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
         equated = [
             (name, path, spread)
             for part in conjuncts(atom.condition)
@@ -518,224 +390,14 @@ class RuleEncoding:
             yield from assignments
 
     def _finding_by_equation(
-        self, formula: Compare, left: Term, right: Term, i: int, values: Values, found: "_Found"
+        self, formula: Compare, left: Term, right: Term, i: int, values: Values, found: Found
     ) -> Iterator[Values]:
         for one, other in ((left, right), (right, left)):
             if isinstance(one, BoundVariable) and one.name not in values:
                 try:
-                    read = self._elements(self._value(other, _Place(i, self._times[i], None), values), spread=False)
+                    read = self._elements(self._value(other, Place(i, self._times[i], None), values), spread=False)
                 except Unsupported as error:
                     found.truths.append(self._unconstrained(f"`{formula}`: {error}"))
                     read = []
                 yield from ({**values, one.name: value} for _, value in read)
                 return
-
-    # Atoms and conditions
-
-    def _atom(self, atom: Atom, i: int, values: Values) -> Truth:
-        calls = [call for call in self._calls[i] if call.tool == atom.tool]
-        time = self._times[i]
-        return self._any(
-            self._all(self._lazily(call.made, lambda call=call: self._meets(atom, _Place(i, time, call), values)))
-            for call in calls
-        )
-
-    def _meets(self, atom: Atom, place: _Place, values: Values) -> Truth:
-        """Whether a call that is made satisfies the atom."""
-        call = place.call
-        if call is None:
-            raise TypeError(atom)
-        names = sorted(atom.variables)
-        if call.event is not None and not any(is_open(values[name]) for name in names if name in values):
-            concrete = {name: cast("Any", values[name]) for name in names if name in values}
-            return atom.matches(call.event, concrete)
-        completed = True if atom.attempted else call.completed
-        if atom.condition is None or completed is False:
-            return completed
-        key = (id(atom), *(self._key(values[name]) for name in names if name in values))
-        if key not in call.known:
-            call.known[key] = self._condition(atom.condition, atom.tool, place, values)
-        return self.logic.all([completed, call.known[key]])
-
-    def _condition(self, condition: Condition, tool: str, place: _Place, values: Values) -> Truth:
-        match condition:
-            case NotCondition(part):
-                return self.logic.negate(self._condition(part, tool, place, values))
-            case AndCondition(parts):
-                return self._all(self._condition(part, tool, place, values) for part in parts)
-            case OrCondition(parts):
-                return self._any(self._condition(part, tool, place, values) for part in parts)
-            case Comparison():
-                return self._or_unknown(f"{tool}({condition})", lambda: self._comparison(condition, place, values))
-            case IsTrue(field):
-                return self._or_unknown(
-                    f"{tool}({condition})",
-                    lambda: self._values.compare(self._value(field, place, values), "==", only(True)),
-                )
-            case ElementCondition():
-                return self._or_unknown(
-                    f"{tool}({condition})", lambda: self._any_element(condition, tool, place, values)
-                )
-
-    def _any_element(self, condition: ElementCondition, tool: str, place: _Place, values: Values) -> Truth:
-        cases: list[Truth] = []
-        for here, found in self._value(condition.elements, place, values):
-            if not isinstance(found, list | OpenList):
-                continue
-            met = [
-                (there, self._condition(condition.part, tool, place, {**values, condition.name: item}))
-                for there, item in elements(found)
-            ]
-            if condition.quantifier == "any":
-                truth = self.logic.any(self.logic.all(pair) for pair in met)
-            else:
-                truth = self.logic.all(self.logic.any([self.logic.negate(a), b]) for a, b in met)
-            cases.append(self.logic.all([here, truth]))
-        return self.logic.any(cases)
-
-    def _compared(self, comparison: Comparison, place: _Place, values: Values) -> Truth:
-        return self._or_unknown(str(comparison), lambda: self._comparison(comparison, place, values))
-
-    def _comparison(self, comparison: Comparison, place: _Place, values: Values) -> Truth:
-        left, right = (self._value(side, place, values) for side in (comparison.left, comparison.right))
-        return self._values.compare(left, comparison.operator, right)
-
-    # Terms
-
-    def _value(self, term: Term, place: _Place, values: Values) -> Alternatives:
-        """The value of a term at a step, or of a call of it. Raises Unsupported."""
-        match term:
-            case FieldPath():
-                return NO_VALUE if place.call is None else self._reader.field(place.call, term)
-            case LiteralValue() | LiteralList() | SpanLiteral():
-                return only(term.value(_NOTHING))
-            case BoundVariable(name):
-                return only(values[name]) if name in values else NO_VALUE
-            case Element(name, path):
-                return self._values.part(only(values[name]), path) if name in values else NO_VALUE
-            case Now():
-                return only(open_time(place.time))
-            case Position():
-                return only(place.position)
-            case Arithmetic(left, sign, right):
-                sides = self._value(left, place, values), self._value(right, place, values)
-                return self._values.each(partial(self._values.calculate, sign), *sides)
-            case FunctionCall(function, arguments):
-                read = [self._value(argument, place, values) for argument in arguments]
-                if any(not alternatives for alternatives in read):
-                    return NO_VALUE
-                return self._values.each(partial(self._values.apply, function), *read)
-            case EventAggregate():
-                return self._event_aggregate(term, place.position, values)
-            case RelationAggregate():
-                return self._relation_aggregate(term, place.position, values)
-            case Computed():
-                raise TypeError(term)
-
-    def _event_aggregate(self, aggregate: EventAggregate, i: int, values: Values) -> Alternatives:
-        entries: list[tuple[Truth, SymbolicValue]] = []
-        after: Truth = True  # that no step from here to i has the event after which entries count
-        for j in range(i, -1, -1):
-            if aggregate.since is not None:
-                after = self.logic.all(
-                    [after, self.logic.negate(self._truth(aggregate.since, j, values, _Future.NONE))]
-                )
-            inside = self.logic.all([after, self._inside(aggregate.window, j, i)])
-            if after is False:
-                break
-            if inside is not False:
-                entries[:0] = self._entries(aggregate, j, inside, values)
-        if aggregate.distinct:
-            entries = list(self._values.distinct(entries))
-        return self._values.summary(aggregate.function, entries)
-
-    def _entries(self, aggregate: EventAggregate, j: int, inside: Truth, values: Values) -> Alternatives:
-        """What the calls of a step contribute to an aggregate."""
-        entries: list[tuple[Truth, SymbolicValue]] = []
-        for call in self._calls[j]:
-            if call.tool != aggregate.atom.tool:
-                continue
-            place = _Place(j, self._times[j], call)
-            here = self.logic.all([inside, call.made, self._meets(aggregate.atom, place, values)])
-            if here is False:
-                continue
-            read = only(0) if aggregate.term is None else self._value(aggregate.term, place, values)
-            entries += [(self.logic.all([here, there]), value) for there, value in read]
-        return entries
-
-    def _relation_aggregate(self, aggregate: RelationAggregate, i: int, values: Values) -> Alternatives:
-        found = _Found([])
-        place = _Place(i, self._times[i], None)
-        counted: list[tuple[Truth, Values]] = []
-        entries: list[tuple[Truth, SymbolicValue]] = []
-        for assignment in self._assignments(aggregate.formula, i, values, found):
-            here = self._truth(aggregate.formula, i, assignment, _Future.NONE)
-            earlier = [
-                self.logic.all([there, *(self._values.same(assignment[n], other[n]) for n in aggregate.variables)])
-                for there, other in counted
-            ]
-            here = self.logic.all([here, self.logic.negate(self.logic.any(earlier))])
-            if here is False:
-                continue
-            counted.append((here, assignment))
-            read = only(0) if aggregate.term is None else self._value(aggregate.term, place, assignment)
-            entries += [(self.logic.all([here, there]), value) for there, value in read]
-        if found.truths:
-            raise Unsupported("an aggregate over values that are not followed")
-        return self._values.summary(aggregate.function, entries)
-
-    # Connectives
-
-    def _all(self, truths: "Iterator[Truth] | Sequence[Truth]") -> Truth:
-        """The conjunction; the rest is not evaluated after a part that is false."""
-        parts: list[Truth] = []
-        for truth in truths:
-            if truth is False:
-                return False
-            parts.append(truth)
-        return self.logic.all(parts)
-
-    def _any(self, truths: "Iterator[Truth] | Sequence[Truth]") -> Truth:
-        """The disjunction; the rest is not evaluated after a part that is true."""
-        parts: list[Truth] = []
-        for truth in truths:
-            if truth is True:
-                return True
-            parts.append(truth)
-        return self.logic.any(parts)
-
-    def _lazily(self, condition: Truth, then: Callable[[], Truth]) -> Iterator[Truth]:
-        """A truth and, unless it is false, another."""
-        yield condition
-        if condition is not False:
-            yield then()
-
-    def _or_unknown(self, text: str, encode: Callable[[], Truth]) -> Truth:
-        try:
-            return encode()
-        except Unsupported as error:
-            return self._unconstrained(f"`{text}`: {error}")
-
-    def _unconstrained(self, reason: str) -> z3.BoolRef:
-        self.unsupported[reason] = None
-        self._unknown += 1
-        return z3.Bool(f"unknown {self._unknown}")
-
-    def _key(self, value: SymbolicValue) -> Hashable:
-        """A value as part of a dictionary key."""
-        if isinstance(value, Open):
-            self._kept_alive[value.expression.get_id()] = value.expression
-            return "open", value.kind, value.expression.get_id(), value.scale
-        if is_open(value):
-            self._kept_alive[id(value)] = value
-            return "part", id(value)
-        if is_value(value):
-            return isinstance(value, bool), isinstance(value, Time), value
-        return repr(value)
-
-
-@dataclass(slots=True)
-class _Found:
-    """The truths of the instances of a quantifier."""
-
-    truths: list[Truth]

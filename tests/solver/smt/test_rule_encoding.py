@@ -21,12 +21,12 @@ from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raise
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, ListOf, ValueType
 from lawtrace.solver.ltlf import Automaton, MetricRule, compile_formula, is_untimed, parse
 from lawtrace.solver.ltlf.syntax import Formula
-from lawtrace.solver.smt import rule_encoding
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import ConcreteStep, Optional, StepReader, SymbolicStep
 from lawtrace.solver.smt.symbolic_values import SymbolicValues
 from lawtrace.solver.smt.symbolic_windows import SymbolicWindows, TimeBounds
+from lawtrace.solver.smt.term_encoding import Future
 from tests.support.equations import Step, holds
 from tests.support.random_formulas import DAY, RandomFormulas
 
@@ -298,8 +298,7 @@ def _forget_optional(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_the_future_as_favourable(patch: pytest.MonkeyPatch) -> None:
-    future = rule_encoding._Future  # pyright: ignore[reportPrivateUsage]
-    patch.setattr(future, "opposite", lambda here: here)  # pyright: ignore
+    patch.setattr(Future, "opposite", lambda here: here)  # pyright: ignore
 
 
 def _only_the_first_value(patch: pytest.MonkeyPatch) -> None:
