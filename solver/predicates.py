@@ -5,6 +5,7 @@ A search distinguishes two calls of one tool only if a rule or the environment c
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.samplers import Amount
@@ -94,6 +95,7 @@ def fields_read(formula: Formula) -> Iterator[tuple[str, FieldPath]]:
                 yield from ((aggregate.atom.tool, place) for place in read)
 
 
+@lru_cache(maxsize=4096)
 def tools_named(formula: Formula) -> frozenset[str]:
     """The tools of which a formula speaks, those in aggregates included."""
     named: set[str] = set()

@@ -8,27 +8,33 @@ have nothing to do with these can be inserted or left out without helping, so th
     every beginning with SearchGuests, RevokeGuestAccess, DeleteGuest, DeleteGuest among the calls that concern guests
 
 That a call has nothing to do with an obstacle is read off the declaration: no rule of the conflict names it, and it
-writes and reveals no table that the obstacles depend on. Where a rule of the conflict counts steps or is about time,
-every call matters.
+writes no field that the obstacles depend on, reveals no row that is missing, and adds none. Where a rule of the
+conflict counts steps, every call matters; where one is about time, calls that take a good part of its windows do.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.terms import tables_of
+from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Update
+from lawtrace.environments.spec.terms import fields_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.ltlf import Formula
-from lawtrace.solver.ltlf.syntax import Next, WeakNext, Yesterday, subformulas
+from lawtrace.solver.ltlf.syntax import Next, WeakNext, Yesterday, aggregates_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import Window
-from lawtrace.solver.predicates import tools_named
-from lawtrace.solver.smt.call_encoding import Obstacle
+from lawtrace.solver.predicates import fields_read, tools_named
+from lawtrace.solver.smt.call_encoding import Obstacle, refusals_named
 
 ToolSequence = tuple[str, ...]
+FieldOfTable = tuple[str, str]
+"""A table and a field."""
 Positions = tuple[int, ...]
 """Where a beginning stands in each group of conflicts."""
 
 _ELSEWHERE: Final = -1
+SHORT_PART: Final = 100
+"""A call of less than one part in so many of a window does not matter to it."""
 
 
 class Conflicts:
@@ -85,64 +91,112 @@ class _Trie:
 
 
 class Relevance:
-    """Which tools and tables obstacles depend on, in one environment."""
+    """Which tools and which fields of rows obstacles depend on, in one environment."""
 
-    def __init__(self, environment: Environment, rules: dict[str, Formula]) -> None:
+    def __init__(self, environment: Environment, rules: Mapping[str, Formula]) -> None:
         self._environment = environment
         self._rules = rules
-        self._effects = {
-            name: {effect.entity.table for effect in tool.effects} for name, tool in environment.tools.items()
-        }
-        self._reveals = {
-            name: {result.entity.table for result in tool.revealing_results} for name, tool in environment.tools.items()
+        self._changes = {name: [*_changes(tool)] for name, tool in environment.tools.items()}
+        self._inserting = {
+            name: {e.entity.table for e in tool.effects if isinstance(e, Insert | InsertEach)}
+            for name, tool in environment.tools.items()
         }
 
     def of(self, obstacles: Sequence[Obstacle]) -> tuple[frozenset[str], frozenset[str]]:
-        """The tools and the tables that the obstacles depend on."""
-        named = [self._rules[obstacle.text] for obstacle in obstacles if obstacle.kind == "rule"]
-        everything = frozenset(self._environment.tools)
-        tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
-        tools |= {tool for formula in named for tool in tools_named(formula) if tool in self._environment.tools}
-        refused = {obstacle.tool for obstacle in obstacles if obstacle.kind == "precondition"}
-        tables = {table for tool in refused if tool for table in self._refusal_tables(tool)}
-        while True:
-            tables |= {table for tool in tools for table in self._read(self._environment.tools[tool])}
-            more = {name for name in everything if (self._effects[name] | self._reveals[name]) & tables}
-            if any(self._is_derived(self._environment.tools[tool]) for tool in tools):
-                more |= {name for name, tool in self._environment.tools.items() if tool.emits}
-            if more <= tools:
-                break
-            tools |= more
+        """The tools that the obstacles are about or whose calls change that, and the tables concerned."""
+        tools: set[str] = set()
+        fields: set[FieldOfTable] = set()
+        for obstacle in obstacles:
+            tool = None if obstacle.tool is None else self._environment.tools[obstacle.tool]
+            if tool is None:
+                for name, place in fields_read(self._rules[obstacle.text]):
+                    if name in self._environment.tools and place.path[0] == RESULT:
+                        fields |= _fields_of(self._environment.tools[name].results)
+                tools |= {name for name in tools_named(self._rules[obstacle.text]) if name in self._environment.tools}
+                continue
+            tools.add(tool.name)
+            if obstacle.kind == "precondition":
+                fields |= {field for term in refusals_named(tool, obstacle.text) for field in fields_of(term)}
+            elif any(isinstance(parameter.source, FromTrace) for parameter in tool.parameters):
+                tools |= {name for name, other in self._environment.tools.items() if other.emits}
+            else:
+                for table in {p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)}:
+                    for name, other in self._environment.tools.items():
+                        shown = [result for result in other.revealing_results if result.entity.table == table]
+                        if shown:
+                            tools.add(name)
+                            fields |= {f for result in shown for term in result.terms() for f in fields_of(term)}
+        tables = self._close(tools, fields)
         return frozenset(tools), frozenset(tables)
+
+    def _close(self, tools: set[str], fields: set[FieldOfTable]) -> set[str]:
+        """Add the tools that write the fields or add rows to refer to, and what their effects read. Returns tables."""
+        size = -1
+        while size != len(tools) + len(fields):
+            size = len(tools) + len(fields)
+            referred = {
+                parameter.source.entity.table
+                for name in tools
+                for parameter in self._environment.tools[name].parameters
+                if isinstance(parameter.source, FromLookup)
+            }
+            for name, changes in self._changes.items():
+                for written, read in changes:
+                    if written & fields:
+                        tools.add(name)
+                        fields |= read
+                if self._inserting[name] & referred:
+                    tools.add(name)
+        return {table for table, _ in fields}
 
     def concerned(self, obstacles: Sequence[Obstacle]) -> frozenset[str]:
         """The tools of which a call can help or harm; all others can be inserted without changing anything."""
         named = [self._rules[obstacle.text] for obstacle in obstacles if obstacle.kind == "rule"]
         tools, _ = self.of(obstacles)
-        return frozenset(self._environment.tools) if any(map(_counts_steps, named)) or not tools else tools
+        if any(map(_counts_steps, named)) or not tools:
+            return frozenset(self._environment.tools)
+        shortest = min((seconds for formula in named for seconds in _spans(formula)), default=None)
+        return tools if shortest is None else tools | self._taking_time(shortest)
+
+    def _taking_time(self, seconds: int) -> frozenset[str]:
+        """The tools of which some calls take a good part of that time."""
+        durations = {name: tool.duration for name, tool in self._environment.tools.items()}
+        return frozenset(
+            name
+            for name, duration in durations.items()
+            if not isinstance(duration, int) or duration * SHORT_PART >= seconds
+        )
 
     def helpers(self, obstacles: Sequence[Obstacle]) -> frozenset[str]:
         """The tools that a repair may insert: those that the obstacles are about, and those that let time pass."""
         waits = {name for name, tool in self._environment.tools.items() if not isinstance(tool.duration, int)}
         return self.of(obstacles)[0] | waits
 
-    def _refusal_tables(self, tool: str) -> Collection[str]:
-        return set[str]().union(*map(tables_of, self._environment.tools[tool].refusals))
 
-    def _read(self, tool: Tool) -> set[str]:
-        """The tables that decide what a call of the tool refers to, does and shows."""
-        read = {p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)}
-        terms = (term for part in (*tool.effects, *tool.results) for term in part.terms())
-        return read.union(*map(tables_of, terms)) | self._effects[tool.name] | self._reveals[tool.name]
+def _changes(tool: Tool) -> Iterator[tuple[set[FieldOfTable], set[FieldOfTable]]]:
+    """For each effect the fields that it writes, and those that decide what it writes."""
+    for effect in tool.effects:
+        read = {field for term in effect.terms() for field in fields_of(term)}
+        table = effect.entity.table
+        written = effect.values if isinstance(effect, Update) else effect.entity.fields
+        yield {(table, name) for name in written}, read
 
-    @staticmethod
-    def _is_derived(tool: Tool) -> bool:
-        return any(isinstance(parameter.source, FromTrace) for parameter in tool.parameters)
+
+def _fields_of(results: Sequence[Result]) -> set[FieldOfTable]:
+    """The fields that results read."""
+    return {field for result in results for term in result.terms() for field in fields_of(term)}
 
 
 def _counts_steps(formula: Formula) -> bool:
-    """Whether calls that the rule does not name can matter to it: it counts steps, or is about time."""
-    return any(
-        isinstance(node, Next | WeakNext | Yesterday) or not getattr(node, "window", Window()).unlimited
-        for node in subformulas(formula)
-    )
+    """Whether calls that the rule does not name can matter to it, because it counts steps."""
+    return any(isinstance(node, Next | WeakNext | Yesterday) for node in subformulas(formula))
+
+
+def _spans(formula: Formula) -> Iterator[int]:
+    """The lengths of the windows of a formula, in seconds."""
+    for node in subformulas(formula):
+        windows = [getattr(node, "window", None), *(getattr(one, "window", None) for one in aggregates_of(node))]
+        for window in windows:
+            for bound in (window.lower, window.upper) if isinstance(window, Window) else ():
+                if bound is not None:
+                    yield bound.span.seconds if bound.span.fixed else 86_400

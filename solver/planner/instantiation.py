@@ -23,7 +23,9 @@ from lawtrace.solver.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
 
 ARGUMENT_REDRAWS = 24
-"""How often the arguments of a call are sampled if it is refused, leaves the plan or breaks a rule."""
+"""How often the arguments of a call are sampled if it is refused or leaves the plan."""
+RULE_REDRAWS = 4
+"""How often they are sampled if the call breaks a rule that monitors follow."""
 
 
 class Walk:
@@ -41,6 +43,7 @@ class Walk:
         self._search_states: list[SearchState] = [product.system.initial_search_state(initial)]
         self._choices: list[CallChoice] = []
         self._rules = _RulesSoFar(rules)
+        self._broken = 0
         self._acceptable: dict[tuple[int, int], bool] = {}
         start = product.initial_state(self._search_states[0])
         self._product_states: list[ProductState] = [] if start is None else [start]
@@ -50,6 +53,11 @@ class Walk:
     @property
     def initial(self) -> State:
         return self._search_states[0].state
+
+    @property
+    def broke_a_rule(self) -> bool:
+        """Whether the samples of the last call broke a rule."""
+        return self._broken > 0
 
     @property
     def calls_made(self) -> int:
@@ -89,12 +97,15 @@ class Walk:
 
     def _add(self, tool: Tool) -> bool:
         """Choose the arguments of the next call and run it. False if no sample makes it complete as planned."""
+        self._broken = 0
         for _ in range(ARGUMENT_REDRAWS):
             choice = self._chooser.sample(self._search_states[-1], tool, self._random)
             if choice is None:
                 return False
             if self._run(choice):
                 return True
+            if self._broken >= RULE_REDRAWS:
+                return False
         return False
 
     def _run(self, choice: CallChoice) -> bool:
@@ -105,6 +116,7 @@ class Walk:
         if after is None or reached is None or not self._can_complete(reached, made):
             return False
         if not self._rules.allow(after.events, last=made == len(self._tools)):
+            self._broken += 1
             return False
         self._search_states.append(after)
         self._product_states.append(reached)

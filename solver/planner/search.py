@@ -6,7 +6,7 @@
                 objects are one problem for the whole sequence (`lawtrace.solver.smt.sequence_encoding`)
     conflicts   where Z3 proves that there are none, the shortest impossible beginning is remembered, and all further
                 sequences avoid it (`lawtrace.solver.planner.conflicts`)
-    repair      the sequence is left as little as possible: Z3 replaces calls by others that the conflict is about
+    repair      where conflicts follow one another, Z3 replaces calls of the sequence by others, as few as possible
 
 A trace counts when the simulator has executed it and the monitors say that every rule is kept.
 """
@@ -18,10 +18,13 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
+from lawtrace.solver.ltlf import Automaton, MetricRule
+from lawtrace.solver.ltlf.safety import UnsafeFormulaError
 from lawtrace.solver.planner.conflicts import Conflicts, Relevance, ToolSequence
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import (
     InitialRanges,
     SequenceConflict,
@@ -34,13 +37,20 @@ from lawtrace.solver.traces import Trace
 STATES_PER_SEQUENCE = 20
 """How many initial states of each kind are drawn for one sequence."""
 SAMPLED_STATES = 3
-"""In how many of those that fit the plan arguments are sampled before Z3 is asked."""
+"""In how many of those that fit the plan arguments are sampled before Z3 is asked. One is enough if samples broke a
+rule."""
 RANGE_STATES = 24
 """How many initial states say which values their fields can have."""
 RARE_STATES = 400
 """How many initial states are drawn to find one with certain values."""
 RARE_STATES_SOLVED = 6
 """In how many of these Z3 is asked for arguments."""
+
+CONFLICTS_BEFORE_REPAIR = 8
+"""After how many conflicts in a row a sequence is repaired. Another sequence costs less, if there is one."""
+
+ENCODED_ROWS = 40
+"""How many rows of a table Z3 is told of."""
 
 Place = tuple[str, int, str]
 """A field of an initial state: table, number of the row, name."""
@@ -64,9 +74,11 @@ class TraceSearch:
         self.hopeless: Final[list[SequenceConflict]] = []
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
-        self._compiled: Final = {rule.id: rule.compiled for rule in spec.rules}
+        self._compiled: Final = {rule.id: _encodable(rule) for rule in spec.rules}
         self._relevance: Final = Relevance(spec.environment, {rule.id: rule.parsed for rule in spec.rules})
+        self._rules = len(spec.rules)
         self._solver = solver
+        self._in_a_row = 0
         self._states: Final = _InitialStates(spec.environment)
 
     def find(
@@ -80,20 +92,24 @@ class TraceSearch:
                 continue
             trace = walk.sample()
             if trace is not None:
+                self._in_a_row = 0
                 return trace
             fitting.append(walk)
-            if self._solver and len(fitting) == SAMPLED_STATES:
+            if self._solver and (len(fitting) == SAMPLED_STATES or walk.broke_a_rule):
                 break
         if not fitting or not self._solver:
             return None
-        return self._solved(product, tools, max(fitting, key=lambda walk: walk.calls_made), random)
+        trace = self._solved(product, tools, max(fitting, key=lambda walk: walk.calls_made), random)
+        if trace is not None:
+            self._in_a_row = 0
+        return trace
 
     def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
         return Walk(product, tools, state, self._monitored, random)
 
     def _solved(self, product: Product, tools: ToolSequence, walk: Walk, random: Random) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
-        encoding = SequenceEncoding(self._environment, self._compiled, walk.initial, self.use)
+        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use)
         match encoding.solve(tools, walk.wished):
             case SolvedSequence() as solved:
                 trace = self._walk(product, tools, walk.initial, random).replay(solved)
@@ -101,8 +117,11 @@ class TraceSearch:
                     self._give_up(tools)
                 return trace
             case SequenceConflict() as conflict:
+                self._in_a_row += 1
                 trace = self._from_rare_state(product, tools, walk, conflict, random)
-                return trace or self._repaired(product, tools, walk, conflict, encoding, random)
+                if trace is None and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
+                    trace = self._repaired(product, tools, walk, conflict, encoding, random)
+                return trace
             case None:
                 self._give_up(tools)
                 return None
@@ -113,7 +132,7 @@ class TraceSearch:
         """A trace from an initial state with other values in the fields that stand in the way."""
         _, tables = self._relevance.of(conflict.obstacles)
         ranges = InitialRanges(self._states.first(RANGE_STATES), tables)
-        encoding = SequenceEncoding(self._environment, self._compiled, walk.initial, self.use, ranges)
+        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use, ranges)
         match encoding.solve(tools, walk.wished):
             case SequenceConflict(length, obstacles):
                 self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
@@ -136,7 +155,8 @@ class TraceSearch:
             if not rare.can_start or not encoding.allows(tools, values):
                 continue
             solved += 1
-            answer = SequenceEncoding(self._environment, self._compiled, state, self.use).solve(tools, walk.wished)
+            few = self._few_rows(state)
+            answer = SequenceEncoding(self._environment, self._compiled, few, self.use).solve(tools, walk.wished)
             trace = rare.replay(answer) if isinstance(answer, SolvedSequence) else None
             if trace is not None:
                 return trace
@@ -158,20 +178,38 @@ class TraceSearch:
         others = self._relevance.helpers(conflict.obstacles)
         if not others - {*tools}:
             others = frozenset(tools) | others
-        demands = {f"demand {number}": automaton for number, automaton in enumerate(product.automata)}
+        demands = {f"demand {number}": automaton for number, automaton in enumerate(product.automata[self._rules :])}
         repaired = encoding.repair(tools, others, demands)
         if isinstance(repaired, SequenceConflict):
             repaired = encoding.repair(tools, self._environment.tools, demands)
-            if isinstance(repaired, SequenceConflict):
+            if isinstance(repaired, SequenceConflict) and self._few_rows(walk.initial) is walk.initial:
                 self.hopeless.append(repaired)
         if not isinstance(repaired, tuple):
             return None
         replaced, solved = repaired
         return self._walk(product, replaced, walk.initial, random).replay(solved)
 
+    def _few_rows(self, initial: State) -> State:
+        """The state without the rows of large tables beyond a number. The trace is made in the whole state."""
+        state = initial
+        for table, rows in initial.tables.items():
+            if len(rows) > ENCODED_ROWS:
+                state = state.with_table(table, rows[:ENCODED_ROWS])
+        return state
+
     def _give_up(self, tools: ToolSequence) -> None:
         self.unproved += 1
         self.conflicts.add(tools, frozenset(self._environment.tools))
+
+
+def _encodable(rule: Rule) -> Automaton | MetricRule:
+    """The form of a rule that makes the smaller encoding: one variable is followed by its formula if that is safe."""
+    if rule.has_table:
+        return rule.automaton
+    try:
+        return MetricRule(rule.parsed)
+    except UnsafeFormulaError:
+        return rule.compiled
 
 
 class _InitialStates:

@@ -23,7 +23,7 @@ from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import Amount, FiniteSampler
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import arguments_of
-from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Tool
+from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Raises, Tool
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.smt.environment_encoding import (
     KnowledgeEncoding,
@@ -46,6 +46,16 @@ class Obstacle:
     kind: Literal["precondition", "knowledge", "rule"]
     text: str
     tool: str | None = None
+
+
+def _refusal_text(tool: str, refusal: Raises | Fails) -> str:
+    return f"{tool} is refused: {refusal.description}"
+
+
+def refusals_named(tool: Tool, text: str) -> list[Term]:
+    """The conditions of the refusals that an obstacle names."""
+    named = (refusal for refusal in (*tool.raises, *tool.fails) if _refusal_text(tool.name, refusal) == text)
+    return [refusal.when for refusal in named if refusal.when is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +275,7 @@ class CallEncoding:
         for refusal, condition in (*compiled.raises, *compiled.fails):
             refused = condition(scope)
             if refused is not False:
-                selector = self.selector("precondition", f"{tool} is refused: {refusal.description}", tool)
+                selector = self.selector("precondition", _refusal_text(tool, refusal), tool)
                 self.solver.add(z3.Implies(z3.And([selector, act]), self.logic.negate(refused)))
 
     def _demand_knowledge(self, tool: Tool, act: Value, arguments: Mapping[str, Value], before: _Position) -> None:

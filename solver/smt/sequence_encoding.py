@@ -19,6 +19,7 @@ from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.types import Value
+from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
 from lawtrace.solver.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.smt.rule_encoding import Rule
@@ -94,6 +95,7 @@ class SequenceEncoding:
         """`ranges`: the fields of the initial rows that are open."""
         self._environment = environment
         self._rules = rules
+        self._named = {name: tools_named(rule.formula) for name, rule in rules.items() if rule.formula is not None}
         self._use = use
         self._fields: list[_OpenField] = []
         self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)
@@ -198,8 +200,14 @@ class SequenceEncoding:
         self._tools = tuple(tools)
 
     def _demand(self, truth: Callable[[Rule], Value]) -> None:
-        """Assert the rules, each with its selector."""
+        """Assert the rules that name a tool of the sequence, each with its selector.
+
+        The others say nothing of its arguments, and the skeletons have been met.
+        """
+        called = {tool for step in self._calls.steps for tool in step.calls}
         for name, rule in self._rules.items():
+            if not called & self._named[name]:
+                continue
             kept = truth(rule)
             if kept is not True:
                 self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), kept))
