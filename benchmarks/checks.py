@@ -213,9 +213,7 @@ def main() -> None:
         (3, 1000),
         (6, 30),
     ]
-    print(
-        "tools rules  rows rules check   env check  first trace  traces/s  queries    in Z3"
-    )
+    print("tools rules  rows rules check   env check  first trace  traces/s  queries    in Z3")
     for tables, rows in sizes:
         measure(tables, rows)
 

@@ -190,8 +190,9 @@ def _backtracking_search(
         stack.append((move.target, follows, after, (*tools, move.tool), further))
     if conflicts and not distance_constraint.start:
         raise NoArgumentsError(
-            f"environment {product.environment.name!r}: no compliant trace of {length} calls exists: the rules allow "
-            f"sequences of tools, but no arguments and times for them ({len(conflicts)} beginnings are excluded)"
+            f"environment {product.environment.name!r}: no compliant trace of {length} calls was found: the rules "
+            "allow sequences of tools, but the initial states have no arguments and times for them "
+            f"({len(conflicts)} beginnings are excluded); give them more rows, or amounts a smaller domain"
         )
     raise distance_constraint.infeasible_error(product)
 

@@ -208,7 +208,7 @@ def test_balances_too_small_for_a_sequence_are_an_error() -> None:
             "accounts", tuple(Row({**row.values, "balance": 1_00}) for row in state.tables["accounts"])
         )
 
-    with pytest.raises(SearchError, match=r"none of 20 initial states could carry .* its amounts a smaller domain"):
+    with pytest.raises(SearchError, match="no arguments and times for them"):
         list(synthesize(replace(ENVIRONMENT, name="empty", populate=empty), RULES, count=1, length=8, seed=0))
 
 
