@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, cast
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.spec.logic import Logic
+from lawtrace.environments.spec.logic import PLAIN, Logic
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.types import Value
 
@@ -265,6 +265,11 @@ class Junction(Term):
 
     def compile(self, logic: Logic) -> Compiled:
         compiled, join = [term.compile(logic) for term in self.terms], logic.all if self.word == "and" else logic.any
+        if logic is PLAIN and len(compiled) == 2:  # the common case of the simulator, without a generator
+            first, second = compiled
+            if self.word == "and":
+                return lambda scope: first(scope) and second(scope)
+            return lambda scope: first(scope) or second(scope)
         return lambda scope: join(term(scope) for term in compiled)
 
     def __str__(self) -> str:

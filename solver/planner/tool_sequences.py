@@ -81,7 +81,7 @@ def draw_tool_sequence(
         candidates: dict[tuple[int, Positions, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
         for prefix in prefixes:
             for move in product.completable_moves(prefix.node, remaining + 1):
-                follows = conflicts.after(prefix.conflicts, move.tool)
+                follows = conflicts.after(prefix.conflicts, move.tool) if prefix.conflicts else ()
                 if follows is None:
                     continue
                 extended = _extended(product, prefix, move, follows, wanted, distance_constraint, position, random)

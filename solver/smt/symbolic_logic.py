@@ -81,9 +81,15 @@ class SymbolicLogic:
         if not any(z3.is_expr(text) for text in texts):
             return function(*texts)
         ranges = [self.words_of(text) if z3.is_expr(text) else (text,) for text in texts]
+        values = {words: function(*words) for words in itertools.product(*ranges)}
+        if all(isinstance(value, bool) for value in values.values()):
+            return self.any(
+                self.all([self.equal(text, word) for text, word in zip(texts, words, strict=True)])
+                for words, value in values.items()
+                if value
+            )
         result: Value = None
-        for words in itertools.product(*ranges):
-            value = function(*words)
+        for words, value in values.items():
             if result is None:  # the last case of the chain needs no condition, because the range is complete
                 result = self._carried(value)
                 continue
