@@ -1,4 +1,4 @@
-"""Trace search compared with two fuzzers: ``.venv/bin/python benchmarks/synthesis.py``.
+"""Trace search compared with two fuzzers: ``.venv/bin/python -m benchmarks.synthesis``.
 
 The fuzzers follow the description of the peer's generator (uniform choice, rejection of whole attempts, initial state
 and arguments drawn for every attempt) over our declaration:
@@ -9,8 +9,8 @@ and arguments drawn for every attempt) over our declaration:
   can no longer be kept.
 
 Neither backtracks. Fuzzers and search get the published rules of banking in trace mode *tasks*. Also measured: the
-search with rules that read arguments and results, with quantified rules, and with the curated rules of each
-environment.
+search with rules that read arguments and results, with quantified rules, with the curated rules of each environment,
+and with rules on time, sums and objects in a small bank, with the use of Z3.
 """
 
 import statistics
@@ -28,8 +28,10 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
 from lawtrace.solver.ltlf import Automaton
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
 from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.smt.sequence_encoding import SolverUse
+from tests.support.payment_desk import HARD, PAYMENT_DESK
 
 RULES = load_rules(load_domain("banking").gold_file)
 AUTOMATA = TraceSpec(ENVIRONMENT, tuple(RULES), "tasks").automata(8)
@@ -117,10 +119,29 @@ def search(
     length: int = LENGTH,
     rules: Sequence[Rule] = RULES,
     environment: Environment = ENVIRONMENT,
+    use: SolverUse | None = None,
 ) -> float:
+    """Traces per second."""
     start = time.perf_counter()
-    list(synthesize(environment, rules, count=count, length=length, seed=seed))
+    list(synthesize(environment, rules, count=count, length=length, seed=seed, use=use))
     return count / (time.perf_counter() - start)
+
+
+def with_solver_use(count: int, rules: Sequence[Rule], environment: Environment, mode: TraceMode = "tasks") -> str:
+    """Traces per second, queries to Z3 for each trace, and the share of time that Z3 takes."""
+    list(synthesize(environment, rules, count=1, length=LENGTH, seed=0, mode=mode))
+    rates: list[float] = []
+    queries: list[float] = []
+    shares: list[float] = []
+    for seed in range(1, ROUNDS + 1):
+        use, start = SolverUse(), time.perf_counter()
+        list(synthesize(environment, rules, count=count, length=LENGTH, seed=seed, mode=mode, use=use))
+        taken = time.perf_counter() - start
+        rates.append(count / taken)
+        queries.append(use.queries / count)
+        shares.append(use.seconds / taken)
+    rate, asked, share = map(statistics.median, (rates, queries, shares))
+    return f"{rate:>10.1f} traces/s {asked:>6.1f} queries a trace {share:>6.1%} of the time in Z3"
 
 
 def median(measure: Callable[[int], float]) -> float:
@@ -142,11 +163,10 @@ def main() -> None:
     for name in BUILT_IN_DOMAINS:
         setting = load_domain(name)
         rules, world = load_rules(setting.rules_file), setting.environment
-        search(0, 1, rules=rules, environment=world)
-        rate = median(
-            lambda seed, rules=rules, environment=world: search(seed, 100, rules=rules, environment=environment)
-        )
-        print(f"{rate:>10.0f} traces/s with the {len(rules)} curated rules of {name}")
+        print(f"{with_solver_use(100, rules, world)} with the {len(rules)} curated rules of {name}")
+    for what, formulas in HARD.items():
+        rules = [Rule(id=formula, formula=formula) for formula in formulas]
+        print(f"{with_solver_use(10, rules, PAYMENT_DESK, 'coverage')} with {what}")
     for count, length in ((40, 20), (10, 100)):
         rates = [search(seed, count, length) for seed in range(1, ROUNDS + 1)]
         print(f"{f'search, {count} of {length} calls':<32}{count / statistics.median(rates):>10.2f} s")

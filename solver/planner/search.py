@@ -12,6 +12,7 @@ A trace counts when the simulator has executed it and the monitors say that ever
 """
 
 from collections.abc import Mapping
+from itertools import islice
 from random import Random
 from typing import Final
 
@@ -97,6 +98,13 @@ class TraceSearch:
             fitting.append(walk)
             if self._solver and (len(fitting) == SAMPLED_STATES or walk.broke_a_rule):
                 break
+        if not fitting and self._solver:
+            rare = (self._walk(product, tools, state, random) for state in self._states.first(RARE_STATES))
+            fitting += islice((walk for walk in rare if walk.can_start), 1)
+            trace = fitting[0].sample() if fitting else None
+            if trace is not None:
+                self._in_a_row = 0
+                return trace
         if not fitting or not self._solver:
             return None
         trace = self._solved(product, tools, max(fitting, key=lambda walk: walk.calls_made), random)

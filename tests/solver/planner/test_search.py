@@ -8,26 +8,8 @@ from lawtrace.solver.planner.trace_spec import TraceConstraints
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import Trace
-from tests.support.payment_desk import PAYMENT_DESK
+from tests.support.payment_desk import BINDING, COOLING, HARD, PAYMENT_DESK, TWICE
 from tests.support.trace_checks import check_trace
-
-BINDING = "forall a, p: G(Pay(amount == a, payee_id == p) -> O[<= 5min] Authenticate(amount == a, payee_id == p))"
-COOLING = "G(Pay -> !O[> 0s, < 2h] Pay)"
-DEADLINE = "G(Pay -> F[>= 1500min, <= 1510min] Report)"
-CALENDAR = "G(Pay -> F[<= 1 business day] Report & !F[<= 38h] Report)"
-LIMIT = "G(Pay -> sum(amount of Pay [<= 1d]) <= 300)"
-EXACTLY = "G(Report -> sum(amount of Pay [<= 3d]) == 555.55)"
-GROWING = "forall a: G(Pay(amount == a) -> H !(Y O Pay(amount >= a)))"
-SAME_PAYEE = "forall p: G(Pay(payee_id == p) -> !Y O Pay(payee_id == p))"
-TWICE = "F(Pay & X F Pay)"
-HARD = {
-    "another payee, same amount": [BINDING, "forall a: G(Pay(amount == a) -> G !(X F Pay(amount < a)))", SAME_PAYEE],
-    "time between payments": [COOLING],
-    "within ten minutes, a day later": [DEADLINE],
-    "the next business day": [CALENDAR],
-    "an exact sum": [EXACTLY, "F Report"],
-    "a limit over a day": ["F Pay(amount >= 290)", LIMIT, COOLING],
-}
 
 
 def rules_of(*formulas: str) -> list[Rule]:
