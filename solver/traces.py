@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawtrace.environments.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 
@@ -60,6 +61,26 @@ def resolve_path(result: Json, path: JsonPath) -> Json:
     for part in path:
         value = value[part]  # type: ignore[index]
     return value  # type: ignore[return-value]
+
+
+def replay(environment: Environment, initial: State, calls: Iterable[PlannedCall]) -> Session:
+    """The session of a program that makes these calls: arguments are read from its own results, and times are its own.
+
+    It ends at a call that raises an exception which it did not raise before, or whose arguments no earlier result has.
+    """
+    session = Session(environment, initial)
+    for call in calls:
+        arguments = dict(call.event.arguments)
+        for name, places in call.looked_up.items():
+            try:
+                found = [resolve_path(session.events[place.step].result, place.path) for place in places]
+            except (LookupError, TypeError):
+                return session
+            arguments[name] = found if isinstance(call.origins[name], FromResults) else found[0]
+        event = session.call(call.event.tool, arguments).event
+        if event.error is not None and call.event.error is None:
+            return session
+    return session
 
 
 def literal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:

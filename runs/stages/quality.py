@@ -30,7 +30,7 @@ from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.events import Event, Json
+from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -49,7 +49,7 @@ from lawtrace.solver.masking.instructions import (
     find_unknowable,
     requested_calls,
 )
-from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
+from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, replay
 
 Check = Literal[
     "reference",
@@ -269,14 +269,16 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
 def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     if one.task.variant == "denied":
         return
-    events: Sequence[Event] = one.ran.events
-    for number, event in enumerate(events):
-        if event.tool not in environment.compliance_tools:
-            continue
-        rest = [*events[:number], *events[number + 1 :]]
-        if not any(verdict.broken for verdict in judge_rules(one.task.rules, rest, (), end=one.ran.end)):
-            yield _failed("compliance needed", f"without call {number + 1}, {event.tool}, every rule is still kept")
+    calls = one.trace.calls
+
+    def breaks_a_rule(calls: Sequence[PlannedCall]) -> bool:
+        session = replay(environment, one.trace.initial, calls)
+        return any(verdict.broken for verdict in judge_rules(one.task.rules, session.events, (), end=session.end))
+
+    for number, call in enumerate(calls):
+        tool = call.event.tool
+        if tool in environment.compliance_tools and not breaks_a_rule(drop_calls(calls, [number])):
+            yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
     for style in one.task.styles:
-        asked = [call.event for call in requested_calls(environment, one.trace.initial, one.trace.calls, style)]
-        if not any(verdict.broken for verdict in judge_rules(one.task.rules, asked, (), end=one.ran.end)):
+        if not breaks_a_rule(requested_calls(environment, one.trace.initial, calls, style)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)

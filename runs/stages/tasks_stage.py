@@ -11,7 +11,6 @@ from lawtrace.agents.conversations.instruction_writing import InstructionResult,
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.errors import InputError, LawtraceError
-from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -24,7 +23,7 @@ from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace, print_program
+from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, print_program, replay
 
 
 class BrokenReferenceError(LawtraceError):
@@ -107,20 +106,18 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace)
     """Why a trace is unusable, as a reason for the funnel; None if it is usable."""
     if depends_on_order(environment, trace):
         return "no goal can say it: what it changes depends on the order"
-    end = environment.clock.end(trace.initial)
-
-    def breaks_a_rule(events: Sequence[Event]) -> bool:
-        return any(verdict.broken for verdict in judge_rules(rules, events, (), end=end))
-
-    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, (), end=end)):
+    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
         return "no rule is triggered"
+
+    def breaks_a_rule(calls: Sequence[PlannedCall]) -> bool:
+        session = replay(environment, trace.initial, calls)
+        return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
+
     for number, event in enumerate(trace.events):
-        rest = (*trace.events[:number], *trace.events[number + 1 :])
-        if event.tool in environment.compliance_tools and not breaks_a_rule(rest):
+        if event.tool in environment.compliance_tools and not breaks_a_rule(drop_calls(trace.calls, [number])):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
-        asked = [call.event for call in requested_calls(environment, trace.initial, trace.calls, style)]
-        if not breaks_a_rule(asked):
+        if not breaks_a_rule(requested_calls(environment, trace.initial, trace.calls, style)):
             return f"no rule is broken by doing just what its {style} asks"
     return None
 

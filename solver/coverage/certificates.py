@@ -3,7 +3,8 @@
 Two derivations are combined. The bounded encoding (`lawtrace.solver.smt.bounded_model_checking`) reads the whole
 declaration: for traces of one length, from an initial state of each class, Z3 names the refusals, missing knowledge and
 rules that exclude the pair; or it finds a trace, which counts because the simulator executed it. From what Z3 named, a
-proof for every length is tried (`lawtrace.solver.model_checking`). From rules alone it holds in any environment. If
+proof for every length is tried (`lawtrace.solver.model_checking`). From rules alone it holds in any environment. Of a
+rule on time, several objects or sums it uses the skeleton; what the skeleton excludes, the rule excludes. If
 preconditions take part it depends on the planner's abstraction, and is claimed only if Z3 agrees
 (docs/decisions/0016-facts-by-execution.md).
 """
@@ -14,7 +15,7 @@ from random import Random
 from typing import Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import compile_formula, parse, product
+from lawtrace.solver.ltlf import MetricRule, compile_formula, parse, product
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
@@ -39,10 +40,12 @@ class Certificate:
         scope: whether it holds for traces of any length, or only for the length analysed.
         causes: the rules, trace mode requirements and preconditions that exclude it together, a minimal set.
         preconditions: those of the tools involved, as sentences; empty if they are not needed.
-        without: for each rule or requirement among the causes a trace that has the pair and keeps the other causes.
+        without: for each rule or requirement among the causes a trace that has the pair and keeps the other causes, as
+            far as tools alone show it.
         states: the number of states that the exhaustive search visited.
         shortest: a shortest trace with the pair, if longer traces can have it.
         obstacles: the unsat core of Z3 at this length; None if Z3 did not decide within its budget.
+        skeletons: the rules among the causes of which only the skeleton was used.
     """
 
     pair: ToolPair
@@ -53,6 +56,7 @@ class Certificate:
     states: int
     shortest: tuple[str, ...] | None
     obstacles: tuple[Obstacle, ...] | None
+    skeletons: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         first, second = self.pair
@@ -81,7 +85,10 @@ class Certificate:
             sentences.append(f"A search through all {self.states} states of the parts named found no exception.")
         if self.scope == "any length" and self.uses_preconditions:
             sentences.append("Beyond this length that rests on the facts that plans go by.")
-        sentences += [f"Without {part} there is one: {', '.join(steps)}." for part, steps in self.without.items()]
+        if self.skeletons:
+            sentences.append(f"Of {join_names(self.skeletons)} what it says of tools alone is enough.")
+        others = "the tools of the others allow one" if self.skeletons else "there is one"
+        sentences += [f"Without {part} {others}: {', '.join(steps)}." for part, steps in self.without.items()]
         if self.obstacles is None:
             sentences.append("Z3 did not decide it within its budget.")
         else:
@@ -101,6 +108,9 @@ class Certifier:
         environment = spec.environment
         requirements = spec.requirements(length)
         self._parts = {requirement.name: requirement.automaton for requirement in requirements}
+        self._skeletons = frozenset(
+            requirement.name for requirement in requirements if isinstance(requirement.exact, MetricRule)
+        )
         self._components = {requirement.name: requirement.component for requirement in requirements}
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
@@ -158,6 +168,7 @@ class Certifier:
             states=proof.nodes,
             shortest=None if for_any_length else self._shortest(pair),
             obstacles=None if obstacles is None else tuple(obstacles),
+            skeletons=tuple(text for text in proof.core if text in self._skeletons),
         )
 
     def _in_words(self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle]) -> str:

@@ -45,7 +45,7 @@ class InstantiatedSequences:
         """Whether the sequence gets arguments in some initial state; the same sequence always gets the same ones."""
         if sequence not in self.traces and sequence not in self._failed:
             random = Random(f"{self._seed}/{','.join(sequence)}")
-            trace = self._search.find(self._product, sequence, random, INITIAL_STATES_PER_SEQUENCE)
+            trace = self._search.find(self._product, sequence, random, INITIAL_STATES_PER_SEQUENCE, repair=False)
             if trace is None:
                 self._failed.add(sequence)
             else:

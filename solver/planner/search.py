@@ -83,9 +83,15 @@ class TraceSearch:
         self._states: Final = _InitialStates(spec.environment)
 
     def find(
-        self, product: Product, tools: ToolSequence, random: Random, states: int = STATES_PER_SEQUENCE
+        self,
+        product: Product,
+        tools: ToolSequence,
+        random: Random,
+        states: int = STATES_PER_SEQUENCE,
+        *,
+        repair: bool = True,
     ) -> Trace | None:
-        """A trace with these tools; None if there is none, or none was found."""
+        """A trace with these tools, or with `repair` with some of them replaced; None if none was found."""
         fitting: list[Walk] = []
         for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
             walk = self._walk(product, tools, self._environment.populate(random), random)
@@ -107,7 +113,8 @@ class TraceSearch:
                 return trace
         if not fitting or not self._solver:
             return None
-        trace = self._solved(product, tools, max(fitting, key=lambda walk: walk.calls_made), random)
+        best = max(fitting, key=lambda walk: walk.calls_made)
+        trace = self._solved(product, tools, best, random, repair=repair)
         if trace is not None:
             self._in_a_row = 0
         return trace
@@ -115,7 +122,9 @@ class TraceSearch:
     def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
         return Walk(product, tools, state, self._monitored, random)
 
-    def _solved(self, product: Product, tools: ToolSequence, walk: Walk, random: Random) -> Trace | None:
+    def _solved(
+        self, product: Product, tools: ToolSequence, walk: Walk, random: Random, *, repair: bool
+    ) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
         encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use)
         match encoding.solve(tools, walk.wished):
@@ -127,7 +136,7 @@ class TraceSearch:
             case SequenceConflict() as conflict:
                 self._in_a_row += 1
                 trace = self._from_rare_state(product, tools, walk, conflict, random)
-                if trace is None and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
+                if trace is None and repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
                     trace = self._repaired(product, tools, walk, conflict, encoding, random)
                 return trace
             case None:

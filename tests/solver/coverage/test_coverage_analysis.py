@@ -22,6 +22,7 @@ from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formul
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
+from tests.support.payment_desk import PAYMENT_DESK
 from tests.support.random_environments import random_multi_tool_environment
 from tests.support.trace_checks import keeps
 
@@ -159,6 +160,28 @@ def test_a_pair_that_only_z3_finds_is_feasible(monkeypatch: pytest.MonkeyPatch) 
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
     assert analysis.undecided == ()
+
+
+@pytest.mark.slow
+def test_pairs_are_decided_under_rules_on_time_objects_and_sums() -> None:
+    """Each feasible pair is in a trace that the simulator and the monitors accept; the others have a certificate."""
+    rules = [
+        Rule(id="authenticate", formula="forall a: G(Pay(amount == a) -> O[<= 5min] Authenticate(amount == a))"),
+        Rule(id="pause", formula="G(Pay -> !O[> 0s, < 2h] Pay)"),
+        Rule(id="limit", formula="G(Pay -> sum(amount of Pay [<= 1d]) <= 300)"),
+        Rule(id="report", formula="G(Pay -> F[<= 1d] Report)"),
+    ]
+    analysis = analyse_coverage(PAYMENT_DESK, rules, mode="tasks", length=5, count=200, seed=1)
+    assert (analysis.missing, analysis.undecided) == ((), ())
+    found = {certificate.pair: certificate for certificate in analysis.certificates}
+    assert str(found["Pay", "Pay"]) == "Pay -> Pay is impossible in traces of this length: rule pause excludes it."
+    assert found["Pay", "Pay"].skeletons == ()  # no automaton knows of hours: Z3 excludes it
+    reported = found["Report", "Pay"]
+    assert (reported.scope, reported.skeletons) == ("any length", ("rule report",))
+    assert "Of rule report what it says of tools alone is enough." in reported.proof
+    report = next(line for line in analysis.rules if line.rule == "report")
+    assert (report.transitions, report.triggered > 0) == (None, True)
+    assert any(text.startswith("[<= 1d]: ") and "inside" in text for text in report.exercised)
 
 
 def test_transition_and_trigger_counts(tasks: CoverageAnalysis) -> None:
