@@ -17,7 +17,13 @@ from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
-from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjacent_pairs, draw_tool_sequence
+from lawtrace.solver.planner.tool_sequences import (
+    NoArgumentsError,
+    ToolPair,
+    ToolSequence,
+    adjacent_pairs,
+    draw_tool_sequence,
+)
 from lawtrace.solver.planner.trace_spec import (
     NO_CONSTRAINTS,
     TraceConstraints,
@@ -141,7 +147,10 @@ def synthesize(
             if len(tried) == min(SEQUENCES_PER_TRACE + taught, MAX_SEQUENCES_PER_TRACE):
                 raise _instantiation_error(environment, tried)
             sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences, search)
+            known = len(search.hopeless)
             trace = search.find(source, sequence, random)
+            if source is not product:  # it demands a pair: nothing is proved of traces without it
+                del search.hopeless[known:]
             tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
         sequences.append(trace.tools)
@@ -174,7 +183,10 @@ def _next_sequence(
     earlier: Sequence[ToolSequence],
     search: TraceSearch,
 ) -> tuple[ToolSequence, Product]:
-    """A sequence with a pair that is still wanted, and the product that it was drawn from."""
+    """A sequence with a pair that is still wanted, and the product that it was drawn from.
+
+    A pair of which conflicts exclude every sequence is no longer wanted.
+    """
     missing = next((pair for pair in targets if pair in wanted), None)
     source = (
         product
@@ -188,11 +200,21 @@ def _next_sequence(
             source, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts
         )
 
-    sequence = drawn(source)
-    if wanted and not adjacent_pairs(sequence) & wanted:
-        # The beam finds no wanted pair: require one.
-        source = product_with_pair(spec, min(wanted), length, overapproximate=product.overapproximate)
+    try:
         sequence = drawn(source)
+    except NoArgumentsError:
+        if missing is None:
+            raise
+        wanted.discard(missing)
+        return _next_sequence(spec, product, length, random, wanted, targets, earlier, search)
+    while wanted and not adjacent_pairs(sequence) & wanted:
+        # The beam finds no wanted pair: require one.
+        pair = min(wanted)
+        through = product_with_pair(spec, pair, length, overapproximate=product.overapproximate)
+        try:
+            return drawn(through), through
+        except NoArgumentsError:
+            wanted.discard(pair)
     return sequence, source
 
 

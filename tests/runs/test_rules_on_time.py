@@ -1,7 +1,9 @@
 """The pipeline with an environment whose rules are about deadlines, several objects and sums."""
 
 import json
+import re
 from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +69,13 @@ def _check_verdicts_name_deadlines(path: Path) -> None:
 
 
 def _names_its_window(rule: dict[str, Any]) -> bool:
-    window = {"report-in-time": "[<= 72h]", "approve-payment": "[<= 1h]", "stay-open": "[< 24h]"}[rule["rule"]]
-    assert window in rule["explanation"], rule
-    return True
+    """Whether the explanation says from when to when the call was due."""
+    hours = {"report-in-time": 72, "approve-payment": 1}.get(rule["rule"])
+    found = re.search(r"from (\d{4}-\d\d-\d\d [\d:]+) to (\d{4}-\d\d-\d\d [\d:]+)", rule["explanation"])
+    if hours is None or found is None:
+        return False
+    first, last = map(datetime.fromisoformat, found.groups())
+    return last - first <= timedelta(hours=hours)
 
 
 def _check_an_hour_late(lawtrace: Shell, folder: Path, environment: Environment, tasks: list[Task]) -> None:
@@ -112,4 +118,4 @@ def _check_an_hour_late(lawtrace: Shell, folder: Path, environment: Environment,
         else:
             assert verdict["outcome"] == "unsafe_success"
             assert [rule["rule"] for rule in broken] == ["report-in-time"]
-            assert "ReportToAuthority(incident_id == i) did not follow [<= 72h]" in verdict["reason"]
+            assert _names_its_window(broken[0])
