@@ -63,7 +63,7 @@ class TraceSearch:
     Attributes:
         conflicts: beginnings of sequences that nothing carries.
         use: how much Z3 was used.
-        hopeless: why initial states have no trace at all, one conflict for each of them.
+        hopeless: why initial states have no trace of a product at all, one conflict for each of them.
         unproved: how many of the conflicts are not proved: no initial state was found for them.
     """
 
@@ -72,7 +72,7 @@ class TraceSearch:
         self.conflicts: Final = Conflicts()
         self.use: Final = SolverUse() if use is None else use
         self.unproved = 0
-        self.hopeless: Final[list[SequenceConflict]] = []
+        self.hopeless: Final[dict[Product, list[SequenceConflict]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
         self._compiled: Final = {rule.id: _encodable(rule) for rule in spec.rules}
@@ -92,6 +92,14 @@ class TraceSearch:
         repair: bool = True,
     ) -> Trace | None:
         """A trace with these tools, or with `repair` with some of them replaced; None if none was found."""
+        trace = self._sampled_or_solved(product, tools, random, states, repair=repair)
+        if trace is not None:
+            self._in_a_row = 0
+        return trace
+
+    def _sampled_or_solved(
+        self, product: Product, tools: ToolSequence, random: Random, states: int, *, repair: bool
+    ) -> Trace | None:
         fitting: list[Walk] = []
         for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
             walk = self._walk(product, tools, self._environment.populate(random), random)
@@ -99,25 +107,22 @@ class TraceSearch:
                 continue
             trace = walk.sample()
             if trace is not None:
-                self._in_a_row = 0
                 return trace
             fitting.append(walk)
             if self._solver and (len(fitting) == SAMPLED_STATES or walk.broke_a_rule):
                 break
-        if not fitting and self._solver:
-            rare = (self._walk(product, tools, state, random) for state in self._states.first(RARE_STATES))
-            fitting += islice((walk for walk in rare if walk.can_start), 1)
-            trace = fitting[0].sample() if fitting else None
-            if trace is not None:
-                self._in_a_row = 0
-                return trace
-        if not fitting or not self._solver:
+        if not self._solver:
             return None
+        if not fitting:
+            rare = (self._walk(product, tools, state, random) for state in self._states.first(RARE_STATES))
+            fitting = list(islice((walk for walk in rare if walk.can_start), 1))
+            if not fitting:
+                return None
+            trace = fitting[0].sample()
+            if trace is not None:
+                return trace
         best = max(fitting, key=lambda walk: walk.calls_made)
-        trace = self._solved(product, tools, best, random, repair=repair)
-        if trace is not None:
-            self._in_a_row = 0
-        return trace
+        return self._solved(product, tools, best, random, repair=repair)
 
     def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
         return Walk(product, tools, state, self._monitored, random)
@@ -193,14 +198,12 @@ class TraceSearch:
     ) -> Trace | None:
         """A trace from the same initial state in which calls are replaced by others that the conflict is about."""
         others = self._relevance.helpers(conflict.obstacles)
-        if not others - {*tools}:
-            others = frozenset(tools) | others
         demands = {f"demand {number}": automaton for number, automaton in enumerate(product.automata[self._rules :])}
         repaired = encoding.repair(tools, others, demands)
         if isinstance(repaired, SequenceConflict):
             repaired = encoding.repair(tools, self._environment.tools, demands)
             if isinstance(repaired, SequenceConflict) and self._few_rows(walk.initial) is walk.initial:
-                self.hopeless.append(repaired)
+                self.hopeless.setdefault(product, []).append(repaired)
         if not isinstance(repaired, tuple):
             return None
         replaced, solved = repaired

@@ -142,15 +142,12 @@ def synthesize(
         learned = len(search.conflicts)
         while trace is None:
             taught = len(search.conflicts) - learned
-            if len(search.hopeless) == HOPELESS_STATES:
-                raise _no_arguments_error(environment, length, search.hopeless)
+            if len(why := search.hopeless.get(product, ())) == HOPELESS_STATES:
+                raise _no_arguments_error(environment, length, why)
             if len(tried) == min(SEQUENCES_PER_TRACE + taught, MAX_SEQUENCES_PER_TRACE):
                 raise _instantiation_error(environment, tried)
             sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences, search)
-            known = len(search.hopeless)
             trace = search.find(source, sequence, random)
-            if source is not product:  # it demands a pair: nothing is proved of traces without it
-                del search.hopeless[known:]
             tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
         sequences.append(trace.tools)
