@@ -137,7 +137,7 @@ def synthesize(
     for number in range(count):
         # One generator per trace, so that no trace depends on the samples of another.
         random = Random(f"{environment.name}/{mode}/{length}/{seed}/{number}")
-        trace = None
+        trace, demanded = None, None
         tried: list[ToolSequence] = []
         learned = len(search.conflicts)
         while trace is None:
@@ -145,8 +145,13 @@ def synthesize(
             if len(why := search.hopeless.get(product, ())) == HOPELESS_STATES:
                 raise _no_arguments_error(environment, length, why)
             if len(tried) == min(SEQUENCES_PER_TRACE + taught, MAX_SEQUENCES_PER_TRACE):
-                raise _instantiation_error(environment, tried)
-            sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences, search)
+                if demanded is None:
+                    raise _instantiation_error(environment, tried)
+                wanted.discard(demanded)
+                tried, learned = [], len(search.conflicts)
+            sequence, source, demanded = _next_sequence(
+                spec, product, length, random, wanted, targets, sequences, search
+            )
             trace = search.find(source, sequence, random)
             tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
@@ -179,8 +184,8 @@ def _next_sequence(
     targets: Sequence[ToolPair],
     earlier: Sequence[ToolSequence],
     search: TraceSearch,
-) -> tuple[ToolSequence, Product]:
-    """A sequence with a pair that is still wanted, and the product that it was drawn from.
+) -> tuple[ToolSequence, Product, ToolPair | None]:
+    """A sequence with a pair that is still wanted, the product that it was drawn from, and the pair that this demands.
 
     A pair of which conflicts exclude every sequence is no longer wanted.
     """
@@ -209,10 +214,10 @@ def _next_sequence(
         pair = min(wanted)
         through = product_with_pair(spec, pair, length, overapproximate=product.overapproximate)
         try:
-            return drawn(through), through
+            return drawn(through), through, pair
         except NoArgumentsError:
             wanted.discard(pair)
-    return sequence, source
+    return sequence, source, missing
 
 
 def feasible_product(spec: TraceSpec, length: int) -> Product:
