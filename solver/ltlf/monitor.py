@@ -21,7 +21,7 @@ A call that a shield refused never reached its tool: it keeps its number and mov
 Without a history, memory does not grow with the trace, only with the different values of quantified rules.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -91,13 +91,13 @@ class Monitor:
         }
         self._numbered: Final = {name: number for number, name in enumerate(self._tabled)}
         self._automata: Final = tuple(self._tabled.values())
-        self._plan: Final = _plan(self._automata, tuple(a.formula for a in self._automata))
+        plan = _plan(self._automata, tuple(a.formula for a in self._automata))
+        self._by_tool: Final = plan.by_tool
+        self._elsewhere: Final = plan.elsewhere
         self._violated: Final = [[verdict == "violated" for verdict in a.verdicts] * 2 for a in self._automata]
         self._numbers: Final = [a.initial for a in self._automata]
         self._irreparable: Final[list[int | None]] = [None] * len(self._automata)
-        self._instances: Final = {
-            rule: Instances(automaton, columns) for rule, automaton, columns in self._plan.quantified
-        }
+        self._instances: Final = {rule: Instances(automaton, columns) for rule, automaton, columns in plan.quantified}
         self._history: Final[list[tuple[Verdict, ...]] | None] = [] if history else None
         self._events = 0
 
@@ -110,22 +110,10 @@ class Monitor:
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
-        if not self._metric:
-            self._run(events)
-            return
-        remaining = iter(events)
-        size = _CHUNK if self._history is None else 1
-        while chunk := tuple(islice(remaining, size)):
-            for monitor in self._metric.values():
-                for position, event in enumerate(chunk, self._events):
-                    if event.outcome != "shielded":
-                        monitor.feed(event, position)
-            self._run(chunk)
-
-    def _run(self, events: Iterable[Event]) -> None:
-        """Move the rules that have automata."""
-        numbers, violated, history = self._numbers, self._violated, self._history
-        by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
+        if self._metric:
+            events = self._metric_rules_first(events)
+        numbers, history = self._numbers, self._history
+        by_tool, elsewhere = self._by_tool, self._elsewhere
         for event in events:
             if event.outcome == "shielded":  # it never reached its tool: it is counted and moves no rule
                 self._events += 1
@@ -136,20 +124,33 @@ class Monitor:
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
                 steps = [*steps, *((rule, of[automaton.event_letter(event)]) for rule, automaton, of in undecided)]
-            moved = bool(quantified) or bool(self._metric)
+            moved = False
             for rule, column in steps:
                 before = numbers[rule]
                 after = column[before]
                 if after != before:
                     moved = True
                     numbers[rule] = after
-                    if violated[rule][after] and not violated[rule][before]:
+                    violated = self._violated[rule]
+                    if violated[after] and not violated[before]:
                         self._irreparable[rule] = self._events
             for rule in quantified:
                 self._instances[rule].feed(event, self._events)
             self._events += 1
             if history is not None:
-                history.append(self.verdicts() if moved or not history else history[-1])
+                same = history and not (moved or quantified or self._metric)
+                history.append(history[-1] if same else self.verdicts())
+
+    def _metric_rules_first(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, each after the rules without automata have seen it."""
+        remaining = iter(events)
+        size = _CHUNK if self._history is None else 1
+        while chunk := tuple(islice(remaining, size)):
+            for monitor in self._metric.values():
+                for position, event in enumerate(chunk, self._events):
+                    if event.outcome != "shielded":
+                        monitor.feed(event, position)
+            yield from chunk
 
     @property
     def events(self) -> int:
