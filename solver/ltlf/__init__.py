@@ -16,7 +16,7 @@ from lawtrace.solver.ltlf.operations import (
     shortest_difference,
     shortest_rejected,
 )
-from lawtrace.solver.ltlf.parser import parse, parse_formula
+from lawtrace.solver.ltlf.parser import parse
 from lawtrace.solver.ltlf.scoping import instantiate, quantify, rename_variable
 from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring_values, true_atoms
 from lawtrace.solver.ltlf.syntax import (
@@ -100,7 +100,6 @@ __all__ = [
     "match_template",
     "occurring_values",
     "parse",
-    "parse_formula",
     "product",
     "quantify",
     "rename_variable",

@@ -47,18 +47,18 @@ from lawtrace.solver.ltlf.syntax import (
     free_variables,
     map_children,
 )
-from lawtrace.solver.ltlf.terms import BoundVariable, Leaf, Term, map_leaves
+from lawtrace.solver.ltlf.terms import NUMBERED, BoundVariable, Leaf, Term, map_leaves
 from lawtrace.solver.ltlf.windows import Window
 
 
 def normal_form(formula: Formula) -> Formula:
-    """An equivalent formula in normal form. Variables that are bound twice get new names: `x`, `x__2`, `x__3`."""
+    """An equivalent formula in normal form. Variables that are bound twice get new names, which no rule can contain."""
     return _Normaliser().rule(formula)
 
 
 def original_names(text: str) -> str:
     """The text of a formula in normal form, or of a variable of it, with the names before `normal_form`."""
-    return re.sub(r"__[0-9]+\b", "", text)
+    return re.sub(f"{NUMBERED}[0-9]+", "", text)
 
 
 def negated(formula: Formula) -> Formula:
@@ -274,7 +274,7 @@ class _Normaliser:
 
     def _fresh(self, name: str) -> str:
         number = next(self._names.setdefault(name, count(1)))
-        return name if number == 1 else f"{name}__{number}"
+        return name if number == 1 else f"{name}{NUMBERED}{number}"
 
 
 def _rename(formula: Formula, names: dict[str, str]) -> Formula:

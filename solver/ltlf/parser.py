@@ -43,7 +43,6 @@ from lawtrace.solver.ltlf.syntax import (
     Bottom,
     Compare,
     EventAggregate,
-    ForAll,
     Formula,
     Not,
     Or,
@@ -99,14 +98,6 @@ def parse(text: str) -> Formula:
     if _nesting_depth(formula) > MAX_NESTING:
         raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
     require_closed(formula)
-    return formula
-
-
-def parse_formula(text: str) -> Formula:
-    """Like `parse`, but refuses quantified rules with a FormulaError."""
-    formula = parse(text)
-    if isinstance(formula, ForAll):
-        raise FormulaError(f"`{formula}` is quantified where a plain formula is expected")
     return formula
 
 

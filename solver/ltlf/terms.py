@@ -52,7 +52,11 @@ class Missing:
 MISSING: Final = Missing()
 _SHORT: Final = 8
 """Lists up to this length are scanned instead of indexed."""
+NUMBERED: Final = "\x1f"
+"""Stands between the name of a renamed variable and its number. Rules cannot have it in names, and in printed texts it
+is escaped."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE: Final = re.compile(rf"{_NAME.pattern}({NUMBERED}[0-9]+)?")
 
 
 class Time(float):
@@ -144,7 +148,7 @@ class BoundVariable:
     name: str
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name) or self.name in RESERVED_IN_CONDITIONS or self.name == RESULT:
+        if not _VARIABLE.fullmatch(self.name) or self.name in RESERVED_IN_CONDITIONS or self.name == RESULT:
             raise FormulaError(f"`{self.name}` cannot name the variable of a quantifier")
 
     def value(self, event: Event, bindings: Bindings = NO_BINDINGS) -> Value:

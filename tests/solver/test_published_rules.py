@@ -10,7 +10,7 @@ import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import And, Monitor, body_of, compile_formula, equivalent, parse_formula
+from lawtrace.solver.ltlf import And, Monitor, body_of, compile_formula, equivalent, parse
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from tests.support.published import published_text
 
@@ -49,7 +49,7 @@ def kept(world: str) -> dict[str, Rule]:
 
 
 def same(one: str, other: str) -> bool:
-    return equivalent(compile_formula(parse_formula(one)), compile_formula(parse_formula(other)))
+    return equivalent(compile_formula(parse(one)), compile_formula(parse(other)))
 
 
 def words_of(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from lawtrace.solver.ltlf import (
     Yesterday,
     body_of,
     compile_formula,
-    parse_formula,
+    parse,
 )
 from lawtrace.solver.rules import Rule, load_rules
 from tests.solver.ltlf.test_ltlf_properties import ATOMS, free_formulas
@@ -68,7 +68,7 @@ def test_random_formulas(formula: Formula) -> None:
 
 @pytest.mark.parametrize("formula", CORNERS)
 def test_corners(formula: str) -> None:
-    check(parse_formula(formula))
+    check(parse(formula))
 
 
 @pytest.mark.parametrize("rule", load_rules(load_domain("banking").gold_file), ids=lambda rule: rule.id)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse_formula
+from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse
 
 EMPTY: list[str] = []
 
 
 def both(text: str, trace: list[str]) -> bool:
     """The verdict of evaluator and automaton, which must agree. A step is written as its atoms: "ab", ""."""
-    formula = parse_formula(text)
+    formula = parse(text)
     steps = [frozenset(map(Atom, step)) for step in trace]
     verdict = holds(formula, steps)
     assert compile_formula(formula, "free").accepts(steps) is verdict
@@ -97,11 +97,11 @@ def test_verdicts(text: str, trace: list[str], expected: bool) -> None:
 
 
 def test_globally_next_is_satisfied_by_the_empty_trace_only() -> None:
-    automaton = compile_formula(parse_formula("G X a"), "free")
+    automaton = compile_formula(parse("G X a"), "free")
     assert automaton.initial in automaton.accepting
     assert all(automaton.verdict(state) == "violated" for state in automaton.table[automaton.initial])
 
 
 def test_past_and_future_forms_of_precedence_are_equivalent() -> None:
-    future, past = parse_formula("!(!a U b)"), parse_formula("G(b -> Y O a)")
+    future, past = parse("!(!a U b)"), parse("G(b -> Y O a)")
     assert compile_formula(future, "free") == compile_formula(past, "free")

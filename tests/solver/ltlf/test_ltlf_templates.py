@@ -10,7 +10,7 @@ from lawtrace.solver.ltlf import (
     compile_formula,
     equivalent,
     match_template,
-    parse_formula,
+    parse,
 )
 from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
 from lawtrace.solver.ltlf.type_check import check_formula
@@ -19,14 +19,14 @@ from lawtrace.solver.ltlf.type_check import check_formula
 @pytest.mark.parametrize(
     ("text", "template"),
     [
-        ("NOT ((NOT Check) UNTIL Pay)", OperationalRestriction(parse_formula("Check"), parse_formula("Pay"))),
-        ("!(!(A | B) U (C | D))", OperationalRestriction(parse_formula("A | B"), parse_formula("C | D"))),
-        ("Check R !Pay(x > 1)", OperationalRestriction(parse_formula("Check"), parse_formula("Pay(x > 1)"))),
-        ("ALWAYS (Pay IMPLIES EVENTUALLY(Audit))", InstructionAdherence(parse_formula("Pay"), parse_formula("Audit"))),
-        ("G(!Pay | F Audit)", InstructionAdherence(parse_formula("Pay"), parse_formula("Audit"))),
+        ("NOT ((NOT Check) UNTIL Pay)", OperationalRestriction(parse("Check"), parse("Pay"))),
+        ("!(!(A | B) U (C | D))", OperationalRestriction(parse("A | B"), parse("C | D"))),
+        ("Check R !Pay(x > 1)", OperationalRestriction(parse("Check"), parse("Pay(x > 1)"))),
+        ("ALWAYS (Pay IMPLIES EVENTUALLY(Audit))", InstructionAdherence(parse("Pay"), parse("Audit"))),
+        ("G(!Pay | F Audit)", InstructionAdherence(parse("Pay"), parse("Audit"))),
         (
             "G(Pay & !Check -> F(Audit | Report))",
-            InstructionAdherence(parse_formula("Pay & !Check"), parse_formula("Audit | Report")),
+            InstructionAdherence(parse("Pay & !Check"), parse("Audit | Report")),
         ),
         ("(!Pay) W Check", None),
         ("!(Check U Pay)", None),
@@ -38,10 +38,10 @@ from lawtrace.solver.ltlf.type_check import check_formula
     ],
 )
 def test_templates_are_recognised(text: str, template: Template | None) -> None:
-    assert match_template(parse_formula(text)) == template
+    assert match_template(parse(text)) == template
     if template is not None:
         assert match_template(template.formula) == template
-        assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse_formula(text), "free"))
+        assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse(text), "free"))
 
 
 TOOLS = {
@@ -59,7 +59,7 @@ TOOLS = {
     ],
 )
 def test_known_names(text: str) -> None:
-    check_formula(parse_formula(text), TOOLS)
+    check_formula(parse(text), TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_known_names(text: str) -> None:
 )
 def test_unknown_names(text: str, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
-        check_formula(parse_formula(text), TOOLS)
+        check_formula(parse(text), TOOLS)
     assert str(caught.value) == said

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import pytest
 
-from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse_formula
+from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse
 
 VERDICTS = Path(__file__).parents[2] / "data" / "ltlf" / "verdicts.jsonl"
 
@@ -29,7 +29,7 @@ def test_the_file_is_complete() -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line["formula"])
 def test_evaluator_and_automata_agree(line: Line) -> None:
-    formula = parse_formula(line["formula"])
+    formula = parse(line["formula"])
     automaton, one_call_a_step = compile_formula(formula, "free"), compile_formula(formula)
     for expected, traces in ((True, line["holds"]), (False, line["fails"])):
         for text in traces:

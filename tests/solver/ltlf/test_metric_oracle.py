@@ -128,6 +128,20 @@ def test_a_violation_of_a_deadline_is_recorded_at_the_first_later_step() -> None
         assert {(one.position, one.values, one.certain) for one in monitor.violations} == set(_missed(trace)), seed
 
 
+def test_a_variable_that_ends_in_a_number_is_not_mistaken_for_a_renamed_one() -> None:
+    """The second `x` is renamed, inside the scope of a variable whose name looks like a new one."""
+    text = "forall x__2: G(A(q == x__2) -> O (exists x: B(p == x)) & O (exists x: B(p == x, q == x__2)))"
+    formula = parse(text)
+    rule = MetricRule(formula)
+    for other in (1, 2):
+        trace = [Step(0, (Event("B", {"p": 2, "q": other}),)), Step(1, (Event("A", {"q": 1}),))]
+        monitor = MetricMonitor(rule)
+        for step in trace:
+            monitor.feed_step(step.time, step.events)
+        assert monitor.value_at_end() is holds(formula, trace, (1, 2)) is (other == 1)
+        assert [one.values for one in monitor.violations] == [(("x__2", 1),)][: other - 1]
+
+
 def _missed(trace: list[Step]) -> Iterator[tuple[int, tuple[tuple[str, Json], ...], int | None]]:
     """Each A without a B of the same q within three seconds, and the first step after that time."""
     for number, step in enumerate(trace):
