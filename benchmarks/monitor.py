@@ -1,20 +1,40 @@
-"""Cost of formulas and monitors: medians over repeated runs.
+"""Cost of formulas and monitors in processor time: medians over repeated runs.
 
-    python benchmarks/monitor.py [--repeat 9]
+    python benchmarks/monitor.py [--repeat 9] [--long]
 
 The seven rules are those of payment services law over eight banking tools. The forty overlapping rules are a chain of
 twenty restrictions and twenty obligations in which neighbours share tools.
+
+The rules with time are the three published GDPR formulas, with their log, from `../shared/data/temporal`. The log is
+followed as `lawtrace audit` does, by time points; then as calls of a session, one time point each. For the growth it is
+repeated: later, with the same persons and data, and with new ones in each repetition.
 """
 
 import argparse
 import random
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf import And, Automaton, Formula, Monitor, body_of, compile_formula, parse
+from lawtrace.runs.ingest.monpoly_logs import LogStep, read_monpoly_log
+from lawtrace.solver.ltlf import (
+    And,
+    Automaton,
+    Formula,
+    MetricMonitor,
+    MetricRule,
+    Monitor,
+    body_of,
+    compile_formula,
+    parse,
+)
+from lawtrace.solver.ltlf.mfotl import import_mfotl
+from lawtrace.solver.ltlf.mfotl_signature import parse_signature
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (
@@ -50,15 +70,18 @@ PUBLISHED = {  # the shapes of the three published rule sets, with our tool name
 SAME_ACCOUNT = ("forall a: G(TransferFunds(account == a) -> F RecordAuditEvent(account == a))",)
 TOOLS = (*OPERATIONS, "CheckAuthorization", "RecordAuditEvent", "SearchPayee", "GetBalance", "ListAccounts")
 EVENTS = 100_000
+PUBLISHED_LOG = Path(__file__).parents[2] / "shared" / "data" / "temporal" / "gdpr.log"
+DAY = 86_400
+GROWTH = (10_000, 100_000, 1_000_000)
 
 
 def timed(action: Callable[[], object], repeat: int) -> float:
-    """Median seconds of an action."""
+    """Median processor seconds of an action."""
     seconds: list[float] = []
     for _ in range(repeat):
-        start = perf_counter()
+        start = process_time()
         action()
-        seconds.append(perf_counter() - start)
+        seconds.append(process_time() - start)
     return median(seconds)
 
 
@@ -114,10 +137,91 @@ def show(what: str, seconds: float, *, per: int = 1, unit: str = "") -> None:
     print(f"{what:<52}{text}")
 
 
+def read_published() -> tuple[list[LogStep], dict[str, MetricRule]]:
+    """The log and its rules."""
+    folder = PUBLISHED_LOG.parent
+    signature = parse_signature((folder / "gdpr_signature.sig").read_text(encoding="utf-8"))
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("gdpr_*.mfotl"))}
+    rules = {
+        name.removeprefix("gdpr_"): MetricRule(import_mfotl(text, signature, time_unit=DAY).rule)
+        for name, text in texts.items()
+    }
+    return list(read_monpoly_log(PUBLISHED_LOG, signature, time_unit=DAY)), rules
+
+
+def feed_steps(monitor: MetricMonitor, log: Sequence[LogStep], delay: int = 0) -> None:
+    for step in log:
+        monitor.feed_step(step.time + delay, step.events)
+
+
+def repeated(log: Sequence[LogStep], events: int, *, renamed: bool) -> Iterator[Sequence[LogStep]]:
+    """The log again and again, with this number of events; `renamed`: each time with new persons and data."""
+    for number in count():
+        part = [_renamed(step, number) for step in log] if renamed else log
+        for place, step in enumerate(part):
+            events -= len(step.events)
+            if events <= 0:
+                yield part[: place + 1]
+                return
+        yield part
+
+
+def _renamed(step: LogStep, number: int) -> LogStep:
+    def changed(event: Event) -> Event:
+        return replace(event, arguments={name: f"{value}/{number}" for name, value in event.arguments.items()})
+
+    return replace(step, events=tuple(map(changed, step.events)))
+
+
+def follow(monitor: MetricMonitor, log: Sequence[LogStep], events: int, *, renamed: bool) -> float:
+    """Processor seconds of a monitor for the repeated log."""
+    span = log[-1].time - log[0].time
+    seconds = 0.0
+    for number, part in enumerate(repeated(log, events, renamed=renamed)):
+        start = process_time()
+        feed_steps(monitor, part, number * span)
+        seconds += process_time() - start
+    return seconds
+
+
+def size_after(rule: MetricRule, log: Sequence[LogStep], events: int, *, renamed: bool) -> int:
+    """Bytes of a monitor after the repeated log."""
+    tracemalloc.start()
+    monitor = MetricMonitor(rule)
+    follow(monitor, log, events, renamed=renamed)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size
+
+
+def measure_rules_with_time(repeat: int, growth: tuple[int, ...]) -> None:
+    if not PUBLISHED_LOG.exists():
+        print("The rules with time are left out: ../shared/data/temporal/gdpr.log is missing.")
+        return
+    log, rules = read_published()
+    calls = [event for step in log for event in step.events]
+    for name, rule in rules.items():
+        what = f"the GDPR log, {len(calls):,} events, rule on {name}"
+        in_bulk = timed(lambda r=rule: feed_steps(MetricMonitor(r), log), repeat)
+        show(f"{what}, in bulk", in_bulk, per=len(calls), unit="events")
+        single = timed(lambda r=rule: feed_all(Monitor({"rule": r}), calls), repeat)
+        show(f"{what}, one by one", single, per=len(calls), unit="events")
+    for renamed in (False, True):
+        print(f"the GDPR log repeated, with {'new' if renamed else 'the same'} persons and data:")
+        for name, rule in rules.items():
+            for events in growth:
+                seconds = follow(MetricMonitor(rule), log, events, renamed=renamed)
+                size = size_after(rule, log, events, renamed=renamed)
+                what = f"  rule on {name}, {events:,} events"
+                print(f"{what:<52}{1e9 * seconds / events:6.0f} ns an event, the monitor has {size:12,} bytes")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=9)
-    repeat: int = parser.parse_args().repeat
+    parser.add_argument("--long", action="store_true", help="Follow a million events with each rule, for minutes.")
+    options = parser.parse_args()
+    repeat: int = options.repeat
 
     parse_afresh(SEVEN)  # builds the grammar
     seven, forty = tuple(map(parse, SEVEN)), tuple(map(parse, FORTY))
@@ -149,6 +253,7 @@ def main() -> None:
     print(f"{'a monitor grows by, seven rules, ' + f'{EVENTS:,} events':<52}{growth(SEVEN, banking):9,} bytes")
     with_history = timed(lambda: Monitor(compiled(SEVEN), history=True).run(banking), repeat)
     show("run with the states after each event, seven rules", with_history, per=EVENTS, unit="events")
+    measure_rules_with_time(repeat, GROWTH if options.long else GROWTH[:-1])
 
 
 if __name__ == "__main__":
