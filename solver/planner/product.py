@@ -128,6 +128,8 @@ class Product:
         self, environment: Environment, automata: Sequence[Automaton], *, overapproximate: bool = False
     ) -> None:
         """`overapproximate`: for claims of impossibility, see `lawtrace.solver.planner.transition_system`."""
+        if any(automaton.is_quantified for automaton in automata):
+            raise ValueError("a rule with variables takes part with its skeleton: see TraceSpec.automata")
         self.environment: Final = environment
         self.overapproximate: Final = overapproximate
         self.predicates: Final = ObservedPredicates(automata)
