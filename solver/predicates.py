@@ -4,7 +4,7 @@ A search distinguishes two calls of one tool only if a rule or the environment c
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from lawtrace.environments.events import Event
@@ -24,8 +24,7 @@ class ObservedPredicates:
         conditions: for each tool the conditions on it. A set of satisfied conditions is a bit mask in this order.
     """
 
-    def __init__(self, automata: Sequence[Automaton], formulas: Iterable[Formula] = ()) -> None:
-        """`formulas`: further rules, of which only the fields count that they read."""
+    def __init__(self, automata: Sequence[Automaton]) -> None:
         conditions: dict[str, dict[Condition, None]] = {}
         self._fields: dict[str, set[FieldPath]] = {}
         self._constants: dict[str, dict[FieldPath, set[float]]] = {}
@@ -38,9 +37,6 @@ class ObservedPredicates:
         for tool, of_tool in conditions.items():
             for condition in of_tool:
                 self._fields.setdefault(tool, set()).update(condition_fields(condition))
-        for formula in formulas:
-            for tool, place in fields_read(formula):
-                self._fields.setdefault(tool, set()).add(place)
         self.conditions = {tool: tuple(sorted(conditions[tool], key=str)) for tool in sorted(conditions)}
 
     @property

@@ -8,8 +8,8 @@ An abstract state consists of
   one call refers to (one more where calls use rows up), and which classes a look-up could still add. The class of a
   row consists of the refusals that name it (the guest has access already). A row that every tool refuses is left out.
 
-Where this gives too many states, because each table multiplies them, less is kept: of tables only how many rows are
-known, or nothing at all (`Detail`). Then refusals of rows are abstracted away like those that depend on amounts.
+Where this gives too many states, because each table multiplies them, rows have no classes, and only how many are known
+is kept. Then refusals of rows are abstracted away like those that depend on amounts.
 
 Result fields that rules observe are kept beside the refusals. Refusals that depend on amounts, texts or dates of the
 call are abstracted away. Values derived from the call history are not part of the state
@@ -20,7 +20,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Final, Literal, get_args
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, ValueResult
@@ -41,10 +40,6 @@ ROW_CLASS_CACHE_SIZE = 10_000
 """How many table versions keep their row classes."""
 
 AbstractState = tuple[object, ...]
-
-Detail = Literal["classes", "counts", "nothing"]
-"""What an abstract state keeps of the rows of a table."""
-DETAILS: Final[tuple[Detail, ...]] = get_args(Detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +68,11 @@ class _StateQuery:
 class StateAbstraction:
     """Computes abstract states."""
 
-    def __init__(self, environment: Environment, predicates: ObservedPredicates, detail: Detail = "classes") -> None:
+    def __init__(self, environment: Environment, predicates: ObservedPredicates, *, classes: bool = True) -> None:
+        """`classes`: whether rows have classes; if not, known rows are counted."""
         self.environment = environment
         self.predicates = predicates
-        self._detail = detail
+        self._classes = classes
         self.effort = 0
         """How many rows were looked at in order to classify rows."""
         self._state_queries: list[_StateQuery] = []
@@ -119,7 +115,7 @@ class StateAbstraction:
         rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]
         others = [parameter for parameter in named if parameter not in rows]
         values = [_enumerable_values(parameter) for parameter in others]
-        if len(rows) > 1 or not all(values) or (rows and self._detail != "classes"):
+        if len(rows) > 1 or not all(values) or (rows and not self._classes):
             return False
         compiled, tables_read = term.compile(PLAIN), frozenset(tables_of(term))
         for chosen in product(*values):
@@ -139,10 +135,8 @@ class StateAbstraction:
         counts = Counter[str]()
         for tool in environment.tools.values():
             counts |= _reference_counts(tool)
-        if self._detail == "counts":
+        if not self._classes:
             return {table: counts[table] for table in sorted(counts)}
-        if self._detail == "nothing":
-            return {}
         effects = [effect for tool in environment.tools.values() for effect in tool.effects]
         written = {effect.entity.table for effect in effects}
         deleted = {effect.entity.table for effect in effects if isinstance(effect, Delete)}
@@ -201,7 +195,7 @@ class StateAbstraction:
         known = search_state.known.get(table, {})
         if not self._row_queries[table]:
             count = min(len(known), cap)
-            if self._detail == "counts":
+            if not self._classes:
                 return (count,)
             more = count < cap and table in self._lookup_tables
             return count, more and len(search_state.state.tables[table]) > len(known)

@@ -20,8 +20,8 @@ from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Updat
 from lawtrace.environments.spec.terms import fields_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.ltlf import Formula
-from lawtrace.solver.ltlf.syntax import Next, WeakNext, Yesterday, aggregates_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT
+from lawtrace.solver.ltlf.syntax import Compare, Next, WeakNext, Yesterday, aggregates_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT, Position, Term, leaves
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.predicates import fields_read, tools_named
 from lawtrace.solver.smt.call_encoding import Obstacle, refusals_named
@@ -189,7 +189,15 @@ def _fields_of(results: Sequence[Result]) -> set[FieldOfTable]:
 
 def _counts_steps(formula: Formula) -> bool:
     """Whether calls that the rule does not name can matter to it, because it counts steps."""
-    return any(isinstance(node, Next | WeakNext | Yesterday) for node in subformulas(formula))
+    return any(
+        isinstance(node, Next | WeakNext | Yesterday)
+        or (isinstance(node, Compare) and any(isinstance(leaf, Position) for leaf in _leaves_of(node)))
+        for node in subformulas(formula)
+    )
+
+
+def _leaves_of(node: Compare) -> tuple[Term, ...]:
+    return *leaves(node.comparison.left), *leaves(node.comparison.right)
 
 
 def _spans(formula: Formula) -> Iterator[int]:

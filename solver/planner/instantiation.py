@@ -149,13 +149,13 @@ class _RulesSoFar:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._compiled = {rule.id: rule.compiled for rule in rules}
         self._fed: tuple[Event, ...] = ()
-        self._monitor = Monitor(self._compiled)
+        self._monitor: Monitor | None = None  # made with the first call: many walks cannot even start
 
     def allow(self, events: tuple[Event, ...], *, last: bool) -> bool:
         """Whether the rules can still be kept after these events; if they are the last ones, whether they are kept."""
         if not self._compiled:
             return True
-        if len(self._fed) >= len(events) or events[: len(self._fed)] != self._fed:
+        if self._monitor is None or len(self._fed) >= len(events) or events[: len(self._fed)] != self._fed:
             self._monitor, self._fed = Monitor(self._compiled), ()
         self._monitor.run(events[len(self._fed) :])
         self._fed = events

@@ -64,14 +64,12 @@ class TraceSearch:
         conflicts: beginnings of sequences that nothing carries.
         use: how much Z3 was used.
         hopeless: why initial states have no trace of a product at all, one conflict for each of them.
-        unproved: how many of the conflicts are not proved: no initial state was found for them.
     """
 
     def __init__(self, spec: TraceSpec, *, use: SolverUse | None = None, solver: bool = True) -> None:
         """`solver`: False to do without Z3, to see what it contributes."""
         self.conflicts: Final = Conflicts()
         self.use: Final = SolverUse() if use is None else use
-        self.unproved = 0
         self.hopeless: Final[dict[Product, list[SequenceConflict]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
@@ -218,7 +216,7 @@ class TraceSearch:
         return state
 
     def _give_up(self, tools: ToolSequence) -> None:
-        self.unproved += 1
+        """Avoid a sequence of which Z3 or the initial states decide nothing."""
         self.conflicts.add(tools, frozenset(self._environment.tools))
 
 

@@ -18,11 +18,6 @@ from lawtrace.environments.errors import SearchError
 from lawtrace.solver.planner.conflicts import Conflicts, Positions, ToolSequence
 from lawtrace.solver.planner.product import Product, ProductMove
 
-
-class NoArgumentsError(SearchError):
-    """The rules allow tool sequences, but for none of them exist arguments, times and an initial state."""
-
-
 BEAM_WIDTH = 30
 MAX_BACKTRACKING_MOVES = 50_000
 """The number of moves after which the backtracking search gives up."""
@@ -30,6 +25,10 @@ MAX_BACKTRACKING_MOVES = 50_000
 ToolPair = tuple[str, str]
 UnmetDistances = tuple[tuple[int, int], ...]
 """The earlier sequences that a prefix is still too close to: index, and the number of differing positions so far."""
+
+
+class NoArgumentsError(SearchError):
+    """The rules allow tool sequences, but for none of them exist arguments, times and an initial state."""
 
 
 def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:

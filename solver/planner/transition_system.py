@@ -19,11 +19,9 @@ Plans use one search state for each abstract state, so that they can be instanti
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 from lawtrace.environments.events import Event
@@ -31,7 +29,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.solver.planner.abstract_state import DETAILS, AbstractState, Detail, StateAbstraction
+from lawtrace.solver.planner.abstract_state import AbstractState, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.derived_values import CallLabel, DerivedValues
 from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
@@ -43,16 +41,14 @@ CALL_ATTEMPTS = 6
 """How often a tool is tried in a search state where no call of it completes; user values are sampled anew."""
 
 
-MAX_STATES: Final[Mapping[Detail, int]] = MappingProxyType({"classes": 400, "counts": 1_000, "nothing": sys.maxsize})
-"""How many abstract states there may be; beyond that, they keep less."""
-
-
+MAX_STATES: Final = 400
+"""How many abstract states there may be before rows lose their classes."""
 MAX_EFFORT: Final = 400_000
 """How many rows may be looked at in order to classify rows; beyond that, rows have no classes."""
 
 
 class TooManyStatesError(Exception):
-    """There are too many abstract states of this detail, or rows to classify."""
+    """There are too many abstract states with classes of rows, or too many rows to classify."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +75,20 @@ class TransitionSystem:
         predicates: ObservedPredicates,
         *,
         overapproximate: bool = False,
-        detail: Detail = "classes",
+        classes: bool = True,
     ) -> None:
         """
         Args:
             overapproximate: also explore search states that have more rows than the abstraction counts.
-            detail: what abstract states keep of rows.
+            classes: whether abstract states keep classes of rows.
 
-        Raises TooManyStatesError.
+        Raises TooManyStatesError, but not without classes.
         """
-        self._limit = MAX_STATES[detail]
+        self._classes = classes
         self._environment = environment
         self._overapproximate = overapproximate
         self._predicates = predicates
-        self.abstraction = StateAbstraction(environment, predicates, detail)
+        self.abstraction = StateAbstraction(environment, predicates, classes=classes)
         self.argument_chooser = ArgumentChooser(environment, predicates, self.abstraction.classify_rows)
         self.derived = DerivedValues(environment, predicates)
         self.labels: list[CallLabel] = []
@@ -140,7 +136,7 @@ class TransitionSystem:
         number = self._numbers.setdefault(abstract, len(self._numbers))
         beyond_caps = self.abstraction.beyond_caps(search_state) if self._overapproximate else set[tuple[str, object]]()
         tables = None
-        if number == self._limit or (self._limit < sys.maxsize and self.abstraction.effort > MAX_EFFORT):
+        if self._classes and (number == MAX_STATES or self.abstraction.effort > MAX_EFFORT):
             raise TooManyStatesError
         if number == len(self._transitions):
             self._transitions.append({})
@@ -242,7 +238,7 @@ class _CacheKey:
 
 @lru_cache(maxsize=64)
 def _cached_transition_system(spec: _CacheKey, overapproximate: bool) -> TransitionSystem:
-    for detail in DETAILS:
-        with suppress(TooManyStatesError):
-            return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate, detail=detail)
-    raise AssertionError("the least detailed system has no limit")
+    try:
+        return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate)
+    except TooManyStatesError:
+        return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate, classes=False)

@@ -19,26 +19,14 @@ from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.conditions import condition_fields
-from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath, leaves
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
 def observed_fields(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, FieldPath]]:
     """The fields that rules read, each with its tool."""
-    observed: set[tuple[str, FieldPath]] = set()
-    for rule in rules:
-        atoms = rule.atoms if isinstance(rule, Automaton) else atoms_of([rule.formula])
-        for atom in atoms:
-            if atom.condition is not None:
-                observed |= {(atom.tool, path) for path in condition_fields(atom.condition)}
-        for node in () if isinstance(rule, Automaton) else subformulas(rule.formula):
-            for aggregate in aggregates_of(node):
-                if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
-                    paths = (path for path in leaves(aggregate.term) if isinstance(path, FieldPath))
-                    observed |= {(aggregate.atom.tool, path) for path in paths}
-    return frozenset(observed)
+    return frozenset(field for rule in rules if rule.formula is not None for field in fields_read(rule.formula))
 
 
 def observed_results(rules: Iterable[Automaton | MetricRule]) -> frozenset[tuple[str, str]]:
