@@ -32,6 +32,21 @@ from lawtrace.solver.ltlf.skeleton import has_table
 from lawtrace.solver.ltlf.type_check import check_formula
 
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
+RuleKind = Literal[
+    "duty before",
+    "duty after",
+    "deadline",
+    "conditional duty",
+    "exception",
+    "prohibition",
+    "data minimisation",
+    "limit",
+    "binding",
+    "separation of duties",
+    "refusal",
+    "repair",
+]
+"""What a rule asks of an agent, as a lawyer would sort it."""
 
 
 class Rule(BaseModel):
@@ -42,6 +57,7 @@ class Rule(BaseModel):
         formula: in any syntax that ``lawtrace.solver.ltlf.parse`` reads.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
+        kind: what it asks; None for rules that were not sorted, such as extracted ones.
         derived: why the rule goes further than the text of those provisions; None if it does not.
         rationale: how the provision becomes this formula over these tools.
     """
@@ -53,6 +69,7 @@ class Rule(BaseModel):
     formula: str = Field(min_length=1)
     regulation: str = ""
     provisions: tuple[str, ...] = ()
+    kind: RuleKind | None = None
     derived: str | None = None
     rationale: str = ""
 

@@ -3,7 +3,7 @@
 - Tools: `Tool`, `Parameter`. Sources of arguments: `FromUser`, `FromLookup`, `FromTrace`. Refusals: `Raises`, `Fails`.
 - Effects: `Insert`, `InsertEach`, `Update`, `Delete`. Results: `ValueResult`, `KeyResult`, `RowsResult`, `NestedRows`.
 - Wording: `Phrases`, `PhrasesByArgument`.
-- State: `Entity`, `Field`, `Row`, `State`. Types: `TEXT`, `MONEY`, `Choice`, ...
+- State: `Entity`, `Field`, `Row`, `State`; `Fact`, what the law turns on. Types: `TEXT`, `MONEY`, `Choice`, ...
 - Samplers, which draw the values that users state: `Amount`, `OneOf`, `FieldValue`, ...
 - Terms, for conditions and values: `argument`, `exists`, `value_of`, ...
 - Time: `Clock`, and the terms `NOW`, `CURRENT_MOMENT` and `TODAY`.
@@ -45,7 +45,7 @@ from lawtrace.environments.spec.samplers import (
     WordOf,
     WordsOf,
 )
-from lawtrace.environments.spec.state import Entity, Field, Row, State
+from lawtrace.environments.spec.state import Entity, Fact, Field, Row, State
 from lawtrace.environments.spec.terms import (
     CURRENT_MOMENT,
     NOW,
@@ -119,6 +119,7 @@ __all__ = [
     "Digits",
     "Entity",
     "Environment",
+    "Fact",
     "Fails",
     "Field",
     "FieldValue",

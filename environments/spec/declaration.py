@@ -15,7 +15,7 @@ from random import Random
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.clock import Clock
-from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.state import Entity, Fact, State
 from lawtrace.environments.spec.terms import reads_time
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.validation import validate_clock, validate_tool
@@ -32,6 +32,7 @@ class Environment:
         summary: purpose of the tools; models read it.
         populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
         clock: when a session starts and ends.
+        facts: fields of the initial state that decide what the law asks.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Environment:
     tools: Mapping[str, Tool]
     populate: Callable[[Random], State] = field(repr=False)
     clock: Clock = field(default=Clock(), repr=False)
+    facts: tuple[Fact, ...] = ()
 
     def __post_init__(self) -> None:
         for what, named in (
@@ -51,6 +53,9 @@ class Environment:
             if odd := [(key, name) for key, name in named.items() if key != name]:
                 raise InputError(f"environment {self.name!r}: the {what} {odd[0][1]!r} has the key {odd[0][0]!r}")
         validate_clock(self.name, self.clock)
+        for fact in self.facts:
+            if self.entities.get(fact.entity.table) is not fact.entity:
+                raise InputError(f"environment {self.name!r}: the table of the fact {fact.name!r} is not declared")
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool)
 

@@ -83,6 +83,30 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """One field of the initial state that decides what the law asks: whether a consent is given or withdrawn.
+
+    Two initial states that differ in one fact are the two sides of a contrast pair.
+
+    Attributes:
+        name: for readers: ``consent for this purpose``.
+        values: of the field, in internal form: at least two that the law treats differently.
+    """
+
+    name: str
+    entity: Entity
+    field: str
+    values: tuple[Value, ...]
+
+    def __post_init__(self) -> None:
+        place = f"fact {self.name!r}"
+        if self.field not in self.entity.fields or self.field == self.entity.key:
+            raise InputError(f"{place}: {self.field!r} must be a field of {self.entity.table!r} other than its key")
+        if len(set(self.values)) < 2:
+            raise InputError(f"{place}: give at least two different values, not {list(self.values)}")
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row: values by field, and its presence (a bool, or a truth value of the logic in use)."""
 
