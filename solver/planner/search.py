@@ -78,6 +78,8 @@ class TraceSearch:
         self._rules = len(spec.rules)
         self._solver = solver
         self._in_a_row = 0
+        self._met: Final = set[frozenset[str]]()
+        """Tools that a conflict was about, in one initial state; the second time all initial states are asked."""
         self._states: Final = _InitialStates(spec.environment)
 
     def find(
@@ -138,6 +140,11 @@ class TraceSearch:
                 return trace
             case SequenceConflict() as conflict:
                 self._in_a_row += 1
+                concerned = self._relevance.concerned(conflict.obstacles)
+                if concerned not in self._met and self._in_a_row < CONFLICTS_BEFORE_REPAIR:
+                    self._met.add(concerned)
+                    self._give_up(tools)
+                    return None
                 trace = self._from_rare_state(product, tools, walk, conflict, random)
                 if trace is None and repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
                     trace = self._repaired(product, tools, walk, conflict, encoding, random)
