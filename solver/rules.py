@@ -27,6 +27,7 @@ from lawtrace.solver.ltlf import (
     match_template,
     parse,
 )
+from lawtrace.solver.ltlf.safety import UnsafeFormulaError
 from lawtrace.solver.ltlf.signature import environment_signature
 from lawtrace.solver.ltlf.skeleton import has_table
 from lawtrace.solver.ltlf.type_check import check_formula
@@ -104,6 +105,16 @@ class Rule(BaseModel):
             return MetricRule(self.parsed)
         except FormulaError as error:
             raise FormulaError(f"rule {self.id!r}: {error}") from error
+
+    @cached_property
+    def encodable(self) -> Automaton | MetricRule:
+        """The form that makes the smaller encoding for Z3: one variable is followed by its formula if that is safe."""
+        if self.has_table:
+            return self.automaton
+        try:
+            return MetricRule(self.parsed)
+        except UnsafeFormulaError:
+            return self.compiled
 
     @cached_property
     def is_timed(self) -> bool:

@@ -33,6 +33,8 @@ class Environment:
         populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
         clock: when a session starts and ends.
         facts: fields of the initial state that decide what the law asks.
+        declines: the tool that tells the user that a request is declined, and why. No compliance tool, since what it
+            writes is the goal where there is no lawful way to do what was asked.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Environment:
     populate: Callable[[Random], State] = field(repr=False)
     clock: Clock = field(default=Clock(), repr=False)
     facts: tuple[Fact, ...] = ()
+    declines: str | None = None
 
     def __post_init__(self) -> None:
         for what, named in (
@@ -56,6 +59,11 @@ class Environment:
         for fact in self.facts:
             if self.entities.get(fact.entity.table) is not fact.entity:
                 raise InputError(f"environment {self.name!r}: the table of the fact {fact.name!r} is not declared")
+        if self.declines is not None and (self.declines not in self.tools or self.tools[self.declines].compliance):
+            raise InputError(
+                f"environment {self.name!r}: {self.declines!r}, which declines requests, must be one of its tools "
+                "and no compliance tool"
+            )
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool)
 

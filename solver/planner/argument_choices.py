@@ -307,6 +307,11 @@ class ArgumentChooser:
         return [_ArgumentValue(value, Derived(parameter.source.name))] if value else []
 
 
+def plain_chooser(environment: Environment) -> ArgumentChooser:
+    """A chooser to which all rows and all values are of one kind."""
+    return ArgumentChooser(environment, ObservedPredicates([]), lambda _, __, known: {(): known} if known else {})
+
+
 def _bind(
     parameter: Parameter,
     chosen: _ArgumentValue,

@@ -17,7 +17,7 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
-from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
+from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, rename
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
@@ -77,7 +77,7 @@ class Walk:
         renamed: dict[Value, Value] = {}
         for name, arguments, created in zip(self._tools, solved.arguments, solved.created, strict=True):
             tool = self._environment.tools[name]
-            said = {parameter: _renamed(value, renamed) for parameter, value in arguments.items()}
+            said = {parameter: rename(value, renamed) for parameter, value in arguments.items()}
             choice = self._chooser.with_values(self._search_states[-1], tool, said)
             if choice is None or not self._run(choice):
                 return None
@@ -135,12 +135,6 @@ class Walk:
         calls = zip(last.events, self._choices, strict=True)
         planned = tuple(PlannedCall(event, dict(choice.origins)) for event, choice in calls)
         return Trace(self._search_states[0].state, planned, last.state)
-
-
-def _renamed(value: Value, names: Mapping[Value, Value]) -> Value:
-    if isinstance(value, tuple):
-        return tuple(names.get(item, item) for item in cast("tuple[Value, ...]", value))
-    return names.get(value, value)
 
 
 class _RulesSoFar:

@@ -19,13 +19,10 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.safety import UnsafeFormulaError
 from lawtrace.solver.planner.conflicts import Conflicts, Relevance, ToolSequence
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec
-from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import (
     InitialRanges,
     SequenceConflict,
@@ -73,7 +70,7 @@ class TraceSearch:
         self.hopeless: Final[dict[Product, list[SequenceConflict]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
-        self._compiled: Final = {rule.id: _encodable(rule) for rule in spec.rules}
+        self._compiled: Final = {rule.id: rule.encodable for rule in spec.rules}
         self._relevance: Final = Relevance(spec.environment, {rule.id: rule.parsed for rule in spec.rules})
         self._rules = len(spec.rules)
         self._solver = solver
@@ -225,16 +222,6 @@ class TraceSearch:
     def _give_up(self, tools: ToolSequence) -> None:
         """Avoid a sequence of which Z3 or the initial states decide nothing."""
         self.conflicts.add(tools, frozenset(self._environment.tools))
-
-
-def _encodable(rule: Rule) -> Automaton | MetricRule:
-    """The form of a rule that makes the smaller encoding: one variable is followed by its formula if that is safe."""
-    if rule.has_table:
-        return rule.automaton
-    try:
-        return MetricRule(rule.parsed)
-    except UnsafeFormulaError:
-        return rule.compiled
 
 
 class _InitialStates:

@@ -88,6 +88,13 @@ def apply_call(environment: Environment, search_state: SearchState, choice: Call
     )
 
 
+def rename(value: Value, names: Mapping[Value, Value]) -> Value:
+    """The value, or each of its items, under its new name if it has one."""
+    if isinstance(value, tuple):
+        return tuple(names.get(item, item) for item in cast("tuple[Value, ...]", value))
+    return names.get(value, value)
+
+
 def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Event, after: State) -> KnownRows:
     known = search_state.known
     for result in _revealing_results(choice.tool):

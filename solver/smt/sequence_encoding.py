@@ -129,10 +129,26 @@ class SequenceEncoding:
             others: the tools that may take the place of a call.
             demands: requirements on the sequence beside the rules.
         """
+        choices = [tuple(dict.fromkeys((tool, *sorted(others)))) for tool in tools]
+        return self._chosen(choices, demands, keep_first=True)
+
+    def plan(
+        self, length: int, tools: Sequence[str], demands: Mapping[str, Rule]
+    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
+        """A sequence of `length` of the tools, with arguments; at each step the first of them that is possible.
+
+        A conflict if there is none; None if Z3 does not decide. `demands`: requirements beside the rules.
+        """
+        return self._chosen([tuple(tools)] * length, demands, keep_first=False)
+
+    def _chosen(
+        self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool
+    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
+        """`keep_first`: as many calls as possible are the first choice, not only those at the beginning."""
         self._move_to((), ())
-        for tool in tools:
-            self._calls.push(tuple(dict.fromkeys((tool, *sorted(others)))))
-        self._tools = tuple(tools)
+        for step in choices:
+            self._calls.push(step)
+        self._tools = tuple(step[0] for step in choices)
         try:
             with _Scope(self._calls.solver):
                 self._demand(self._calls.rules.kept_at_end)
@@ -141,16 +157,17 @@ class SequenceEncoding:
                     self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
                 result = self._check()
                 if result != z3.sat:
-                    return SequenceConflict(len(tools), self._calls.obstacles()) if result == z3.unsat else None
-                replaced = self._replaced(tools)
-                return replaced, self._solution(replaced, [{} for _ in replaced])
+                    return SequenceConflict(len(choices), self._calls.obstacles()) if result == z3.unsat else None
+                if keep_first:
+                    wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
+                    self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+                found = self._first_possible()
+                return found, self._solution(found, [{} for _ in found])
         finally:
             self._move_to((), ())
 
-    def _replaced(self, tools: Sequence[str]) -> tuple[str, ...]:
-        """The tools of a solution near the given ones."""
-        wanted = [step.calls[tool] for tool, step in zip(tools, self._calls.steps, strict=True)]
-        self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+    def _first_possible(self) -> tuple[str, ...]:
+        """At each step the first tool that leaves a solution. It is asserted."""
         found: list[str] = []
         for step in self._calls.steps:
             for tool, act in step.calls.items():

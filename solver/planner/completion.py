@@ -1,0 +1,233 @@
+"""Lawful completions of a request: the calls that a user asks for, with the compliance calls that the rules need.
+
+The requested calls are given, in order and with their arguments. Z3 chooses at each step the next of them or any
+compliance call with any arguments, and keeps all rules (`lawtrace.solver.smt.sequence_encoding`). The number of steps
+grows from that of the request, so a completion is as short as possible and has no needless call. Where none exists up
+to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a trace: it
+changes nothing that was asked for, and tells the user.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+from lawtrace.environments.events import Event, FromResult, FromResults, Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.samplers import OneOf
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.terms import constant
+from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
+from lawtrace.environments.spec.types import Choice, ListOf, Value
+from lawtrace.solver.ltlf import Atom, compile_formula, parse
+from lawtrace.solver.ltlf.metric import MetricRule
+from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.planner.argument_choices import plain_chooser
+from lawtrace.solver.planner.search_state import apply_call, initial_search_state, rename
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.call_encoding import Obstacle
+from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
+from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
+from lawtrace.solver.traces import PlannedCall, Trace, resolve_path
+
+MAX_ADDED_CALLS = 8
+"""How many calls a completion adds at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """No compliant trace of up to `length` calls carries the request.
+
+    The obstacles are a minimal set that excludes it.
+    """
+
+    length: int
+    obstacles: tuple[Obstacle, ...]
+
+
+class Completer:
+    """Completes requests under one rule set."""
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule], *, use: SolverUse | None = None) -> None:
+        """`use`: counts the queries to Z3."""
+        self._environment: Final = environment
+        self._rules: Final = {rule.id: rule.compiled for rule in rules}
+        self._encoded: Final = {rule.id: rule.encodable for rule in rules}
+        self._use: Final = SolverUse() if use is None else use
+        self._compliance: Final = tuple(sorted(environment.compliance_tools))
+        self._chooser: Final = plain_chooser(environment)
+
+    def complete(
+        self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
+    ) -> Trace | Impossible | None:
+        """The shortest compliant trace with these calls, in order; None if Z3 does not decide.
+
+        `most`: how many calls may be added.
+        """
+        tools = (*dict.fromkeys(call.event.tool for call in requested), *self._compliance)
+        demands: dict[str, CompiledRule] = {
+            "the request": compile_formula(parse(_in_order(requested, self._compliance)))
+        }
+        for number, formula in enumerate(_references(requested)):
+            demands[f"reference {number}"] = MetricRule(parse(formula))
+        return self._shortest(initial, requested, tools, demands, len(requested), most)
+
+    def decline(
+        self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
+    ) -> Trace | Impossible | None:
+        """The shortest compliant trace that tells the user why the request is declined; None if Z3 does not decide.
+
+        It makes no requested change, and no look-ups of its own but those of the request and of compliance tools.
+        """
+        assert self._environment.declines is not None
+        declines = self._environment.declines
+        reading = [call for call in requested if not self._environment.tools[call.event.tool].written_tables]
+        told = str(Atom(declines))
+        once = f"F {told} & G({told} -> WX G !{told})"
+        demands: dict[str, CompiledRule] = {"one refusal": compile_formula(parse(once))}
+        for tool in dict.fromkeys(call.event.tool for call in reading):
+            some = " | ".join(_atom(call) for call in reading if call.event.tool == tool)
+            demands[f"{tool} as asked"] = compile_formula(parse(f"G({Atom(tool)} -> {some})"))
+        tools = (declines, *dict.fromkeys(call.event.tool for call in reading), *self._compliance)
+        return self._shortest(initial, reading, tools, demands, 1, len(reading) + most)
+
+    def other_reason(self, initial: State, requested: Sequence[PlannedCall], declined: Trace) -> Trace | None:
+        """A refusal that gives another reason, no longer than the trace; None if the reason is the only one."""
+        declines = self._environment.declines
+        assert declines is not None
+        told = next(event for event in declined.events if event.tool == declines)
+        reasons = [p.name for p in self._environment.tools[declines].parameters if isinstance(p.type, Choice)]
+        if not reasons:
+            return None
+        given = " and ".join(f"{name} == {_literal(told.arguments[name])}" for name in reasons)
+        other = Rule(id="another reason", formula=f"G !{Atom(declines)}({given})")
+        completer = Completer(self._environment, (), use=self._use)
+        completer._rules.update(self._rules)
+        completer._encoded.update({**self._encoded, other.id: other.encodable})
+        found = completer.decline(initial, requested, len(declined.calls))
+        return found if isinstance(found, Trace) else None
+
+    def _shortest(
+        self,
+        initial: State,
+        requested: Sequence[PlannedCall],
+        tools: Sequence[str],
+        demands: Mapping[str, CompiledRule],
+        least: int,
+        most: int,
+    ) -> Trace | Impossible | None:
+        world = _narrowed(self._environment, requested)
+        encoding = SequenceEncoding(world, self._encoded, initial, self._use)
+        conflict = None
+        for length in range(least, least + most + 1):
+            match encoding.plan(length, tools, demands):
+                case None:
+                    return None
+                case SequenceConflict() as conflict:
+                    continue
+                case chosen, solved:
+                    return self._replayed(initial, requested, chosen, solved)
+        assert conflict is not None
+        return Impossible(conflict.length, tuple(o for o in conflict.obstacles if o.text not in demands))
+
+    def _replayed(
+        self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
+    ) -> Trace | None:
+        """The trace of a solution; None if it does not behave as encoded."""
+        environment, state = self._environment, initial_search_state(self._environment, initial)
+        renamed: dict[Value, Value] = {}
+        calls: list[PlannedCall] = []
+        waiting, place = list(enumerate(requested)), dict[int, int]()
+        for number, (name, chosen, created) in enumerate(zip(tools, solved.arguments, solved.created, strict=True)):
+            tool = environment.tools[name]
+            arguments = {parameter: rename(value, renamed) for parameter, value in chosen.items()}
+            if waiting and waiting[0][1].event.tool == name:
+                asked, call = waiting.pop(0)
+                place[asked] = number
+                arguments = _as_requested(tool, call, place, state.events)
+            choice = self._chooser.with_values(state, tool, arguments)
+            after = None if choice is None else apply_call(environment, state, choice)
+            if choice is None or after is None:
+                return None
+            result = cast("Mapping[str, Json]", after.events[-1].result)
+            renamed |= {key: result[field] for field, key in created.items()}
+            calls.append(PlannedCall(after.events[-1], dict(choice.origins)))
+            state = after
+        monitor = Monitor(self._rules)
+        monitor.run(state.events)
+        if set(monitor.final_statuses().values()) - {"kept"}:
+            return None
+        return Trace(initial, tuple(calls), state.state)
+
+
+def _as_requested(tool: Tool, call: PlannedCall, place: Mapping[int, int], events: Sequence[Event]) -> dict[str, Value]:
+    """The arguments of a requested call. `place`: the number that each earlier requested call has in the trace."""
+    arguments = dict(call.event.arguments)
+    for name, origins in call.looked_up.items():
+        found = [resolve_path(events[place[origin.step]].result, origin.path) for origin in origins]
+        arguments[name] = found if isinstance(call.origins[name], FromResults) else found[0]
+    return {name: tool.parameter(name).type.decode(value) for name, value in arguments.items()}
+
+
+def _narrowed(environment: Environment, requested: Sequence[PlannedCall]) -> Environment:
+    """The environment in which users say only what the request says."""
+    tools = dict(environment.tools)
+    for name in dict.fromkeys(call.event.tool for call in requested):
+        said = [call.event.arguments for call in requested if call.event.tool == name]
+        tool = tools[name]
+        parameters = tuple(_narrowed_parameter(parameter, said) for parameter in tool.parameters)
+        tools[name] = replace(tool, parameters=parameters)
+    return replace(environment, tools=tools)
+
+
+def _narrowed_parameter(parameter: Parameter, said: Sequence[Mapping[str, Json]]) -> Parameter:
+    if not isinstance(parameter.source, FromUser):
+        return parameter
+    values = [parameter.type.decode(call[parameter.name]) for call in said if parameter.name in call]
+    if not values:
+        return replace(parameter, source=replace(parameter.source, when=constant(value=False)))
+    if isinstance(parameter.type, ListOf):  # candidates are its items
+        values = [item for value in values for item in value]
+    return replace(parameter, source=FromUser(OneOf(tuple(dict.fromkeys(values)))), required=True)
+
+
+def _in_order(requested: Sequence[PlannedCall], compliance: Sequence[str]) -> str:
+    """The formula of traces that consist of these calls, in order, and compliance calls."""
+    others = " | ".join(str(Atom(tool)) for tool in compliance) or "false"
+    formula = f"WX G({others})"
+    for number, call in reversed(list(enumerate(requested))):
+        formula = f"(({others}) U ({_atom(call)} & {formula}))"
+        if number:
+            formula = f"X {formula}"
+    return formula
+
+
+def _atom(call: PlannedCall) -> str:
+    """The atom of a call with its arguments, but for lists and for keys of rows that an earlier call created."""
+    fixed = {
+        name: value
+        for name, value in call.event.arguments.items()
+        if not isinstance(value, list) and not _is_created(call, name)
+    }
+    named = " and ".join(f"{name} == {_literal(value)}" for name, value in fixed.items())
+    tool = str(Atom(call.event.tool))
+    return f"{tool}({named})" if named else tool
+
+
+def _is_created(call: PlannedCall, name: str) -> bool:
+    """Whether the argument is the key in a result by itself, not one of a row that was listed."""
+    origin = call.origins.get(name)
+    return isinstance(origin, FromResult) and len(origin.path) == 1
+
+
+def _references(requested: Sequence[PlannedCall]) -> Iterator[str]:
+    """Formulas that say that the key of a created row is passed on, for tools that the request calls once."""
+    for call in requested:
+        for name, origin in call.origins.items():
+            if _is_created(call, name) and isinstance(origin, FromResult):
+                created, used = Atom(requested[origin.step].event.tool), Atom(call.event.tool)
+                yield f"forall k: G({created}(result.{origin.path[0]} == k) -> G !{used}({name} != k))"
+
+
+def _literal(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,125 @@
+"""Contrast pairs: one request in two initial states that differ in one fact, with different lawful behaviour.
+
+On the first side the request can be carried out lawfully. The fact is changed where the calls that are lawful there no
+longer do, and the other side is solved anew: with other calls, or, where no lawful way exists, with a refusal. A pair
+is kept if the calls of neither side are right on the other, so no program that ignores the fact is right on both.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import Fact, Row, State
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import PlannedCall, Trace, replay
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact that has another value in one row of the initial state."""
+
+    fact: Fact
+    key: Value
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastPair:
+    """Two sides of one request.
+
+    Attributes:
+        requested: the calls of the request, which complete in both states.
+        granted: a shortest compliant trace with these calls, before the fact changes.
+        other: the same after it has changed, or a refusal.
+        declined: why the other side has no compliant trace with these calls; None if it has one.
+    """
+
+    changed: ChangedFact
+    requested: tuple[PlannedCall, ...]
+    granted: Trace
+    other: Trace
+    declined: Impossible | None
+
+
+class ContrastSearch:
+    """Looks for contrast pairs under one rule set."""
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule], completer: Completer) -> None:
+        self._environment: Final = environment
+        self._rules: Final = {rule.id: rule.compiled for rule in rules}
+        self._completer: Final = completer
+
+    def pairs(
+        self, initial: State, requested: Sequence[PlannedCall], random: Random, facts: Sequence[Fact]
+    ) -> Iterator[ContrastPair]:
+        """The pairs of a request, in random order of the facts; none if it cannot be carried out lawfully here."""
+        granted = self._completer.complete(initial, requested)
+        if not isinstance(granted, Trace) or len(granted.calls) == len(requested):
+            return
+        changes = list(changed_facts(initial, facts))
+        random.shuffle(changes)
+        for changed, state in changes:
+            pair = self._pair(changed, state, requested, granted)
+            if pair is not None:
+                yield pair
+
+    def _pair(
+        self, changed: ChangedFact, state: State, requested: Sequence[PlannedCall], granted: Trace
+    ) -> ContrastPair | None:
+        if not self._complete(state, requested) or self._is_right(state, granted.calls, None):
+            return None
+        other = self._completer.complete(state, requested)
+        declined = None
+        if isinstance(other, Impossible) and self._environment.declines is not None:
+            declined = other
+            other = self._completer.decline(state, requested)
+            if isinstance(other, Trace) and self._completer.other_reason(state, requested, other) is not None:
+                return None  # nothing says which reason is to be given
+        if not isinstance(other, Trace) or self._is_right(granted.initial, other.calls, granted.final):
+            return None
+        return ContrastPair(changed, tuple(requested), granted, other, declined)
+
+    def _complete(self, initial: State, calls: Sequence[PlannedCall]) -> bool:
+        """Whether the calls complete there, with the same keys."""
+        session = replay(self._environment, initial, calls)
+        return len(session.events) == len(calls) and all(event.completed for event in session.events)
+
+    def _is_right(self, initial: State, calls: Sequence[PlannedCall], target: State | None) -> bool:
+        """Whether a program with these calls keeps all rules there, and reaches the target if there is one."""
+        session = replay(self._environment, initial, calls)
+        if len(session.events) < len(calls) or not all(event.completed for event in session.events):
+            return False
+        monitor = Monitor(self._rules)
+        monitor.run(session.events)
+        if set(monitor.final_statuses().values()) - {"kept"}:
+            return False
+        return target is None or not compare_states(self._environment, initial, target, session.state)
+
+
+def changed_facts(initial: State, facts: Sequence[Fact]) -> Iterator[tuple[ChangedFact, State]]:
+    """Each way to give one fact another value in one row, and the state with it."""
+    for fact in facts:
+        table = fact.entity.table
+        rows = initial.tables[table]
+        for number, row in enumerate(rows):
+            if not row.present:
+                continue
+            for value in fact.values:
+                before = row.values[fact.field]
+                if value == before or before not in fact.values:
+                    continue
+                other = Row({**row.values, fact.field: value}, row.present)
+                state = initial.with_table(table, (*rows[:number], other, *rows[number + 1 :]))
+                yield ChangedFact(fact, row.values[fact.entity.key], before, value), state
+
+
+def count_by_fact(pairs: Sequence[ContrastPair]) -> Mapping[str, int]:
+    """How many pairs turn on each fact."""
+    return {name: sum(p.changed.fact.name == name for p in pairs) for name in {p.changed.fact.name for p in pairs}}

@@ -1,0 +1,84 @@
+"""Requests: ordinary calls with a purpose, as one user would ask for them in one message.
+
+A request is one change or a few, each with the look-ups that its arguments need and no others. So every call serves
+the goal: a look-up is made because a later call reads its result. Rows that are known are used again, so the calls of a
+request are mostly about the same person and the same thing. Rules play no part here
+(`lawtrace.solver.planner.completion`).
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromLookup, Tool
+from lawtrace.solver.planner.argument_choices import plain_chooser
+from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
+from lawtrace.solver.traces import PlannedCall
+
+REDRAWS = 24
+"""How often the arguments of a call are drawn if it does not complete."""
+OTHER_ROW = 0.2
+"""How often another row is looked up although one is known."""
+
+
+class RequestWriter:
+    """Draws requests in one environment."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment: Final = environment
+        self._chooser: Final = plain_chooser(environment)
+        ordinary = [tool for tool in environment.tools.values() if not tool.compliance]
+        self._changes: Final = [
+            tool for tool in ordinary if tool.name in environment.changing_tools and tool.name != environment.declines
+        ]
+        self._finding: Final = {
+            table: [tool for tool in ordinary if any(found.entity.table == table for found in tool.lookups)]
+            for table in environment.entities
+        }
+
+    def draw(self, initial: State, changes: int, random: Random) -> tuple[PlannedCall, ...] | None:
+        """A request with that many changes; None if the draw leads nowhere."""
+        state = initial_search_state(self._environment, initial)
+        calls: list[PlannedCall] = []
+        tools = random.sample(self._changes, changes) if len(self._changes) >= changes else list(self._changes)
+        for tool in tools:
+            made = self._call(tool, state, calls, random, frozenset())
+            if made is None:
+                return None
+            state = made
+        return tuple(calls)
+
+    def _call(
+        self, tool: Tool, state: SearchState, calls: list[PlannedCall], random: Random, above: frozenset[str]
+    ) -> SearchState | None:
+        """The state after the call and the look-ups that it needs, which are added to the calls."""
+        tables = dict.fromkeys(p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup))
+        for table in tables:
+            if state.known.get(table) and random.random() >= OTHER_ROW:
+                continue
+            finders = [finder for finder in self._finding[table] if finder.name not in above]
+            if not finders:
+                if state.known.get(table):
+                    continue
+                return None
+            found = self._call(random.choice(finders), state, calls, random, above | {tool.name})
+            if found is None:
+                return None
+            state = found
+        for _ in range(REDRAWS):
+            choice = self._chooser.sample(state, tool, random)
+            if choice is None:
+                return None
+            after = apply_call(self._environment, state, choice)
+            if after is not None:
+                calls.append(PlannedCall(after.events[-1], dict(choice.origins)))
+                return after
+        return None
+
+
+def is_purposeful(calls: Sequence[PlannedCall]) -> bool:
+    """Whether no two calls are the same, and a later call reads each look-up that the request makes for it."""
+    made = [(call.event.tool, repr(sorted(call.event.arguments.items()))) for call in calls]
+    return len(set(made)) == len(made)
