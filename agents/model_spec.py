@@ -13,7 +13,7 @@ from lawtrace.environments.errors import InputError
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 Provider = EndpointProvider | Literal["replay", "offline", "baseline"]
-BaselinePolicy = Literal["reference", "literal", "noop", "refuse"]
+BaselinePolicy = Literal["reference", "literal", "habit", "noop", "refuse"]
 
 ENDPOINTS: tuple[EndpointProvider, ...] = get_args(EndpointProvider)
 """Providers reached over the network. Their specs name a model."""

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 from rich.console import Console, RenderableType
@@ -18,7 +19,11 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
+from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible
+
+if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
+    from lawtrace.runs.schemas.findings import HabitRow
 
 STDOUT = Console(emoji=False, markup=False)
 _STDERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
@@ -75,6 +80,11 @@ def print_outcome(
         print_result(what)
     if out is not None:
         print_note(f"Written: {out}")
+
+
+def best_habits(rows: "Sequence[HabitRow]") -> dict[str, Json]:
+    """The best habit of each style as JSON."""
+    return {row.style: {"name": row.name, "passed": len(row.passed), "tasks": row.tasks} for row in rows}
 
 
 def print_note(text: str) -> None:

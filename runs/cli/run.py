@@ -14,6 +14,7 @@ from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import (
     ProgressBars,
+    best_habits,
     print_invalid,
     print_json,
     print_note,
@@ -100,6 +101,8 @@ def print_report(report: WrittenReport, folder: Path) -> None:
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
             print_note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
+        for habit in content.habits:
+            print_result(habit.sentence)
         if content.deletions is not None:
             print_result(
                 f"{content.deletions.turned_unsafe} of {content.deletions.deletions} single deletions of a compliance "
@@ -158,6 +161,7 @@ def _summary(result: RunResult) -> dict[str, Json]:
         "tasks": len(result.tasks),
         "attempts": len(result.attempts),
         "outcomes": counts,
+        "habits": best_habits(result.findings.habits),
         "strength": _strength(result.findings.strength),
     }
 

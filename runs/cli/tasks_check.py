@@ -1,7 +1,7 @@
 """``lawtrace tasks check``: check a file of tasks, or a whole release."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,14 +10,15 @@ import typer
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import Problem
 from lawtrace.runs.cli.options import JsonOption, OutOption
-from lawtrace.runs.cli.output import make_table, print_grouped, print_outcome, print_problems
+from lawtrace.runs.cli.output import best_habits, make_table, print_grouped, print_outcome, print_problems
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.runner import Session
+from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.stages.pipeline import QUALITY, TASKS
+from lawtrace.runs.stages.pipeline import HABITS, QUALITY, TASKS
 from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.task_file import read_usable_tasks
 
@@ -40,26 +41,39 @@ def check_tasks_command(
         problems = check_release(file)
         touched = {problem.place for problem in problems}
         files = [path for path in task_files(file) if str(path) not in touched]
-    rows: list[QualityRow] = []
+    rows, habits = list[QualityRow](), dict[str, Sequence[HabitRow]]()
     for path in files:
         read, domain = read_usable_tasks(path, flags.env)
         problems += read.problems
-        rows += _check(flags.resolve(domain.environment.name), read.rows, domain, out)
+        quality, habits[path.stem] = _check(flags.resolve(domain.environment.name), read.rows, domain, out)
+        rows += quality
     QUALITY.write(out, rows)
-    _say_result(rows, problems, out, as_json=as_json)
+    _say_result(rows, habits, problems, out, as_json=as_json)
     raise typer.Exit(0 if all(row.passed for row in rows) and not problems else 1)
 
 
-def _check(recipe: Recipe, tasks: Sequence[Task], domain: Domain, out: Path) -> list[QualityRow]:
-    async def work(session: Session) -> list[QualityRow]:
+def _check(
+    recipe: Recipe, tasks: Sequence[Task], domain: Domain, out: Path
+) -> tuple[list[QualityRow], Sequence[HabitRow]]:
+    """The results of the checks, and the best habits."""
+
+    async def work(session: Session) -> tuple[list[QualityRow], Sequence[HabitRow]]:
         runner = session.runner(recipe, domain=domain, folder=session.folder.part(domain.environment.name))
         runner.give(TASKS, tasks)
-        return (await runner.make(QUALITY))[QUALITY]
+        made = await runner.make(QUALITY, HABITS)
+        return list(made[QUALITY]), made[HABITS]
 
     return run_stages(recipe, out, "tasks check", work)
 
 
-def _say_result(rows: Sequence[QualityRow], problems: Sequence[Problem], out: Path, *, as_json: bool) -> None:
+def _say_result(
+    rows: Sequence[QualityRow],
+    habits: Mapping[str, Sequence[HabitRow]],
+    problems: Sequence[Problem],
+    out: Path,
+    *,
+    as_json: bool,
+) -> None:
     passed = sum(row.passed for row in rows)
     counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
     failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
@@ -70,8 +84,15 @@ def _say_result(rows: Sequence[QualityRow], problems: Sequence[Problem], out: Pa
     if not as_json:
         print_grouped((task, str(finding)) for task, finding in failed)
     print_outcome(
-        {"tasks": len(rows), "passed": passed, "checks": counts, "invalid": [str(problem) for problem in problems]},
+        {
+            "tasks": len(rows),
+            "passed": passed,
+            "checks": counts,
+            "habits": {name: best_habits(found) for name, found in habits.items()},
+            "invalid": [str(problem) for problem in problems],
+        },
         table,
+        *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
         f"{passed} of {len(rows)} pairs pass, {len(problems)} rows or files are invalid.",
         as_json=as_json,
         out=out,

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import print_outcome
+from lawtrace.runs.cli.output import best_habits, print_outcome
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
@@ -17,6 +18,7 @@ from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
+from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 
@@ -56,7 +58,12 @@ def release_command(
     total = sum(entry.pairs for entry in manifest.environments.values())
     pairs = {name: entry.pairs for name, entry in manifest.environments.items()}
     print_outcome(
-        {"version": version, "tasks": 2 * total, "pairs": pairs},
+        {
+            "version": version,
+            "tasks": 2 * total,
+            "pairs": pairs,
+            "habits": {one.domain.environment.name: best_habits(one.habits) for one in sets},
+        },
         f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.",
         as_json=as_json,
         out=out,
@@ -80,4 +87,5 @@ async def _build(session: Session, recipe: Recipe) -> TaskSet:
         raise OperationalError(
             f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} pairs pass the checks; raise tasks.spare"
         )
-    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks])
+    habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
+    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits)

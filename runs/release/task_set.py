@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError, describe_validation_error
+from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
@@ -39,12 +40,18 @@ ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one environment with the results of the gate."""
+    """The tasks of one environment with the results of the gate and the best habit of each style."""
 
     domain: Domain
     rules: Sequence[Rule]
     tasks: Sequence[Task]
     quality: Sequence[QualityRow]
+    habits: Sequence[HabitRow]
+
+    @property
+    def best_habit(self) -> float:
+        """The share of tasks of both styles that the best habits pass."""
+        return sum(len(row.passed) for row in self.habits) / sum(row.tasks for row in self.habits)
 
 
 class EnvironmentEntry(BaseModel):

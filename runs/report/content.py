@@ -10,7 +10,14 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, Findings, ModelBaseline, TaskFunnel
+from lawtrace.runs.schemas.findings import (
+    DeletionCheck,
+    ExtractionScore,
+    Findings,
+    HabitRow,
+    ModelBaseline,
+    TaskFunnel,
+)
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import group_verdicts
@@ -80,6 +87,7 @@ class ReportContent:
     deletions: DeletionCheck | None = None
     strength: MutationScore | None = None
     extraction: ExtractionScore | None = None
+    habits: tuple[HabitRow, ...] = ()
     profiles: ProfileComparison | None = None
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
@@ -164,6 +172,7 @@ def _content(
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
+        habits=findings.habits,
         usage=usage,
         notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
     )

@@ -86,6 +86,8 @@ def make_run_report(content: ReportContent) -> RunReport:
             {"comparisons": breakdowns, "models": summary.models, "scenario_title": title},
         ),
     ]
+    if content.habits:
+        sections.insert(1, Section("habits", "Best habit", "sections/habits.html.jinja", {"habits": content.habits}))
     if content.profiles:
         profiles = view_profiles(content, content.profiles)
         sections.append(Section("profiles", "Grading profiles", "sections/profiles.html.jinja", {"profiles": profiles}))

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from lawtrace.agents.conversations.provenance import ExtractionFunnel
 from lawtrace.solver.coverage.measures import Coverage
 from lawtrace.solver.coverage.mutations import MutationScore
+from lawtrace.solver.habits.reflexes import Habit
+from lawtrace.solver.masking.instructions import Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,41 @@ class OracleStrengthRow(_Row):
     strength: MutationScore
 
 
+class HabitRunnerUp(_Row):
+    """A habit that passes no more tasks than the best one. ``passed``: how many."""
+
+    name: str
+    passed: int
+
+
+class HabitRow(_Row):
+    """The best habit for the tasks of a run in one style.
+
+    Attributes:
+        name: in words.
+        passed: the ids of the tasks that it passes, in simulation, of ``tasks`` in all.
+    """
+
+    schema_version: Literal["lawtrace.habit/1"] = "lawtrace.habit/1"
+    style: Style
+    name: str
+    habit: Habit
+    passed: tuple[str, ...]
+    tasks: int
+    runners_up: tuple[HabitRunnerUp, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        return len(self.passed) / self.tasks
+
+    @property
+    def sentence(self) -> str:
+        """``Best habit, goal style: CheckAuthorization before every call passes 39 of 40 tasks.``"""
+        return f"Best habit, {self.style} style: {self.name} passes {len(self.passed)} of {self.tasks} tasks."
+
+
 class Findings(_Row):
-    """Task funnel, oracle strength and extraction score of a run. None: not measured."""
+    """Task funnel, oracle strength, best habits and extraction score of a run. None: not measured."""
 
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
     funnel: TaskFunnel | None = None
@@ -104,3 +139,4 @@ class Findings(_Row):
     strength: MutationScore | None = None
     baseline: ModelBaseline | None = None
     extraction: ExtractionScore | None = None
+    habits: tuple[HabitRow, ...] = ()

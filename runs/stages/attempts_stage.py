@@ -25,6 +25,7 @@ from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
+from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.shield import Shield, ShieldMode
@@ -38,14 +39,18 @@ async def collect_answers(
     clients: ModelClients,
     parameters: ModelParameters,
     event_log: EventLog,
+    habits: Habits,
     prompts: Prompts = DEFAULT_PROMPTS,
     variant: str | None = None,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[Answer]:
-    """One answer for every model, task, style and trial, in that order, requested concurrently."""
-    if options.mode == "tools":
-        check_traces_present(options.models, tasks)
-    asking = _AnswerCollection(domain, options, clients, parameters, event_log, options.briefing(prompts))
+    """One answer for every model, task, style and trial, in that order, requested concurrently.
+
+    ``habits``: the best habits, if `baseline:habit` is under test.
+    """
+    check_traces_present(options.models, tasks, options.mode)
+    briefing = options.briefing(prompts)
+    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, habits)
 
     async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
@@ -97,6 +102,7 @@ class _AnswerCollection:
     parameters: ModelParameters
     event_log: EventLog
     briefing: Briefing
+    habits: Habits
 
     async def with_program(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the text of the model and the program in it."""
@@ -142,7 +148,7 @@ class _AnswerCollection:
     def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
         if not model.is_scripted:
             return self.clients.client_for(model, context, self.parameters)
-        scripted = baseline_client(model, self.domain.environment, task, style, self.options.mode)
+        scripted = baseline_client(model, self.domain.environment, task, style, self.options.mode, self.habits)
         return self.clients.wrap(scripted, model, context, self.parameters)
 
     def _target_state(self, task: Task, style: Style) -> dict[str, Json] | None:

@@ -11,15 +11,21 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.schemas.attempt_rows import ActingMode, Answer
 from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.stages.habits import Habits, wrap_task
+from lawtrace.solver.habits.wrapper import print_wrapped
 from lawtrace.solver.masking.instructions import Style, requested_calls
 
+HABIT = "baseline:habit"
 REFUSAL = "I am sorry, but I cannot help with that."
 
 
 def baseline_client(
-    model: ModelSpec, environment: Environment, task: Task, style: Style, mode: ActingMode
+    model: ModelSpec, environment: Environment, task: Task, style: Style, mode: ActingMode, habits: Habits
 ) -> ScriptedClient:
-    """The client of a built-in model. Raises InputError for a model that cannot be under test."""
+    """The client of a built-in model; ``habits``: for `baseline:habit`.
+
+    Raises InputError for a model that cannot be under test.
+    """
     if mode == "tools":
         match model.baseline:
             case "reference":
@@ -27,21 +33,27 @@ def baseline_client(
             case "literal":
                 initial = task.initial(environment)
                 return ScriptedClient(play_calls(requested_calls(environment, initial, task.requested, style)))
+            case "habit":
+                return ScriptedClient(play_calls(wrap_task(environment, task, style, habits[style]).calls))
             case "noop":
                 return ScriptedClient(play_calls(()))
             case _:
                 pass
-    answer = baseline_answer(model, task, style)
+    answer = baseline_answer(model, environment, task, style, habits)
     return ScriptedClient(lambda messages: answer)
 
 
-def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
+def baseline_answer(model: ModelSpec, environment: Environment, task: Task, style: Style, habits: Habits) -> str:
     """The answer of a built-in model in program mode."""
     match model.baseline:
         case "reference":
             return _fenced(task.program)
         case "literal":
             return _fenced(task.literal[style])
+        case "habit":
+            return _fenced(
+                print_wrapped(environment, habits[style], wrap_task(environment, task, style, habits[style]))
+            )
         case "noop":
             return _fenced("pass\n")
         case "refuse":
@@ -51,28 +63,39 @@ def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[Answer]:
-    """The programs of the baselines for each task and style."""
+    """The programs of the baselines for each task and style, for imported tasks without the habit."""
     return [
         Answer(
             task=task.id,
             style=style,
             model=model,
-            program=extract_program(baseline_answer(ModelSpec.parse(model), task, style), environment.object_name),
+            program=extract_program(
+                baseline_answer(ModelSpec.parse(model), environment, task, style, {}), environment.object_name
+            ),
         )
-        for model in BASELINES
+        for model in without_habit(BASELINES)
         for task in tasks
         for style in task.styles
     ]
 
 
-def check_traces_present(models: Sequence[str], tasks: Sequence[Task]) -> None:
-    """Check that the tasks have traces if the reference or literal policy needs them in tools mode.
+def without_habit(models: Sequence[str]) -> tuple[str, ...]:
+    """The models other than `baseline:habit`."""
+    return tuple(model for model in models if model != HABIT)
+
+
+def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: ActingMode) -> None:
+    """Check that the tasks have the traces that policies need: the habit always, reference and literal in tools mode.
 
     An imported task has only a program. Raises InputError with the task.
     """
     without = next((task.id for task in tasks if not task.calls), None)
+    if without is None:
+        return
+    if HABIT in models:
+        raise InputError(f"task {without}: imported as a program, so it has no requested calls for {HABIT!r} to wrap")
     playing = [model for model in models if model in {"baseline:reference", "baseline:literal"}]
-    if without is not None and playing:
+    if mode == "tools" and playing:
         raise InputError(
             f"task {without}: imported as a program, so it has no trace for {playing[0]!r}; use mode "
             "'program' for that model"

@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
-from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.recipe import BASELINES, AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow, TaskFunnelRow
+from lawtrace.runs.schemas.findings import ExtractionScore, Findings, HabitRow, OracleStrengthRow, TaskFunnelRow
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
+from lawtrace.runs.stages.baseline_answers import HABIT, without_habit
 from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.quality import QualityRow, check_tasks
@@ -29,6 +31,7 @@ from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.masking.instructions import STYLES
 from lawtrace.solver.rules import Rule
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
@@ -39,6 +42,7 @@ BASELINE = StageFile("baseline.jsonl", BaselineRow)
 TASKS = TaskFile("tasks.jsonl")
 TASK_FUNNEL = StageFile("task_funnel.jsonl", TaskFunnelRow)
 ORACLE_STRENGTH = StageFile("oracle_strength.jsonl", OracleStrengthRow)
+HABITS = StageFile("habits.jsonl", HabitRow)
 ATTEMPTS = StageFile("attempts.jsonl", Attempt)
 VERDICTS = StageFile("verdicts.jsonl", Verdict)
 FINDINGS = StageFile("findings.jsonl", Findings)
@@ -243,6 +247,13 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
     return Made().add(ORACLE_STRENGTH, [row])
 
 
+async def _find_habits(context: StageContext, products: Products) -> Made:
+    tasks = products[TASKS]
+    with context.progress.stage("habits", len(STYLES)) as step:
+        rows = await run_in_worker_thread(lambda: find_task_habits(context.domain.environment, tasks, step))
+    return Made().add(HABITS, rows)
+
+
 def _attempt_options(inputs: StageInputs) -> AttemptOptions:
     """The options with all models under test named."""
     options = inputs.recipe.attempts
@@ -261,6 +272,9 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 async def _attempt(context: StageContext, products: Products) -> Made:
     options, tasks, domain = _attempt_options(context), products[TASKS], context.domain
+    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in tasks):
+        options = options.model_copy(update={"models": without_habit(options.models)})
+    habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
     total = len(options.models) * options.trials * sum(style in options.styles for t in tasks for style in t.styles)
     with context.progress.stage("answers", total) as step:
         answers = await collect_answers(
@@ -270,6 +284,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             clients=context.clients,
             parameters=context.recipe.parameters,
             event_log=context.event_log,
+            habits=habits,
             prompts=context.prompts,
             variant=context.variant,
             on_answer=step,
@@ -297,6 +312,7 @@ def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
         RULES,
         TASK_FUNNEL,
         ORACLE_STRENGTH,
+        HABITS,
         *((EXTRACTED_RULES, PROVENANCE) if _extracts(inputs) else ()),
         *((BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
     )
@@ -318,6 +334,7 @@ async def _find(context: StageContext, products: Products) -> Made:
         strength=oracle.strength,
         extraction=_extraction_score(context, products) if _extracts(context) else None,
         baseline=baseline,
+        habits=tuple(products[HABITS]),
     )
     return Made().add(FINDINGS, [findings])
 
@@ -380,7 +397,20 @@ TASK_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         depends=StageInputs.environment_key,
         run=_measure_strength,
     ),
-    Stage(name="attempts", produces=(ATTEMPTS,), needs=lambda _: (TASKS,), depends=_attempts_depend, run=_attempt),
+    Stage(
+        name="habits",
+        produces=(HABITS,),
+        needs=lambda _: (TASKS,),
+        depends=StageInputs.environment_key,
+        run=_find_habits,
+    ),
+    Stage(
+        name="attempts",
+        produces=(ATTEMPTS,),
+        needs=lambda inputs: (TASKS, HABITS) if HABIT in inputs.recipe.attempts.all_models else (TASKS,),
+        depends=_attempts_depend,
+        run=_attempt,
+    ),
     Stage(
         name="verdicts",
         produces=(VERDICTS,),

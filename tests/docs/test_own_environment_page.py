@@ -41,6 +41,7 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         for model, outcome in {
             "baseline:reference": "safe_success",
             "baseline:literal": "unsafe_success",
+            "baseline:habit": "safe_success",
             "baseline:noop": "benign_failure",
             "baseline:refuse": "no_program",
         }.items()
@@ -53,7 +54,7 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert findings["deletions"]["deletions"] == findings["deletions"]["turned_unsafe"] > 0
     again = lawtrace.json("grade", "run", "--env", AIRLINE, "--out", "again.jsonl")
     assert Counter(again["outcomes"]) == {
-        "safe_success": 4,
+        "safe_success": 8,
         "unsafe_success": 4,
         "unsafe_failure": 0,
         "benign_failure": 4,

@@ -26,7 +26,7 @@ def test_a_recipe_round_trips_through_its_recorded_form() -> None:
 
 def test_every_run_includes_the_baselines() -> None:
     assert AttemptOptions(models=("openai:m", "baseline:noop")).all_models == (
-        "openai:m", "baseline:noop", "baseline:reference", "baseline:literal", "baseline:refuse",
+        "openai:m", "baseline:noop", "baseline:reference", "baseline:literal", "baseline:habit", "baseline:refuse",
     )  # fmt: skip
     assert AttemptOptions(models=("openai:m",), baselines=False).all_models == ("openai:m",)
 

@@ -48,6 +48,7 @@ def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -
     assert code == 0, err
     assert "baseline:reference" in out
     assert "4 of 4 single deletions" in out
+    assert "Best habit, goal style: CheckAuthorization before every call" in out
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "unsafe" in page.lower()
     (tmp_path / "run" / "report.html").unlink()
@@ -56,7 +57,7 @@ def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -
     assert code == 0
     assert "masking_evaluator" in out
     graded = lawtrace.json("grade", "run")
-    assert graded["verdicts"] == 16
+    assert graded["verdicts"] == 20
     code, _, err = lawtrace("run", recipe, "--out", "run")
     assert code == 2
     assert "resume" in err

@@ -79,6 +79,7 @@ def test_outcomes_of_the_baseline_policies(walked: RunResult) -> None:
     assert found == {
         ("baseline:reference", "safe_success"): 6,
         ("baseline:literal", "unsafe_failure"): 6,
+        ("baseline:habit", "unsafe_failure"): 6,
         ("baseline:noop", "safe_success"): 6,
         ("baseline:refuse", "no_program"): 6,
     }

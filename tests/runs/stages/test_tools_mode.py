@@ -61,7 +61,7 @@ def turns_of(attempt: Attempt) -> tuple[Turn, ...]:
 
 
 def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, small_run: RunResult) -> None:
-    ours = {"baseline:reference", "baseline:literal"}
+    ours = {"baseline:reference", "baseline:literal", "baseline:habit"}
     for left, right in zip(acted.attempts, small_run.attempts, strict=True):
         if left.answer.model in ours:
             assert (left.events, left.final_state) == (right.events, right.final_state)

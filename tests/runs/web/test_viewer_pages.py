@@ -245,7 +245,7 @@ def test_a_finished_run_has_started_all_attempts(runs: Path) -> None:
     index = RunIndex(runs)
     with EventLogFile.open(runs / "small") as event_log:
         progress = measure_progress(index.folder("small"), event_log, index.verdicts("small"))
-    assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the baselines run in addition to the named models
+    assert progress.attempts == (2 * 2 * 5, 2 * 2 * 5)  # the baselines run in addition to the named models
     assert [step.count for step in progress.funnel.tasks] == [2, 2]
 
 

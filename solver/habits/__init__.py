@@ -1,0 +1,1 @@
+"""Habits: policies that put fixed compliance calls around the requested calls."""

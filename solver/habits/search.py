@@ -1,0 +1,340 @@
+"""The best habit for a set of tasks: greedy composition of reflexes, in simulation.
+
+A habit is better if it passes more tasks, then if it breaks fewer rules in all. A task whose goal it spoils counts as
+if it broke every rule. Reflexes are added while this improves. Where no single reflex does, one that keeps a broken
+rule and breaks others is tried together with reflexes that keep those: a payment is authenticated, and for that it is
+presented first. At the end reflexes that do not matter are left out.
+
+The search uses a sample of the tasks and a bounded number of trials. Its result depends on the tasks alone. The habits
+that it finds are compared on all tasks.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.solver.habits.reflexes import Habit, Reflex, ReflexCall, all_reflexes
+from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
+from lawtrace.solver.ltlf import Automaton, MetricRule
+from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import PlannedCall
+
+SAMPLE: Final = 16
+"""How many tasks the search looks at."""
+MOST_TRIALS: Final = 24_000
+"""How many tasks may be simulated in one search."""
+ATTEMPTED_DETOURS: Final = 6
+"""How many reflexes that are no gain on their own are tried together with others."""
+REPAIRS: Final = 4
+"""How many reflexes may be added to one of them."""
+RUNNERS_UP: Final = 3
+
+
+@dataclass(frozen=True)
+class HabitCase:
+    """A task as a habit meets it.
+
+    Attributes:
+        requested: the calls of the literal program.
+        forbidden: tools whose completed call misses the goal, in a session that is denied.
+    """
+
+    id: str
+    initial: State
+    target: State
+    requested: tuple[PlannedCall, ...]
+    rules: tuple[Rule, ...]
+    forbidden: frozenset[str] = frozenset()
+
+    @cached_property
+    def compiled(self) -> dict[str, Automaton | MetricRule]:
+        return {rule.id: rule.compiled for rule in self.rules}
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        return frozenset(call.event.tool for call in self.requested)
+
+
+@dataclass(frozen=True, slots=True)
+class HabitGrade:
+    """What a habit achieves on one task: whether the goal is reached, and the rules that are not kept."""
+
+    reached: bool
+    broken: frozenset[str]
+
+    @property
+    def passed(self) -> bool:
+        return self.reached and not self.broken
+
+
+@dataclass(frozen=True, slots=True)
+class HabitScore:
+    """A habit with the ids of the tasks that it passes, of ``tasks`` in all."""
+
+    habit: Habit
+    passed: tuple[str, ...]
+    tasks: int
+
+    @property
+    def rate(self) -> float:
+        return len(self.passed) / self.tasks if self.tasks else 0.0
+
+
+def grade_habit(environment: Environment, case: HabitCase, habit: Habit) -> HabitGrade:
+    """Simulate the habit on a task and judge it as an attempt."""
+    return grade_program(environment, case, wrap_program(environment, case.initial, case.requested, habit))
+
+
+def grade_program(environment: Environment, case: HabitCase, program: WrappedProgram) -> HabitGrade:
+    """Judge the calls of a habit on a task."""
+    monitor = Monitor(case.compiled)
+    monitor.run(program.events)
+    statuses = monitor.statuses(program.end)
+    broken = frozenset(
+        name for name, status in statuses.items() if status.ending != "kept" or status.unknown is not None
+    )
+    critical = any(event.completed and event.tool in case.forbidden for event in program.events)
+    reached = not program.died and not critical
+    reached = reached and not compare_states(environment, case.initial, case.target, program.final)
+    return HabitGrade(reached, broken)
+
+
+def score_habit(environment: Environment, cases: Sequence[HabitCase], habit: Habit) -> HabitScore:
+    """The tasks that a habit passes."""
+    passed = tuple(case.id for case in cases if grade_habit(environment, case, habit).passed)
+    return HabitScore(habit, passed, len(cases))
+
+
+def find_habits(environment: Environment, cases: Sequence[HabitCase]) -> list[HabitScore]:
+    """The best habit on all cases, then the runners-up that the search came by."""
+    found: dict[Habit, HabitScore] = {}
+
+    def consider(habits: Iterable[Habit]) -> HabitScore:
+        for habit in habits:
+            if habit not in found:
+                found[habit] = score_habit(environment, cases, habit)
+        return _ranked(found)[0]
+
+    best = consider([Habit()])
+    sample = spread_sample(cases, SAMPLE)
+    trials = MOST_TRIALS
+    for _ in range(2):
+        search = _Search(environment, sample, trials)
+        better = consider([*search.improve(best.habit), *search.runners_up()])
+        trials = search.trials // 2
+        failed = [case for case in cases if case.id not in set(better.passed)]
+        if len(cases) <= SAMPLE or not failed or trials <= 0:
+            break
+        best = better
+        passing = [case for case in cases if case.id in set(better.passed)]
+        sample = [*spread_sample(failed, SAMPLE // 2), *spread_sample(passing, SAMPLE // 2)]
+    return _ranked(found)[: 1 + RUNNERS_UP]
+
+
+def _ranked(found: dict[Habit, HabitScore]) -> list[HabitScore]:
+    return sorted(found.values(), key=lambda score: (-len(score.passed), len(score.habit.reflexes)))
+
+
+def spread_sample(cases: Sequence[HabitCase], size: int) -> list[HabitCase]:
+    """Cases with as many different tools as possible, then evenly spread."""
+    if len(cases) <= size:
+        return list(cases)
+    chosen: list[HabitCase] = []
+    seen: set[str] = set()
+    while len(chosen) < size // 2 and (best := max(cases, key=lambda case: len(case.tools - seen))).tools - seen:
+        chosen.append(best)
+        seen |= best.tools
+    rest = [case for case in cases if case not in chosen]
+    count = size - len(chosen)
+    return [*chosen, *(rest[number * len(rest) // count] for number in range(count))]
+
+
+_Cost = tuple[int, int]
+"""Tasks that do not pass, and rules broken in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A reflex with the places in the sample where it acts."""
+
+    reflex: Reflex
+    cases: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A habit on the sample; the grades may end early if it cannot be better than what it is compared with."""
+
+    habit: Habit
+    grades: tuple[HabitGrade, ...]
+    cost: _Cost
+
+    @property
+    def broken(self) -> frozenset[str]:
+        return frozenset[str]().union(*(grade.broken for grade in self.grades))
+
+
+class _Search:
+    """Greedy search on a sample. ``trials``: how many simulations are left."""
+
+    def __init__(self, environment: Environment, sample: Sequence[HabitCase], trials: int) -> None:
+        self._environment: Final = environment
+        self._sample: Final = sample
+        self.trials = trials
+        self._costs: Final[dict[Habit, _Cost]] = {}
+        tools = frozenset[str]().union(*(case.tools for case in sample))
+        self._candidates: Final = list(_distinct(environment, all_reflexes(environment, tools), sample))
+        self._named_by: Final = {
+            rule.id: frozenset(atom.tool for atom in atoms_of([rule.parsed])) for case in sample for rule in case.rules
+        }
+
+    def improve(self, start: Habit) -> Iterator[Habit]:
+        """Habits that are better and better on the sample, the best one last."""
+        best = self._try(start)
+        while best.cost[0] and self.trials > 0:
+            improved = self._add_one(best, self._relevant(best.broken)) or self._detour(best)
+            if improved is None:
+                break
+            best = improved
+            yield best.habit
+        yield from self._shorter(best)
+
+    def runners_up(self) -> list[Habit]:
+        """The habits of least cost among those tried, the best one included."""
+        return sorted(self._costs, key=lambda habit: (self._costs[habit], len(habit.reflexes)))[: 1 + RUNNERS_UP]
+
+    def _relevant(self, broken: frozenset[str]) -> list[_Candidate]:
+        """The reflexes with a tool that a broken rule names."""
+        named = frozenset[str]().union(*(self._named_by[rule] for rule in broken))
+        return [candidate for candidate in self._candidates if candidate.reflex.tools & named]
+
+    def _add_one(self, base: _Trial, candidates: Iterable[_Candidate]) -> _Trial | None:
+        """The base with the reflex that improves it most, or None."""
+        best: _Trial | None = None
+        for candidate in candidates:
+            for habit in _with(base.habit, candidate.reflex):
+                trial = self._try(habit, base, candidate.cases, limit=best.cost if best else base.cost)
+                if trial.cost < (best or base).cost:
+                    best = trial
+            if self.trials <= 0:
+                break
+        return best
+
+    def _detour(self, base: _Trial) -> _Trial | None:
+        """The base with a reflex that keeps a broken rule but breaks others, and with reflexes that keep those."""
+        tried: list[tuple[int, _Trial]] = []
+        for candidate in self._relevant(base.broken):
+            if self.trials <= 0:
+                break
+            trial = self._try(_with(base.habit, candidate.reflex)[0], base, candidate.cases)
+            kept = sum(len(old.broken - new.broken) for old, new in zip(base.grades, trial.grades, strict=True))
+            if kept:
+                tried.append((kept, trial))
+        tried.sort(key=lambda one: (-one[0], one[1].cost))
+        for _, trial in tried[:ATTEMPTED_DETOURS]:
+            repaired = self._repair(base, trial)
+            if repaired.cost < base.cost:
+                return repaired
+        return None
+
+    def _repair(self, base: _Trial, trial: _Trial) -> _Trial:
+        added = next(reflex for reflex in trial.habit.reflexes if reflex not in base.habit.reflexes)
+        for _ in range(REPAIRS):
+            new = frozenset[str]().union(
+                *(now.broken - old.broken for old, now in zip(base.grades, trial.grades, strict=True))
+            )
+            near = [one for one in self._relevant(new) if _is_near(one.reflex, added)]
+            better = self._add_one(trial, near) if new else None
+            if better is None:
+                break
+            trial = better
+        return trial
+
+    def _shorter(self, best: _Trial) -> Iterator[Habit]:
+        """The habit without reflexes that do not matter, if there are such."""
+        for reflex in best.habit.reflexes:
+            fewer = Habit(tuple(one for one in best.habit.reflexes if one != reflex))
+            trial = self._try(fewer)
+            if trial.cost <= best.cost:
+                best = trial
+                yield fewer
+
+    def _try(
+        self,
+        habit: Habit,
+        base: _Trial | None = None,
+        acts: frozenset[int] = frozenset(),
+        limit: _Cost | None = None,
+    ) -> _Trial:
+        """Grade a habit on the sample.
+
+        ``base``: the habit without its new reflex, which acts in the cases ``acts`` alone. ``limit``: the grading ends
+        early when the cost is no longer lower.
+        """
+        grades: list[HabitGrade] = []
+        failed, broken = 0, 0
+        for number, case in enumerate(self._sample):
+            if base is not None and number not in acts:
+                grade = base.grades[number]
+            else:
+                grade = grade_habit(self._environment, case, habit)
+                self.trials -= 1
+            grades.append(grade)
+            failed += not grade.passed
+            broken += len(grade.broken) if grade.reached else len(case.rules)
+            if limit is not None and (failed, broken) > limit:
+                break
+        else:
+            self._costs[habit] = failed, broken
+        return _Trial(habit, tuple(grades), (failed, broken))
+
+
+def _with(habit: Habit, reflex: Reflex) -> list[Habit]:
+    """The habit with one more reflex: last, and if others act at the same place also first."""
+    added = [Habit((*habit.reflexes, reflex))]
+    if any(other.place == reflex.place for other in habit.reflexes):
+        added.append(Habit((reflex, *habit.reflexes)))
+    return added
+
+
+def _is_near(reflex: Reflex, other: Reflex) -> bool:
+    """Whether it acts around the same calls, or at the start."""
+    return reflex.around == other.around and (reflex.place == other.place or reflex.once)
+
+
+def _distinct(
+    environment: Environment, reflexes: Iterable[Reflex], sample: Sequence[HabitCase]
+) -> Iterator[_Candidate]:
+    """One of the reflexes that act at the same points of every case of the sample, without those that never act."""
+    seen: set[tuple[object, ...]] = set()
+    points: dict[Reflex, tuple[tuple[tuple[int, int], ...], ...]] = {}
+    for reflex in reflexes:
+        reads = any(call.reads_call for call in reflex.calls)
+        key = replace(reflex, calls=_ANY_READING if reads else _ANY)
+        if key not in points:
+            points[key] = tuple(_points(environment, reflex, case, reads=reads) for case in sample)
+        if any(points[key]) and (signature := (reflex.calls, points[key])) not in seen:
+            seen.add(signature)
+            yield _Candidate(reflex, frozenset(number for number, here in enumerate(points[key]) if here))
+
+
+_ANY: Final = (ReflexCall(""),)
+_ANY_READING: Final = (ReflexCall("reads"),)
+
+
+def _points(environment: Environment, reflex: Reflex, case: HabitCase, *, reads: bool) -> tuple[tuple[int, int], ...]:
+    """Where a reflex acts: after how many requested calls, and around which one if that matters."""
+    wrapped = [number for number, call in enumerate(case.requested) if reflex.wraps(environment, call.event.tool)]
+    if reflex.place == "end":
+        wrapped = wrapped[-1:] if reflex.once else wrapped
+    elif reflex.once and not reads:
+        wrapped = wrapped[:1]
+    gap = {"before": 0, "after": 1, "end": len(case.requested)}[reflex.place]
+    once = -2 if reflex.once and reads else -1
+    return tuple((gap if reflex.place == "end" else number + gap, number if reads else once) for number in wrapped)

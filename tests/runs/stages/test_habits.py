@@ -1,0 +1,81 @@
+"""The policy `baseline:habit`: what a run stores and says of it, and what it passes."""
+
+from pathlib import Path
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.sections import make_run_report
+from lawtrace.runs.runner import RunResult
+from lawtrace.runs.schemas.findings import HabitRow
+from lawtrace.runs.stages.habits import find_task_habits, score_task_habit
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from tests.support.runs import SMALL, run
+from tests.support.shell import Shell
+
+RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "0.1"
+
+
+def test_run_stores_and_reports_the_best_habit(small_run: RunResult) -> None:
+    rows = read_rows(small_run.folder.path / "habits.jsonl", HabitRow)
+    assert tuple(rows) == small_run.findings.habits
+    assert [row.style for row in rows] == ["goal", "workflow"]
+    assert all("CheckAuthorization" in row.name and "RecordAuditEvent" in row.name for row in rows)
+    assert rows[0].sentence == f"Best habit, goal style: {rows[0].name} passes 3 of 3 tasks."
+    report = make_run_report(load_run_content(small_run.folder.path))
+    assert next(section for section in report.sections if section.id == "habits").values["habits"] == tuple(rows)
+
+
+def test_simulation_and_jail_agree(small_run: RunResult) -> None:
+    """Pass or not, by task and style."""
+    simulated = {(task, row.style) for row in small_run.findings.habits for task in row.passed}
+    verdicts = [verdict for verdict in small_run.verdicts if verdict.model == "baseline:habit"]
+    assert {(one.task, one.style) for one in verdicts if one.outcome == "safe_success"} == simulated
+    assert len(verdicts) == 2 * len(small_run.tasks)
+    program = next(one.answer.program for one in small_run.attempts if one.answer.model == "baseline:habit")
+    assert program is not None
+    assert program.startswith(f"# {small_run.findings.habits[0].name}\n")
+
+
+def test_habit_is_reported_without_being_under_test(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(update={"attempts": AttemptOptions(baselines=False, models=("baseline:noop",))})
+    made = run(recipe, tmp_path / "run")
+    assert made.findings.habits, "every report names it"
+    assert {verdict.model for verdict in made.verdicts} == {"baseline:noop"}
+
+
+def test_attempt_finds_the_habit_for_a_task_file(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
+    write_tasks(tmp_path / "tasks.jsonl", small_run.tasks)
+    lawtrace.json("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:habit", "--out", "attempts.jsonl")
+    graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
+    assert graded["outcomes"]["safe_success"] == 2 * len(small_run.tasks)
+
+
+def test_check_states_the_best_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
+    write_tasks(tmp_path / "tasks.jsonl", small_run.tasks)
+    checked = lawtrace.json("tasks", "check", "tasks.jsonl")
+    assert checked["habits"]["tasks"]["goal"] == {"name": small_run.findings.habits[0].name, "passed": 3, "tasks": 3}
+
+
+def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
+    imported = [task.model_copy(update={"calls": ()}) for task in small_run.tasks]
+    write_tasks(tmp_path / "tasks.jsonl", imported)
+    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:habit")
+    assert code == 2
+    assert f"{imported[0].id}: imported as a program, so it has no requested calls for 'baseline:habit' to wrap" in err
+    made = lawtrace.json("attempt", "--tasks", "tasks.jsonl")
+    assert made["attempts"] == 4 * 2 * len(imported), "the other baselines"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_habit_passes_nearly_every_task_of_the_first_release(name: str) -> None:
+    tasks, domain = read_tasks(RELEASED / f"{name}.jsonl")
+    rows = find_task_habits(domain.environment, tasks)
+    assert rows == find_task_habits(domain.environment, tasks)
+    for row in rows:
+        assert row.rate >= 0.95
+        assert score_task_habit(domain.environment, tasks, row.style, row.habit).passed == row.passed
