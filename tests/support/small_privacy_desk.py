@@ -1,148 +1,135 @@
 """A small data-protection desk in a known state, and traces that real calls make in it.
 
-The session starts on Monday, 2 March 2026, at 9:00. Orla's newsletter profile is as simple as can be: her message came
-from an address on file, nothing else needs the data, Tidewater Mailing has them, and she consented. The health
-questionnaire of Jonas, who is 14, is restricted. Tests change one field at a time.
+The session starts on Monday, 2 March 2026, at 9:00. Orla has one case of each matter. They are as simple as can be: her
+messages came from an address on file, nothing else needs the data, she consented, and only Tidewater Mailing has them.
+Tests change one field at a time.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from lawtrace.environments.domains import privacy_desk
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
-from lawtrace.environments.events import Event, Json
+from lawtrace.environments.domains.privacy_desk.entities import MATTER
+from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 
-PROFILE, HEALTH, INVOICES = "R-1001", "R-1002", "R-1003"
-EMAIL, POST, JONAS_EMAIL = "C-2001", "C-2002", "C-2003"
-MAILER, PRINTER, CLOSED = "P-3001", "P-3002", "P-3003"
-LAPTOP, BOOKING = "S-4001", "S-4002"
-DANISH, IRISH = "A-5001", "A-5002"
+ACCESS, RECTIFICATION, ERASURE, RESTRICTION, OBJECTION, PORTABILITY, PASSING_ON, USE_AGAIN, BILLING = (
+    f"K-000{number}" for number in range(1, 10)
+)
+EMAIL, POST, OTHER_EMAIL = "C-0001", "C-0002", "C-0003"
+MAILER, PRINTER, TRAVEL = "P-0001", "P-0002", "P-0003"
+LAPTOP = "I-0001"
+DANISH, IRISH = "A-0001", "A-0002"
+START = "2026-03-02 09:00"
 
 Call = tuple[str, dict[str, Json]]
+Changes = Mapping[str, Json]
 
 
-def _record(key: str, person: str, name: str, data: str, **fields: Json) -> dict[str, Json]:
+def _case(key: str, matter: str) -> dict[str, Json]:
     return {
-        "record_id": key,
-        "person_id": person,
-        "person_name": name,
-        "data": data,
-        "entry": "as it was",
-        "status": "in use",
+        "case_id": key,
+        "person_id": "M-1",
+        "person_name": "Orla Brandt",
+        "data": "newsletter profile",
+        "matter": matter,
+        "status": "open",
+        "sender": "on file",
+        "proof": "sufficient",
+        "write_by": "email",
+        "earlier": "has a copy" if matter == "billing" else "none",
+    }
+
+
+def _record(key: str) -> dict[str, Json]:
+    return {
+        "record_id": key.replace("K", "R"),
+        "case_id": key,
+        "entry": "likes swimming",
+        "claimed": "likes rowing",
+        "status": "restricted" if key == USE_AGAIN else "in use",
         "category": "ordinary",
-        "legal_basis": "consent",
-        "purpose": "running the clubs",
+        "purpose": "direct marketing",
         "kept_for": "nothing else",
-        "effort": "little",
-        "others": "not named",
-        "accuracy": "incorrect",
         "grounds": "not compelling",
-        "copy_cost": 12.0,
+        "accuracy": "incorrect",
+        "others": "not named",
+        "effort": "little",
+        "cost": 12.0,
+        "legal_basis": "consent",
+        "document": f"CONSENT-{key[2:]}",
         "consent": "given",
         "consent_by": "the person",
         "abroad": "not asked",
         "objection": "none",
-        "document": f"F-{key}",
-        **fields,
     }
 
 
-def _message(key: str, record: str) -> dict[str, Json]:
-    return {
-        "message_id": key,
-        "record_id": record,
-        "sender": "on file",
-        "proof": "sufficient",
-        "reply_by": "email",
-        "earlier": "none",
-    }
-
-
-def _partner(key: str, name: str, **fields: Json) -> dict[str, Json]:
+def _partner(key: str, name: str, standing: str) -> dict[str, Json]:
     return {
         "partner_id": key,
         "name": name,
-        "country": "Austria",
-        "standing": "member state",
+        "country": "Austria" if standing == "member state" else "Brazil",
+        "standing": standing,
         "role": "processor",
         "contract": "signed",
         "reach": "active",
-        **fields,
-    }
-
-
-def _system(key: str, name: str, country: str) -> dict[str, Json]:
-    return {
-        "system_id": key,
-        "name": name,
-        "country": country,
-        "risk": "likely",
-        "protection": "readable",
-        "reach": "each person",
-        "people": 240,
-        "status": "running",
     }
 
 
 TABLES: dict[str, list[dict[str, Json]]] = {
     "people": [
         {"person_id": "M-1", "name": "Orla Brandt", "age": 34},
-        {"person_id": "M-2", "name": "Jonas Holm", "age": 14},
+        {"person_id": "M-2", "name": "Jonas Holm", "age": 51},
     ],
     "contacts": [
-        {"contact_id": EMAIL, "person_id": "M-1", "kind": "email", "address": "orla@mail.example"},
-        {"contact_id": POST, "person_id": "M-1", "kind": "post", "address": "Larchfield Lane 6"},
-        {"contact_id": JONAS_EMAIL, "person_id": "M-2", "kind": "email", "address": "jonas@mail.example"},
+        {"contact_id": EMAIL, "person_id": "M-1", "kind": "email", "address": "orla.brandt@mail.example"},
+        {"contact_id": POST, "person_id": "M-1", "kind": "post", "address": "Larchfield Lane 6, Harbourtown"},
+        {"contact_id": OTHER_EMAIL, "person_id": "M-2", "kind": "email", "address": "jonas.holm@mail.example"},
     ],
-    "records": [
-        _record(PROFILE, "M-1", "Orla Brandt", "newsletter profile", purpose="direct marketing"),
-        _record(
-            HEALTH,
-            "M-2",
-            "Jonas Holm",
-            "health questionnaire",
-            category="health",
-            consent="expressly given",
-            consent_by="a parent",
-            status="restricted",
-        ),
-        _record(
-            INVOICES,
-            "M-1",
-            "Orla Brandt",
-            "invoices",
-            legal_basis="legal obligation",
-            kept_for="tax law",
-            consent="none",
-        ),
-    ],
-    "messages": [_message("G-1", PROFILE), _message("G-2", HEALTH), _message("G-3", INVOICES)],
+    "cases": [_case(f"K-000{number}", matter) for number, matter in enumerate(MATTER.options, 1)],
+    "records": [_record(f"K-000{number}") for number in range(1, 10)],
     "partners": [
-        _partner(MAILER, "Tidewater Mailing"),
-        _partner(PRINTER, "Larch Print Shop"),
-        _partner(CLOSED, "Sundial Travel", reach="closed down", standing="nothing", role="controller"),
+        _partner(MAILER, "Tidewater Mailing", "member state"),
+        _partner(PRINTER, "Larch Print Shop", "adequacy decision"),
+        _partner(TRAVEL, "Sundial Travel", "standard clauses"),
     ],
     "disclosures": [
-        {"disclosure_id": "D-00001", "record_id": PROFILE, "partner_id": MAILER},
-        {"disclosure_id": "D-00002", "record_id": INVOICES, "partner_id": CLOSED},
+        {"disclosure_id": f"D-0000{number}", "case_id": key, "partner_id": MAILER}
+        for number, key in enumerate((RECTIFICATION, ERASURE, RESTRICTION), 1)
     ],
-    "systems": [_system(LAPTOP, "laptop", "Denmark"), _system(BOOKING, "booking app", "Ireland")],
+    "incidents": [
+        {
+            "incident_id": LAPTOP,
+            "system": "reception laptop",
+            "what": "stolen from the Harbourside club",
+            "status": "open",
+            "country": "Denmark",
+            "risk": "high",
+            "protection": "readable",
+            "reach": "each person",
+            "people": 240,
+        }
+    ],
     "authorities": [
-        {"authority_id": DANISH, "name": "Danish authority", "country": "Denmark"},
-        {"authority_id": IRISH, "name": "Irish authority", "country": "Ireland"},
+        {"authority_id": DANISH, "name": "Danish Data Protection Agency", "country": "Denmark"},
+        {"authority_id": IRISH, "name": "Irish Data Protection Commission", "country": "Ireland"},
     ],
-    "desk": [{"desk_id": "current", "now": "2026-03-02 09:00"}],
+    "desk": [{"desk_id": "current", "now": START}],
 }
 
 
-def desk(changes: Mapping[str, Json] | None = None) -> State:
-    """The small desk with other values: ``{"R-1001.kept_for": "legal claim"}``. Messages go by their record."""
+def desk(changes: Changes | None = None) -> State:
+    """The small desk with other values: ``{"K-0003.kept_for": "legal claim"}``.
+
+    The first row changes that has this key and a field of this name; a record also goes by its case.
+    """
     tables: dict[str, Any] = {
         table: {str(row[ENVIRONMENT.entities[table].key]): dict(row) for row in rows} for table, rows in TABLES.items()
     }
@@ -154,12 +141,15 @@ def desk(changes: Mapping[str, Json] | None = None) -> State:
     return decode_state(tables, ENVIRONMENT.entities)
 
 
-def play(calls: Iterable[Call], changes: Mapping[str, Json] | None = None) -> Session:
-    """A session with these calls. Each must complete."""
+def play(calls: Sequence[Call | int], changes: Changes | None = None) -> Session:
+    """A session with these calls, each of which must complete; a number lets that many hours pass."""
     session = Session(ENVIRONMENT, desk(changes))
-    for tool, arguments in calls:
-        event = session.call(tool, arguments).event
-        assert event.completed, (tool, arguments, event.error, event.result)
+    for call in calls:
+        if isinstance(call, int):
+            session.pass_time(call * 3600)
+            continue
+        event = session.call(*call).event
+        assert event.completed, (call, event.error, event.result)
     return session
 
 
@@ -168,12 +158,143 @@ def rules() -> tuple[Rule, ...]:
     return load_rules(Path(privacy_desk.__path__[0]) / "rules.toml")
 
 
-def not_kept(session: Session) -> set[str]:
-    """The ids of the rules that the session does not keep."""
-    return not_kept_in(session.events, session.end)
-
-
-def not_kept_in(events: Iterable[Event], end: int) -> set[str]:
+def not_kept(calls: Sequence[Call | int], changes: Changes | None = None) -> set[str]:
+    """The ids of the rules that a session with these calls does not keep."""
+    session = play(calls, changes)
     monitor = Monitor({rule.id: rule.compiled for rule in rules()})
-    monitor.run(events)
-    return {rule for rule, status in monitor.statuses(end).items() if status.ending != "kept"}
+    monitor.run(session.events)
+    return {rule for rule, status in monitor.statuses(session.end).items() if status.ending != "kept"}
+
+
+def find(case: str) -> Call:
+    matter = MATTER.options[int(case[-1]) - 1]
+    return "FindCase", {"name": "Orla Brandt", "data": "newsletter profile", "matter": matter}
+
+
+def of(case: str, *tools: str) -> list[Call]:
+    """Calls that take nothing but the case."""
+    return [(tool, {"case_id": case}) for tool in tools]
+
+
+def contact(case: str, kind: str = "email") -> Call:
+    return "FindContact", {"case_id": case, "kind": kind}
+
+
+def reply(case: str, address: str = EMAIL, content: str = "what was done") -> Call:
+    return "SendReply", {"case_id": case, "contact_id": address, "content": content}
+
+
+def without(calls: Iterable[Call | int], *tools: str) -> list[Call | int]:
+    """The calls but for those of some tools."""
+    return [call for call in calls if isinstance(call, int) or call[0] not in tools]
+
+
+def changed(calls: Iterable[Call | int], tool: str, **arguments: Json) -> list[Call | int]:
+    """The calls with other arguments for one tool."""
+    return [call if isinstance(call, int) or call[0] != tool else (tool, {**call[1], **arguments}) for call in calls]
+
+
+def before(calls: Sequence[Call | int], tool: str, *added: Call | int) -> list[Call | int]:
+    """The calls with others before the first one of a tool."""
+    place = next(number for number, call in enumerate(calls) if not isinstance(call, int) and call[0] == tool)
+    return [*calls[:place], *added, *calls[place:]]
+
+
+COPY: list[Call | int] = [
+    find(ACCESS),
+    *of(ACCESS, "ReadMessage", "ReadDataSheet"),
+    ("IssueCopy", {"case_id": ACCESS, "form": "readable"}),
+    contact(ACCESS),
+    reply(ACCESS),
+]
+"""Access in the simple case."""
+TAKE_ALONG: list[Call | int] = [
+    find(PORTABILITY),
+    *of(PORTABILITY, "ReadMessage", "ReadDataSheet"),
+    ("IssueCopy", {"case_id": PORTABILITY, "form": "machine-readable"}),
+    contact(PORTABILITY),
+    reply(PORTABILITY),
+]
+ERASE: list[Call | int] = [
+    find(ERASURE),
+    *of(ERASURE, "ReadMessage", "ReadDataSheet", "FindRecipients", "EraseData"),
+    ("InformRecipient", {"case_id": ERASURE, "partner_id": MAILER}),
+    contact(ERASURE),
+    reply(ERASURE),
+]
+CORRECT: list[Call | int] = [
+    find(RECTIFICATION),
+    *of(RECTIFICATION, "ReadMessage", "ReadDataSheet", "FindRecipients"),
+    ("CorrectData", {"case_id": RECTIFICATION, "correction": "likes rowing"}),
+    ("InformRecipient", {"case_id": RECTIFICATION, "partner_id": MAILER}),
+    contact(RECTIFICATION),
+    reply(RECTIFICATION),
+]
+RESTRICT: list[Call | int] = [
+    find(RESTRICTION),
+    *of(RESTRICTION, "ReadMessage", "FindRecipients", "RestrictData"),
+    ("InformRecipient", {"case_id": RESTRICTION, "partner_id": MAILER}),
+    contact(RESTRICTION),
+    reply(RESTRICTION),
+]
+STOP: list[Call | int] = [
+    find(OBJECTION),
+    *of(OBJECTION, "ReadMessage", "StopUse"),
+    contact(OBJECTION),
+    reply(OBJECTION),
+]
+LIFT: list[Call | int] = [
+    find(USE_AGAIN),
+    *of(USE_AGAIN, "ReadMessage"),
+    contact(USE_AGAIN),
+    ("AnnounceLifting", {"case_id": USE_AGAIN, "contact_id": EMAIL}),
+    *of(USE_AGAIN, "LiftRestriction"),
+]
+BILL: list[Call | int] = [
+    find(BILLING),
+    *of(BILLING, "ReadMessage", "ReadDataSheet"),
+    ("BillFee", {"case_id": BILLING, "amount": 12.0}),
+]
+SHARE: list[Call | int] = [
+    find(PASSING_ON),
+    ("FindPartner", {"name": "Tidewater Mailing"}),
+    *of(PASSING_ON, "ReadConsent"),
+    ("ReadPartnerFile", {"partner_id": MAILER}),
+    ("ShareData", {"case_id": PASSING_ON, "partner_id": MAILER}),
+    (
+        "LogDisclosure",
+        {
+            "case_id": PASSING_ON,
+            "partner_id": MAILER,
+            "legal_basis": "consent",
+            "document": f"CONSENT-{PASSING_ON[2:]}",
+            "cover": "member state",
+        },
+    ),
+]
+CLOSE: list[Call | int] = [
+    ("FindIncident", {"system": "reception laptop"}),
+    ("AssessIncident", {"incident_id": LAPTOP}),
+    ("FindAuthority", {"country": "Denmark"}),
+    ("NotifyAuthority", {"incident_id": LAPTOP, "authority_id": DANISH, "people": 240}),
+    ("TellPeople", {"incident_id": LAPTOP, "means": "each person"}),
+    ("DocumentIncident", {"incident_id": LAPTOP, "risk": "high", "people": 240}),
+    ("CloseIncident", {"incident_id": LAPTOP}),
+]
+
+
+def refuse(case: str, ground: str, *look_ups: str) -> list[Call | int]:
+    """A request that is declined after some look-ups."""
+    decline: Call = ("Decline", {"case_id": case, "ground": ground})
+    return [
+        find(case),
+        *of(case, "ReadMessage", *look_ups),
+        decline,
+        contact(case),
+        reply(case, EMAIL, "reasons and remedies"),
+    ]
+
+
+def turn_down(case: str, ground: str, *look_ups: Call) -> list[Call | int]:
+    """A wish of a colleague that is declined after some look-ups."""
+    return [find(case), *look_ups, ("Decline", {"case_id": case, "ground": ground})]
