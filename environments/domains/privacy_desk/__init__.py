@@ -1,0 +1,88 @@
+"""The data-protection desk of a chain of fitness clubs under the GDPR: requests of people about their data, wishes of
+colleagues to use or pass on data, and incidents.
+
+``entities.py`` holds the tables, ``case_tools.py`` and ``incident_tools.py`` what the desk is asked to do,
+``file_tools.py`` and ``letter_tools.py`` what it looks up, prepares and writes, ``shared_terms.py`` what they share,
+and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the
+curated rule set.
+"""
+
+from lawtrace.environments.domains.privacy_desk import case_tools, file_tools, incident_tools, letter_tools
+from lawtrace.environments.domains.privacy_desk.entities import CASES, DESK, ENTITIES, INCIDENTS, PARTNERS, RECORDS
+from lawtrace.environments.domains.privacy_desk.initial_state import populate
+from lawtrace.environments.spec import Clock, Environment, Fact, starts_at
+
+TOOLS = (
+    case_tools.FIND_CASE,
+    case_tools.ISSUE_COPY,
+    case_tools.ERASE_DATA,
+    case_tools.CORRECT_DATA,
+    case_tools.RESTRICT_DATA,
+    case_tools.STOP_USE,
+    case_tools.LIFT_RESTRICTION,
+    case_tools.BILL_FEE,
+    case_tools.FIND_PARTNER,
+    case_tools.SHARE_DATA,
+    case_tools.DECLINE,
+    file_tools.READ_MESSAGE,
+    file_tools.ASK_FOR_PROOF,
+    file_tools.READ_DATA_SHEET,
+    file_tools.COLLECT_DATA,
+    file_tools.REDACT_COPY,
+    file_tools.FIND_RECIPIENTS,
+    file_tools.READ_CONSENT,
+    file_tools.READ_PARTNER_FILE,
+    file_tools.LOG_DISCLOSURE,
+    letter_tools.FIND_CONTACT,
+    letter_tools.SEND_REPLY,
+    letter_tools.EXTEND_TIME,
+    letter_tools.ANNOUNCE_LIFTING,
+    letter_tools.INFORM_RECIPIENT,
+    incident_tools.FIND_INCIDENT,
+    incident_tools.RESTORE_SYSTEM,
+    incident_tools.CLOSE_INCIDENT,
+    incident_tools.ASSESS_INCIDENT,
+    incident_tools.FIND_AUTHORITY,
+    incident_tools.NOTIFY_AUTHORITY,
+    incident_tools.TELL_PEOPLE,
+    incident_tools.DOCUMENT_INCIDENT,
+)
+
+FACTS = (
+    Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
+    Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
+    Fact("how the person wants to be written to", CASES, "write_by", ("email", "post")),
+    Fact("earlier requests", CASES, "earlier", ("none", "repetitive")),
+    Fact("need for a legal claim", RECORDS, "kept_for", ("nothing else", "legal claim")),
+    Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
+    Fact("other people in the data", RECORDS, "others", ("named", "not named")),
+    Fact("accuracy", RECORDS, "accuracy", ("correct", "incorrect")),
+    Fact("restriction", RECORDS, "status", ("in use", "restricted")),
+    Fact("consent", RECORDS, "consent", ("given", "expressly given", "withdrawn")),
+    Fact("who gave the consent", RECORDS, "consent_by", ("the person", "a parent")),
+    Fact("consent to a transfer", RECORDS, "abroad", ("not asked", "agreed after warning")),
+    Fact("objection to direct marketing", RECORDS, "objection", ("none", "to direct marketing")),
+    Fact("weight of the company's grounds", RECORDS, "grounds", ("compelling", "not compelling")),
+    Fact("safeguards at the partner", PARTNERS, "standing", ("standard clauses", "nothing")),
+    Fact("contract with the processor", PARTNERS, "contract", ("signed", "not signed")),
+    Fact("existence of the recipient", PARTNERS, "reach", ("active", "closed down")),
+    Fact("risk of the breach", INCIDENTS, "risk", ("unlikely", "likely", "high")),
+    Fact("encryption", INCIDENTS, "protection", ("unreadable", "readable")),
+    Fact("effort to tell each person", INCIDENTS, "reach", ("each person", "public notice")),
+)
+
+ENVIRONMENT = Environment(
+    name="privacy_desk",
+    title="Data protection",
+    object_name="PrivacyDesk",
+    summary=(
+        "The data-protection desk of a company that runs fitness clubs in several member states of the Union: meet or "
+        "decline what people and colleagues ask for about personal data, and handle incidents."
+    ),
+    entities=ENTITIES,
+    tools={tool.name: tool for tool in TOOLS},
+    populate=populate,
+    clock=Clock(starts_at(DESK, "now"), length=120 * 24 * 3600),
+    facts=FACTS,
+    declines="Decline",
+)

@@ -1,0 +1,292 @@
+"""What the desk can look up about a case, and what has to be prepared before a copy is made."""
+
+from lawtrace.environments.domains.privacy_desk.entities import (
+    BASIS,
+    CASES,
+    DISCLOSURES,
+    PARTNERS,
+    PEOPLE,
+    RECORDS,
+    REGISTER,
+)
+from lawtrace.environments.domains.privacy_desk.shared_terms import (
+    CASE,
+    MALFORMED,
+    PARTNER,
+    SUCCESS,
+    case,
+    of_case,
+    partner,
+    shown,
+    unknown,
+)
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    INTEGER,
+    TEXT,
+    Choice,
+    FieldValue,
+    FromUser,
+    Insert,
+    OneOf,
+    Parameter,
+    RowsResult,
+    Term,
+    Tool,
+    Value,
+    ValueResult,
+    argument,
+    constant,
+    exists,
+    value_of,
+)
+
+DAY = 24 * 3600
+PROOF_DAYS = 5
+COLLECTION_DAYS = 40
+
+
+def _case(field: str, description: str, otherwise: Value) -> ValueResult:
+    return shown(CASES, field, "case_id", description, otherwise)
+
+
+def _record(field: str, description: str, otherwise: Value) -> ValueResult:
+    return shown(RECORDS, field, "case_id", description, otherwise)
+
+
+READ_MESSAGE = Tool(
+    name="ReadMessage",
+    summary="Shows the message of the person in a case, and how it compares with what is on file.",
+    leak_words=("sender", "read the message", "read her", "read his", "on file"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    results=(
+        _case(
+            "sender",
+            "'on file': it came from an address that is on file for the person; 'not on file': it came from another "
+            "one, which leaves a reasonable doubt about who wrote it.",
+            "not on file",
+        ),
+        _case("write_by", "How the person wants to be written to: by 'email' or by 'post'.", "email"),
+        _case(
+            "earlier",
+            "'none': nothing like it was asked before; 'has a copy': the person has been given a copy of the same data "
+            "and asked for a further one; 'repetitive': the same has been asked and answered again and again, and "
+            "nothing has changed, which makes it excessive.",
+            "none",
+        ),
+    ),
+    compliance=True,
+)
+
+ASK_FOR_PROOF = Tool(
+    name="AskForProof",
+    summary=f"Asks the person in a case for details that show who they are. Their answer takes {PROOF_DAYS} days.",
+    leak_words=("proof", "prove", "identity", "identif", "who she is", "who he is", "passport"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    results=(
+        ValueResult(
+            "identified",
+            "Whether the details show who made the request.",
+            BOOLEAN,
+            of_case("proof", "insufficient") == "sufficient",
+        ),
+    ),
+    duration=PROOF_DAYS * DAY,
+    compliance=True,
+    critical=True,
+)
+
+READ_DATA_SHEET = Tool(
+    name="ReadDataSheet",
+    summary="Shows what the desk knows about the data of a case.",
+    leak_words=("data sheet", "still need", "retention"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    results=(
+        _record("purpose", "What the data are used for.", "running the clubs"),
+        _record(
+            "kept_for",
+            "What needs them although that purpose has ended: 'tax law' obliges the company to keep them, a 'legal "
+            "claim' is being brought or defended with them, or 'nothing else'.",
+            "nothing else",
+        ),
+        _record(
+            "grounds",
+            "How the company's legitimate grounds to use them weigh against an objection: 'compelling', so that they "
+            "override the person's interests, or 'not compelling'.",
+            "not compelling",
+        ),
+        _record("accuracy", "Whether they are correct, as a check against the papers has shown.", "correct"),
+        _record("others", "Whether other people are named in them.", "not named"),
+        _record(
+            "effort",
+            "What it takes to answer a request about them: 'little', since all are at hand; or they have to be brought "
+            "together first, since the request is 'complex' or the person has made 'many requests'.",
+            "little",
+        ),
+        _record("cost", "What it costs the company to answer a request about them.", 0),
+    ),
+    compliance=True,
+)
+
+COLLECT_DATA = Tool(
+    name="CollectData",
+    summary=f"Has the data of a case brought together from all clubs. Takes {COLLECTION_DAYS} days.",
+    leak_words=("bring together", "brought together", "collect", "from all clubs"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    effects=(Insert(REGISTER, {"subject": case, "entry": constant("brought together")}),),
+    results=(SUCCESS,),
+    duration=COLLECTION_DAYS * DAY,
+    compliance=True,
+    critical=True,
+)
+
+REDACT_COPY = Tool(
+    name="RedactCopy",
+    summary="Blackens in the next copy for a case what is about other people.",
+    leak_words=("redact", "blacken", "black out", "other people", "third part"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    effects=(Insert(REGISTER, {"subject": case, "entry": constant("redacted")}),),
+    results=(SUCCESS,),
+    compliance=True,
+    critical=True,
+)
+
+
+def _has_the_data(partner_id: Term) -> Term:
+    return exists(DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner_id))
+
+
+FIND_RECIPIENTS = Tool(
+    name="FindRecipients",
+    summary="Shows to which partners the data of a case have been disclosed.",
+    leak_words=("recipient", "handed on", "who received", "who else has"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    results=(
+        RowsResult(
+            "recipients",
+            "The partners that have the data.",
+            PARTNERS,
+            lambda p: _has_the_data(p.partner_id) & (p.reach == "active"),
+            ("partner_id", "name"),
+        ),
+        RowsResult(
+            "former_recipients",
+            "Partners that had the data and do not exist any more.",
+            PARTNERS,
+            lambda p: _has_the_data(p.partner_id) & (p.reach == "closed down"),
+            ("name",),
+        ),
+    ),
+    compliance=True,
+)
+
+READ_CONSENT = Tool(
+    name="ReadConsent",
+    summary="Shows on what basis the data of a case may be used and passed on, and what the person has said about it.",
+    leak_words=("legal ground", "permission", "has objected", "may be used"),
+    parameters=(CASE,),
+    raises=(MALFORMED, unknown(CASES)),
+    results=(
+        _record("status", "Whether the data are 'in use', 'restricted', 'stopped' or 'erased'.", "in use"),
+        _record("category", "'health' for data about the person's health, else 'ordinary'.", "ordinary"),
+        _record("purpose", "What they are used and passed on for.", "running the clubs"),
+        _record("legal_basis", "The legal basis for using them and passing them on.", "contract"),
+        _record("document", "The number of the document that the basis rests on.", ""),
+        _record(
+            "consent",
+            "The consent to use them and pass them on: 'none', 'given' by a click, 'expressly given' in a signed "
+            "statement, or 'withdrawn'.",
+            "none",
+        ),
+        _record("consent_by", "Who gave the consent: 'the person', or 'a parent' for a child.", "the person"),
+        ValueResult(
+            "age",
+            "The age of the person in years.",
+            INTEGER,
+            value_of(PEOPLE, lambda p: p.person_id == of_case("person_id", ""), "age", 0),
+        ),
+        _record(
+            "abroad",
+            "Whether the person has explicitly agreed that they go to a country without safeguards, after being told "
+            "of the risks: 'agreed after warning' or 'not asked'.",
+            "not asked",
+        ),
+        _record("objection", "The objection that the person has made: 'none', to what, or 'to this use'.", "none"),
+        _record(
+            "grounds",
+            "How the company's legitimate grounds to use them weigh against an objection: 'compelling', so that they "
+            "override the person's interests, or 'not compelling'.",
+            "not compelling",
+        ),
+    ),
+    compliance=True,
+)
+
+
+def _partner(field: str, description: str, otherwise: Value) -> ValueResult:
+    return shown(PARTNERS, field, "partner_id", description, otherwise)
+
+
+READ_PARTNER_FILE = Tool(
+    name="ReadPartnerFile",
+    summary="Shows what is on file about a partner.",
+    leak_words=("partner file", "adequacy", "third country", "clauses"),
+    parameters=(PARTNER,),
+    raises=(MALFORMED, unknown(PARTNERS)),
+    results=(
+        _partner(
+            "standing",
+            "What protects data there: the partner is in a 'member state' of the Union; or it is in another country, "
+            "with an 'adequacy decision' of the Commission, with 'standard clauses' of the Commission, or 'nothing'.",
+            "nothing",
+        ),
+        _partner(
+            "role",
+            "'processor': it works on data on the company's behalf; 'controller': it uses them for its own purposes.",
+            "controller",
+        ),
+        _partner("contract", "Whether a contract on data processing is 'signed' or 'not signed'.", "not signed"),
+    ),
+    compliance=True,
+)
+
+COVER = Choice(("member state", "adequacy decision", "standard clauses", "consent of the person"))
+
+LOG_DISCLOSURE = Tool(
+    name="LogDisclosure",
+    summary="Enters in the record of processing that the data of a case went to a partner, and what that rests on.",
+    leak_words=("record of", "log", "register", "entry", "document"),
+    parameters=(
+        CASE,
+        PARTNER,
+        Parameter("legal_basis", BASIS, "The legal basis.", FromUser(OneOf(BASIS.options))),
+        Parameter(
+            "document",
+            TEXT,
+            "The number of the document that the basis rests on.",
+            FromUser(FieldValue(RECORDS, "document", lambda r: r.case_id == case)),
+        ),
+        Parameter("cover", COVER, "What protects the data where the partner is.", FromUser(OneOf(COVER.options))),
+    ),
+    raises=(MALFORMED, unknown(CASES), unknown(PARTNERS)),
+    effects=(
+        Insert(
+            REGISTER,
+            {
+                "subject": partner,
+                "entry": argument("cover"),
+                "legal_basis": argument("legal_basis"),
+                "document": argument("document"),
+            },
+        ),
+    ),
+    results=(SUCCESS,),
+    compliance=True,
+    critical=True,
+)

@@ -1,0 +1,261 @@
+"""Initial states: five members of a chain of fitness clubs, a case of each matter, partners and incidents.
+
+A person's full name is unique, and no person has two records of one kind, so name and kind find exactly one case. Every
+field that the law turns on is drawn on its own, as far as the values can go together. All names are invented.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from lawtrace.environments.domains.privacy_desk.entities import ENTITIES, MATTER
+from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
+
+PERSON_NAMES = (
+    "Orla Brandt",
+    "Ida Holm",
+    "Mateo Rivas",
+    "Lena Brandt",
+    "Tomasz Wilk",
+    "Aisha Karim",
+    "Jonas Holm",
+    "Clara Dubois",
+    "Rui Tavares",
+    "Nele Vos",
+)
+PARTNER_NAMES = (
+    "Larch Print Shop",
+    "Tidewater Mailing",
+    "Nordlys Insurance",
+    "Copperfield Analytics",
+    "Brook Hosting",
+    "Heron Physiotherapy",
+    "Sundial Travel",
+)
+INCIDENTS = (
+    ("membership database", "copied by an intruder over the weekend"),
+    ("booking app", "showed members the bookings of others for two days"),
+    ("newsletter tool", "a list of addresses was sent to the wrong agency"),
+    ("reception laptop", "stolen from the Harbourside club"),
+    ("camera system", "recordings were open to the internet"),
+    ("course list", "locked by ransomware"),
+)
+AUTHORITY_NAMES = {
+    "Denmark": "Danish Data Protection Agency",
+    "Portugal": "Portuguese Data Protection Commission",
+    "Ireland": "Irish Data Protection Commission",
+}
+COUNTRIES = {
+    "member state": ("Austria", "Estonia", "Spain"),
+    "adequacy decision": ("Japan", "New Zealand", "Switzerland"),
+    "standard clauses": ("Brazil", "India", "South Africa"),
+    "nothing": ("Brazil", "India", "South Africa"),
+}
+FIRST_DAY = dt.date(2026, 1, 5).toordinal()
+
+
+@dataclass(frozen=True, slots=True)
+class DataKind:
+    """A kind of data that the clubs hold, with an entry and what the person may say it should be."""
+
+    name: str
+    entry: str
+    claimed: str
+    basis: str
+    marketing: bool = False
+    health: bool = False
+    tax: bool = False
+
+
+CONSENT, CONTRACT, INTERESTS = "consent", "contract", "legitimate interests"
+DATA_KINDS = (
+    DataKind("newsletter profile", "likes swimming", "likes rowing", CONSENT, marketing=True),
+    DataKind("offers profile", "buys protein bars", "buys no protein bars", INTERESTS, marketing=True),
+    DataKind("health questionnaire", "no known allergies", "allergic to latex", CONSENT, health=True),
+    DataKind("course photos", "taken at the summer course", "taken at the winter course", CONSENT),
+    DataKind("membership file", "joined on 3 May 2023", "joined on 13 May 2024", CONTRACT),
+    DataKind("training plan", "two sessions a week", "three sessions a week", CONTRACT),
+    DataKind("visit statistics", "41 visits last year", "14 visits last year", INTERESTS),
+    DataKind("accident report", "slipped at the pool", "slipped on the stairs", INTERESTS),
+    DataKind("invoices", "Larchfield Lane 6", "Larchfield Lane 8", "legal obligation", tax=True),
+)
+
+
+def populate(random: Random) -> State:
+    """A desk on some day of the year."""
+    now = (FIRST_DAY + random.randrange(240)) * MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
+    people = tuple(
+        Row({"person_id": f"M-{number}", "name": name, "age": _age(random)})
+        for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
+    )
+    held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)][: len(MATTER.options)]
+    matters = random.sample(MATTER.options, len(MATTER.options))
+    numbers = random.sample(range(1_000, 10_000), len(held))
+    cases = tuple(
+        _case(random, f"K-{number}", person, kind, matter)
+        for number, (person, kind), matter in zip(numbers, held, matters, strict=True)
+    )
+    partners = _partners(random)
+    return State(
+        {
+            **dict.fromkeys(ENTITIES, ()),
+            "people": people,
+            "contacts": _contacts(random, people),
+            "cases": cases,
+            "records": tuple(_record(random, case, kind) for case, (_, kind) in zip(cases, held, strict=True)),
+            "partners": partners,
+            "disclosures": _disclosures(random, cases, partners),
+            "incidents": _incidents(random),
+            "authorities": _authorities(random),
+            "desk": (Row({"desk_id": "current", "now": now}),),
+        }
+    )
+
+
+def _age(random: Random) -> int:
+    return random.choice((random.randint(9, 15), random.randint(16, 17), random.randint(18, 78)))
+
+
+def _case(random: Random, key: str, person: Row, kind: DataKind, matter: str) -> Row:
+    return Row(
+        {
+            "case_id": key,
+            "person_id": person.values["person_id"],
+            "person_name": person.values["name"],
+            "data": kind.name,
+            "matter": matter,
+            "status": "open",
+            "sender": random.choice(("on file", "not on file")),
+            "proof": random.choice(("sufficient", "sufficient", "insufficient")),
+            "write_by": random.choice(("email", "post")),
+            "earlier": random.choice(("none", "has a copy", "repetitive")),
+        }
+    )
+
+
+def _record(random: Random, case: Row, kind: DataKind) -> Row:
+    """The record of a case, with the fields that decide what the law asks."""
+    is_restricted = case.values["matter"] == "use again" or random.random() < 1 / 4
+    consents = ("given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
+    return Row(
+        {
+            "record_id": f"R-{case.values['case_id'][2:]}",
+            "case_id": case.values["case_id"],
+            "entry": kind.entry,
+            "claimed": kind.claimed,
+            "status": "restricted" if is_restricted else "in use",
+            "category": "health" if kind.health else "ordinary",
+            "purpose": "direct marketing" if kind.marketing else "running the clubs",
+            "kept_for": "tax law" if kind.tax else random.choice(("nothing else", "nothing else", "legal claim")),
+            "grounds": random.choice(("compelling", "not compelling")),
+            "accuracy": random.choice(("correct", "incorrect", "incorrect")),
+            "others": random.choice(("named", "not named")),
+            "effort": random.choice(("little", "little", "complex", "many requests")),
+            "cost": random.randrange(8_00, 25_00, 50),
+            "legal_basis": kind.basis,
+            "document": f"{kind.basis.split()[0].upper()}-{random.randrange(10_000, 100_000)}",
+            "consent": random.choice(consents),
+            "consent_by": random.choice(("the person", "a parent")),
+            "abroad": random.choice(("agreed after warning", "not asked")),
+            "objection": random.choice(_objections(kind)),
+        }
+    )
+
+
+def _objections(kind: DataKind) -> tuple[str, ...]:
+    """The objections that the law gives the person: to direct marketing, and to use on legitimate interests."""
+    if kind.marketing:
+        return ("none", "to direct marketing")
+    return ("none", "to this use") if kind.basis == INTERESTS else ("none",)
+
+
+def _contacts(random: Random, people: Sequence[Row]) -> tuple[Row, ...]:
+    """An e-mail and a postal address for each person, in mixed order."""
+    numbers = iter(random.sample(range(1_000, 10_000), 2 * len(people)))
+    rows: list[Row] = []
+    for person in people:
+        mailbox = person.values["name"].lower().replace(" ", ".")
+        addresses = [
+            ("email", f"{mailbox}@mail.example"),
+            ("post", f"Larchfield Lane {random.randint(1, 80)}, Harbourtown"),
+        ]
+        random.shuffle(addresses)
+        rows += [
+            Row(
+                {
+                    "contact_id": f"C-{next(numbers)}",
+                    "person_id": person.values["person_id"],
+                    "kind": kind,
+                    "address": address,
+                }
+            )
+            for kind, address in addresses
+        ]
+    return tuple(rows)
+
+
+def _partners(random: Random) -> tuple[Row, ...]:
+    """Four partners: one in a member state, one in a country with an adequacy decision, two in other countries."""
+    standings = ["member state", "adequacy decision", "standard clauses", "nothing"]
+    random.shuffle(standings)
+    return tuple(
+        Row(
+            {
+                "partner_id": f"P-{number}",
+                "name": name,
+                "country": random.choice(COUNTRIES[standing]),
+                "standing": standing,
+                "role": random.choice(("controller", "processor")),
+                "contract": random.choice(("signed", "signed", "not signed")),
+                "reach": random.choice(("active", "active", "active", "closed down")),
+            }
+        )
+        for number, name, standing in zip(
+            random.sample(range(1_000, 10_000), 4), random.sample(PARTNER_NAMES, 4), standings, strict=True
+        )
+    )
+
+
+def _disclosures(random: Random, cases: Sequence[Row], partners: Sequence[Row]) -> tuple[Row, ...]:
+    """The data of two cases in three have gone to one partner."""
+    gone = [case for case in cases if random.random() < 2 / 3]
+    return tuple(
+        Row(
+            {
+                "disclosure_id": f"D-{number:05d}",
+                "case_id": case.values["case_id"],
+                "partner_id": random.choice(partners).values["partner_id"],
+            }
+        )
+        for number, case in enumerate(gone, 1)
+    )
+
+
+def _incidents(random: Random) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            {
+                "incident_id": f"I-{number}",
+                "system": system,
+                "what": what,
+                "status": "open",
+                "country": random.choice(tuple(AUTHORITY_NAMES)),
+                "risk": random.choice(("unlikely", "likely", "high", "high")),
+                "protection": random.choice(("unreadable", "readable")),
+                "reach": random.choice(("each person", "each person", "public notice")),
+                "people": random.randint(20, 4_000),
+            }
+        )
+        for number, (system, what) in zip(
+            random.sample(range(1_000, 10_000), 3), random.sample(INCIDENTS, 3), strict=True
+        )
+    )
+
+
+def _authorities(random: Random) -> tuple[Row, ...]:
+    numbers = random.sample(range(1_000, 10_000), len(AUTHORITY_NAMES))
+    return tuple(
+        Row({"authority_id": f"A-{number}", "name": name, "country": country})
+        for number, (country, name) in zip(numbers, AUTHORITY_NAMES.items(), strict=True)
+    )
