@@ -19,6 +19,7 @@ from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 
+FOLDER = Path(privacy_desk.__path__[0])
 ACCESS, RECTIFICATION, ERASURE, RESTRICTION, OBJECTION, PORTABILITY, PASSING_ON, USE_AGAIN, BILLING = (
     f"K-000{number}" for number in range(1, 10)
 )
@@ -155,7 +156,7 @@ def play(calls: Sequence[Call | int], changes: Changes | None = None) -> Session
 
 @lru_cache
 def rules() -> tuple[Rule, ...]:
-    return load_rules(Path(privacy_desk.__path__[0]) / "rules.toml")
+    return load_rules(FOLDER / "rules.toml")
 
 
 def not_kept(calls: Sequence[Call | int], changes: Changes | None = None) -> set[str]:

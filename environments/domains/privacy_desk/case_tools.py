@@ -67,7 +67,9 @@ FIND_CASE = Tool(
         Parameter(
             "matter",
             MATTER,
-            "What is asked for: one of the person's rights, or 'passing on', 'use again' or 'billing'.",
+            "What is asked for. By the person: 'access' to a copy, 'rectification', 'erasure' since the purpose of the "
+            "data has ended, 'restriction' since the person contests their accuracy, 'objection' to their use, or "
+            "'portability' to another service. By a colleague: 'passing on', 'use again' or 'billing'.",
             FromUser(
                 FieldValue(
                     CASES, "matter", lambda c: (c.person_name == argument("name")) & (c.data == argument("data"))
@@ -264,6 +266,7 @@ GROUND = Choice(
         "needed by law",
         "data correct",
         "compelling grounds",
+        "no such right",
         "no valid consent",
         "objection",
         "restricted",
@@ -286,10 +289,11 @@ DECLINE = Tool(
             GROUND,
             "'cannot tell who asked': the person has not shown who they are; 'repetitive': the same was asked over "
             "and over; 'needed by law': tax law or a legal claim requires the data; 'data correct': there is nothing "
-            "to correct; 'compelling grounds': they outweigh an objection; 'no valid consent': it is withdrawn, not "
-            "express, or a child gave it alone; 'objection': the person has objected, and nothing outweighs it; "
-            "'restricted': the data are restricted; 'no safeguards': none where the partner is; 'no contract': none "
-            "with a processor; 'free of charge': no fee may be billed.",
+            "to correct; 'compelling grounds': they outweigh an objection; 'no such right': the law gives none for "
+            "data on this basis; 'no valid consent': it is withdrawn, not express, or a child gave it alone; "
+            "'objection': the person has objected, and nothing outweighs it; 'restricted': the data are restricted; "
+            "'no safeguards': none where the partner is; 'no contract': none with a processor; 'free of charge': no "
+            "fee may be billed.",
             FromUser(OneOf(GROUND.options)),
         ),
     ),

@@ -106,10 +106,11 @@ READ_DATA_SHEET = Tool(
     raises=(MALFORMED, unknown(CASES)),
     results=(
         _record("purpose", "What the data are used for.", "running the clubs"),
+        _record("legal_basis", "The legal basis for using them.", "contract"),
         _record(
             "kept_for",
-            "What needs them although that purpose has ended: 'tax law' obliges the company to keep them, a 'legal "
-            "claim' is being brought or defended with them, or 'nothing else'.",
+            "What needs them apart from that purpose: 'tax law' obliges the company to keep them, a 'legal claim' is "
+            "being brought or defended with them, or 'nothing else'.",
             "nothing else",
         ),
         _record(

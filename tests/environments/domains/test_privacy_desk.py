@@ -1,5 +1,7 @@
 """The world of the data-protection desk: its states, its facts, and that each fact makes a difference."""
 
+import re
+from collections import Counter
 from random import Random
 
 import pytest
@@ -8,7 +10,10 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER, RIGHTS
+from lawtrace.environments.regulations.formats import read_legal_text
+from lawtrace.environments.regulations.regulation import load_regulation
 from lawtrace.environments.runtime.session import Session
+from tests.support.published import DATA, published_text
 from tests.support.small_privacy_desk import (
     ACCESS,
     BILL,
@@ -18,6 +23,7 @@ from tests.support.small_privacy_desk import (
     CORRECT,
     ERASE,
     ERASURE,
+    FOLDER,
     LAPTOP,
     MAILER,
     OBJECTION,
@@ -32,6 +38,7 @@ from tests.support.small_privacy_desk import (
     not_kept,
     of,
     refuse,
+    rules,
     without,
 )
 
@@ -167,6 +174,35 @@ def test_both_sides_of_each_fact_occur(seed: int) -> None:
     for fact in ENVIRONMENT.facts:
         rows = [row for state in states for row in state.rows(fact.entity.table)]
         assert {*fact.values} <= {row.values[fact.field] for row in rows}, fact.name
+
+
+LAW = "regulations/gdpr_2016-679_consolidated_2016-05-04_en.fmx4.xml"
+WORDS_IN_A_ROW = 6
+
+
+@pytest.mark.shared
+def test_the_restatement_cites_what_there_is_and_copies_no_sentence() -> None:
+    published_text(LAW)
+    law = read_legal_text(DATA / LAW)
+    cited = {provision.citation for provision in law.provisions()}
+    original = f" {' '.join(_words(' '.join(law.words())))} "
+    for provision in load_regulation(FOLDER / "regulation.toml").provisions:
+        assert any(f"{there}(".startswith(f"{provision.citation}(") for there in cited), provision.citation
+        restated = _words(provision.text)
+        for start in range(len(restated) - WORDS_IN_A_ROW + 1):
+            row = restated[start : start + WORDS_IN_A_ROW]
+            assert f" {' '.join(row)} " not in original, provision.citation
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def test_there_are_rules_of_many_kinds() -> None:
+    kinds = Counter(rule.kind for rule in rules())
+    assert None not in kinds
+    assert len(kinds) >= 8
+    assert min(kinds.values()) >= 2
 
 
 def test_rights_are_matters_of_people() -> None:

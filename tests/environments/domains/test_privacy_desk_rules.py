@@ -19,6 +19,7 @@ from tests.support.small_privacy_desk import (
     OBJECTION,
     OTHER_EMAIL,
     PASSING_ON,
+    PORTABILITY,
     POST,
     PRINTER,
     RECTIFICATION,
@@ -225,6 +226,20 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
         refuse(OBJECTION, "compelling grounds", "ReadDataSheet"),
         {f"{OBJECTION}.grounds": "compelling"},
         refuse(OBJECTION, "compelling grounds", "ReadDataSheet"),
+    ),
+    (
+        "decline-without-right",
+        {f"{PORTABILITY}.legal_basis": "legitimate interests"},
+        refuse(PORTABILITY, "no such right", "ReadDataSheet"),
+        {},
+        refuse(PORTABILITY, "no such right", "ReadDataSheet"),
+    ),
+    (
+        "decline-without-right",
+        {f"{OBJECTION}.purpose": "running the clubs"},
+        refuse(OBJECTION, "no such right", "ReadDataSheet"),
+        {},
+        refuse(OBJECTION, "no such right", "ReadDataSheet"),
     ),
     (
         "turn-down-sharing-for-consent",
