@@ -57,9 +57,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "patients.clara.restriction = nothing to other providers",
     ),
     "restriction-against-relatives": (
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
         "patients.clara.restriction = nothing to insurers",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
         "patients.clara.restriction = nothing to relatives",
     ),
     "no-further-use": (
@@ -152,9 +152,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "requests.subpoena.assurance = none",
     ),
     "news-for-relatives": (
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) Ask(news, clinician) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
         "patients.clara.condition = unable to decide",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) Ask(news, clinician) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
         "requests.news.patient_answer = objects",
     ),
     "room-of-listed-patients": (
@@ -228,6 +228,12 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "records.lab.location = in the archive",
         OWN + "Wait(7) " + DELAY + "FetchFromArchive(lab) GiveAccess(own, lab)",
         "records.lab.location = in the archive",
+    ),
+    "act-on-access": (
+        OWN + "GiveAccess(own, lab)",
+        "",
+        OWN,
+        "",
     ),
     "accounting-in-60-days": (
         "OpenRequest(list) OpenPatientFile(clara) Wait(57) SendAccounting(list)",
@@ -313,9 +319,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
     "refused-relative": (
-        "OpenRequest(news) Ask(news, patient) DeclineRequest(news, patient objects)",
+        "OpenRequest(news) AskOpinion(news, patient) DeclineRequest(news, patient objects)",
         "requests.news.patient_answer = objects",
-        "OpenRequest(news) Ask(news, clinician) DeclineRequest(news, not in the best interest)",
+        "OpenRequest(news) AskOpinion(news, clinician) DeclineRequest(news, clinician advises against it)",
         "requests.news.clinician_answer = objects",
     ),
     "refused-room": (
@@ -388,6 +394,12 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         HELD,
         "OpenIncident(laptop) Wait(38) " + LOGGED,
         HELD,
+    ),
+    "no-idle-wait-before-notice": (
+        "OpenIncident(laptop) " + LOGGED + "Wait(1) CloseIncident(laptop)",
+        "",
+        "OpenIncident(laptop) Wait(1) " + LOGGED + "CloseIncident(laptop)",
+        "",
     ),
     "media-over-500": (
         "OpenIncident(laptop) " + AT_ONCE + "NotifyMedia(laptop, Ohio)",
@@ -499,20 +511,20 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
     "answer of the patient": (
         "",
         "requests.news.patient_answer = objects",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) TellFamily(news)",
-        "OpenRequest(news) Ask(news, patient) DeclineRequest(news, patient objects)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
+        "OpenRequest(news) AskOpinion(news, patient) DeclineRequest(news, patient objects)",
     ),
     "judgement of the clinician": (
         "patients.clara.condition = unable to decide",
         "requests.news.clinician_answer = objects",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) Ask(news, clinician) TellFamily(news)",
-        "OpenRequest(news) Ask(news, patient) Ask(news, clinician) DeclineRequest(news, not in the best interest)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
+        "OpenRequest(news) AskOpinion(news, patient) AskOpinion(news, clinician) DeclineRequest(news, clinician advises against it)",
     ),
     "capacity of the patient": (
         "",
         "patients.clara.condition = unable to decide",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) TellFamily(news)",
-        "OpenRequest(news) OpenPatientFile(clara) Ask(news, patient) Ask(news, clinician) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
+        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
     ),
     "agreed restriction": (
         "",
