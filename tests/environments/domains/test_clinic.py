@@ -9,6 +9,7 @@ TREAT, EMERGENCY, CLAIM = (OPEN_AND_FILE.format(name) for name in ("treat", "eme
 AUTHORIZED = "OpenRequest({0}) FindRecord({0}, lab results) FindAuthorization({0}) CiteAuthorization({0}, for-{0}) "
 LIFE, SUIT = AUTHORIZED.format("life"), AUTHORIZED.format("suit")
 OWN = OPEN_AND_FILE.format("own")
+NEWS = "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) "
 THEO = "OpenRequest(theo) OpenPatientFile(theo) FindRecord(theo, immunization record) "
 FLYER = "OpenRequest(flyer) OpenPatientFile(clara) FindAuthorization(flyer) CiteAuthorization(flyer, for-flyer) "
 ARCHIVED = "records.lab.location = in the archive; requests.own.received_on = 2026-02-05"
@@ -57,9 +58,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "patients.clara.restriction = nothing to other providers",
     ),
     "restriction-against-relatives": (
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
+        NEWS + "TellFamily(news)",
         "patients.clara.restriction = nothing to insurers",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
+        NEWS + "TellFamily(news)",
         "patients.clara.restriction = nothing to relatives",
     ),
     "no-further-use": (
@@ -152,9 +153,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "requests.subpoena.assurance = none",
     ),
     "news-for-relatives": (
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
+        NEWS + "AskOpinion(news, clinician) TellFamily(news)",
         "patients.clara.condition = unable to decide",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
+        NEWS + "AskOpinion(news, clinician) TellFamily(news)",
         "requests.news.patient_answer = objects",
     ),
     "room-of-listed-patients": (
@@ -511,20 +512,20 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
     "answer of the patient": (
         "",
         "requests.news.patient_answer = objects",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
+        NEWS + "TellFamily(news)",
         "OpenRequest(news) AskOpinion(news, patient) DeclineRequest(news, patient objects)",
     ),
     "judgement of the clinician": (
         "patients.clara.condition = unable to decide",
         "requests.news.clinician_answer = objects",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
-        "OpenRequest(news) AskOpinion(news, patient) AskOpinion(news, clinician) DeclineRequest(news, clinician advises against it)",
+        NEWS + "AskOpinion(news, clinician) TellFamily(news)",
+        NEWS + "AskOpinion(news, clinician) DeclineRequest(news, clinician advises against it)",
     ),
     "capacity of the patient": (
         "",
         "patients.clara.condition = unable to decide",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) TellFamily(news)",
-        "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) AskOpinion(news, clinician) TellFamily(news)",
+        NEWS + "TellFamily(news)",
+        NEWS + "AskOpinion(news, clinician) TellFamily(news)",
     ),
     "agreed restriction": (
         "",

@@ -1,0 +1,61 @@
+"""The records office of a clinic under the HIPAA Privacy and Breach Notification Rules.
+
+``entities.py`` holds the tables, ``request_tools.py``, ``file_tools.py`` and ``incident_tools.py`` the tools, and
+``initial_state.py`` the initial states, and ``facts.py`` says what the law turns on. ``regulation.toml`` restates the
+provisions and ``rules.toml`` holds the curated rule set.
+"""
+
+from lawtrace.environments.domains.clinic import file_tools, incident_tools, request_tools
+from lawtrace.environments.domains.clinic.entities import ENTITIES, SESSION
+from lawtrace.environments.domains.clinic.facts import FACTS
+from lawtrace.environments.domains.clinic.initial_state import populate
+from lawtrace.environments.spec import Clock, Environment, starts_at
+
+TOOLS = (
+    request_tools.FIND_REQUEST,
+    request_tools.FIND_RECORD,
+    request_tools.FETCH_FROM_ARCHIVE,
+    request_tools.RELEASE_RECORD,
+    request_tools.GIVE_ACCESS,
+    request_tools.SEND_ACCOUNTING,
+    request_tools.CHARGE_FEE,
+    request_tools.TELL_FAMILY,
+    request_tools.TELL_ROOM,
+    request_tools.MAIL_FLYER,
+    request_tools.DECLINE_REQUEST,
+    incident_tools.FIND_INCIDENT,
+    incident_tools.ORDER_FORENSIC_REPORT,
+    incident_tools.CLOSE_INCIDENT,
+    file_tools.OPEN_REQUEST,
+    file_tools.OPEN_PATIENT_FILE,
+    file_tools.SET_ADDRESS,
+    file_tools.VERIFY_REQUESTER,
+    file_tools.FIND_AUTHORIZATION,
+    file_tools.CITE_AUTHORIZATION,
+    file_tools.ASK_OPINION,
+    file_tools.RECORD_DISCLOSURE,
+    file_tools.QUOTE_FEE,
+    file_tools.SEND_LETTER,
+    file_tools.WAIT,
+    incident_tools.OPEN_INCIDENT,
+    incident_tools.RECORD_FINDING,
+    incident_tools.NOTIFY_AFFECTED,
+    incident_tools.NOTIFY_MEDIA,
+    incident_tools.REPORT_TO_SECRETARY,
+)
+
+ENVIRONMENT = Environment(
+    name="clinic",
+    title="Health records",
+    object_name="RecordsOffice",
+    summary=(
+        "The records office of a clinic in the United States, which health privacy law covers: answer requests for "
+        "records and for news of patients, charge fees, decline what cannot be done, and close the files of incidents."
+    ),
+    entities=ENTITIES,
+    tools={tool.name: tool for tool in TOOLS},
+    populate=populate,
+    clock=Clock(starts_at(SESSION, "today"), length=120 * 24 * 60 * 60),
+    facts=FACTS,
+    declines="DeclineRequest",
+)

@@ -1,0 +1,65 @@
+"""The facts of an initial state that the law turns on."""
+
+from lawtrace.environments.domains.clinic.entities import (
+    ASSESSMENTS,
+    AUTHORIZATIONS,
+    CONTACTS,
+    INCIDENTS,
+    MAILING_LISTS,
+    MANDATES,
+    PATIENTS,
+    RECORD_KIND,
+    RECORDS,
+    REQUESTERS,
+    REQUESTS,
+)
+from lawtrace.environments.domains.clinic.initial_state import LATELY, LONG_AGO, RECENTLY, WEEKS_AGO
+from lawtrace.environments.spec import Fact
+
+FACTS = (
+    Fact("purpose of an insurer", REQUESTS, "purpose", ("payment of a claim", "life insurance")),
+    Fact("purpose of a provider", REQUESTS, "purpose", ("treatment", "emergency treatment")),
+    Fact("purpose of a law firm", REQUESTS, "purpose", ("lawsuit", "subpoena")),
+    Fact("purpose of a flyer", REQUESTS, "purpose", ("marketing", "refill reminder")),
+    Fact("record asked for", REQUESTS, "asks_for", RECORD_KIND.options),
+    Fact("day of the request", REQUESTS, "received_on", (LONG_AGO, LATELY)),
+    Fact("assurance for a subpoena", REQUESTS, "assurance", ("none", "patient was told and did not object")),
+    Fact("payment for a flyer", REQUESTS, "paid_by_third_party", (False, True)),
+    Fact("earlier list of disclosures", REQUESTS, "earlier_list", ("none within 12 months", "one within 12 months")),
+    Fact("acceptance of the fee", REQUESTS, "accepts_fee", (True, False)),
+    Fact("answer of the patient", REQUESTS, "patient_answer", ("agrees", "objects")),
+    Fact(
+        "judgement of the clinician",
+        REQUESTS,
+        "clinician_answer",
+        ("agrees", "objects"),
+    ),
+    Fact("capacity of the patient", PATIENTS, "condition", ("able to decide", "unable to decide")),
+    Fact(
+        "agreed restriction",
+        PATIENTS,
+        "restriction",
+        ("none", "nothing to insurers", "nothing to other providers", "nothing to relatives"),
+    ),
+    Fact("entry in the directory", PATIENTS, "directory", ("listed", "not listed")),
+    Fact("confidential address", CONTACTS, "status", ("in force", "withdrawn")),
+    Fact("acquaintance with the requester", REQUESTERS, "known", (True, False)),
+    Fact("proof of identity", REQUESTERS, "proof", ("complete", "missing")),
+    Fact("authorization", AUTHORIZATIONS, "status", ("in force", "expired", "revoked")),
+    Fact("coverage of the authorization", AUTHORIZATIONS, "covers", RECORD_KIND.options),
+    Fact("payment in the authorization", AUTHORIZATIONS, "mentions_payment", (True, False)),
+    Fact("power to act for the patient", MANDATES, "status", ("in force", "ended")),
+    Fact("consent to a minor's care", RECORDS, "care_agreed_by", ("a parent", "the minor alone")),
+    Fact("danger of access", RECORDS, "finding", ("none", "access may endanger life")),
+    Fact("day of discovery", INCIDENTS, "discovered_on", (WEEKS_AGO, RECENTLY)),
+    Fact("people affected", INCIDENTS, "people_affected", (499, 500, 501)),
+    Fact("statement of the police", INCIDENTS, "police_statement", ("none", "in writing")),
+    Fact("protection of the data", ASSESSMENTS, "data", ("readable", "encrypted")),
+    Fact("risk", ASSESSMENTS, "risk", ("not shown to be low", "low probability of compromise")),
+    Fact(
+        "way to reach the people",
+        MAILING_LISTS,
+        "reachable_by",
+        ("postal address", "e-mail as agreed", "no current address"),
+    ),
+)

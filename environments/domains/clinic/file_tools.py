@@ -1,0 +1,376 @@
+"""Tools that open files and note what a disclosure rests on. Users do not ask for them."""
+
+from collections.abc import Callable
+
+from lawtrace.environments.domains.clinic.entities import (
+    ADDRESSES_SET,
+    AUTHORIZATIONS,
+    CITATIONS,
+    CONTACTS,
+    DISCLOSURE_LOG,
+    FEE_QUOTES,
+    LETTER,
+    LETTERS,
+    MANDATES,
+    PATIENTS,
+    PROOF,
+    REQUESTERS,
+    REQUESTS,
+)
+from lawtrace.environments.domains.clinic.request_tools import (
+    FEE_PARAMETER,
+    NOT_POSITIVE,
+    amount,
+    request,
+    request_parameter,
+    unknown,
+)
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    INTEGER,
+    INVALID_REQUEST,
+    TEXT,
+    Amount,
+    Choice,
+    Fails,
+    FromLookup,
+    FromUser,
+    Insert,
+    OneOf,
+    Parameter,
+    Raises,
+    RowsResult,
+    RowVariable,
+    Term,
+    Tool,
+    ValueResult,
+    argument,
+    choose,
+    exists,
+    success_result,
+    value_of,
+)
+
+patient = argument("patient_id")
+PATIENT = Parameter("patient_id", TEXT, "The patient.", FromLookup(PATIENTS))
+ASKED = Choice(("patient", "clinician"))
+
+
+def of_the_request(field: str) -> Term:
+    return value_of(REQUESTS, lambda q: q.request_id == request, field, otherwise="")
+
+
+OPEN_REQUEST = Tool(
+    name="OpenRequest",
+    summary="Opens a request: what it says, the patient it is about, and who asks.",
+    leak_words=("open the request", "read the request"),
+    parameters=(request_parameter(),),
+    raises=(unknown(REQUESTS),),
+    results=(
+        RowsResult(
+            "request",
+            (
+                "What the request says. 'assurance' is for subpoenas, 'paid_by_third_party' for flyers, "
+                "'earlier_list' for lists of disclosures."
+            ),
+            REQUESTS,
+            lambda q: q.request_id == request,
+            (
+                "category",
+                "purpose",
+                "asks_for",
+                "received_on",
+                "assurance",
+                "paid_by_third_party",
+                "earlier_list",
+            ),
+            single=True,
+        ),
+        RowsResult(
+            "patient",
+            "The patient.",
+            PATIENTS,
+            lambda p: p.patient_id == of_the_request("patient_id"),
+            ("patient_id", "name", "age_group"),
+            single=True,
+        ),
+        RowsResult(
+            "requester",
+            "Who asks, and whether the clinic knows them.",
+            REQUESTERS,
+            lambda r: r.requester_id == of_the_request("requester_id"),
+            ("requester_id", "name", "kind", "known"),
+            single=True,
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+OPEN_PATIENT_FILE = Tool(
+    name="OpenPatientFile",
+    summary=(
+        "Opens the file of a patient: what the clinic has agreed to keep back, whether the patient is listed in "
+        "the directory, and the address that the patient has asked the clinic to use for confidential mail, if any."
+    ),
+    leak_words=("restrictions", "the restriction", "confidential"),
+    parameters=(PATIENT,),
+    raises=(unknown(PATIENTS),),
+    results=(
+        RowsResult(
+            "file",
+            "What the file says.",
+            PATIENTS,
+            lambda p: p.patient_id == patient,
+            ("restriction", "directory"),
+            single=True,
+        ),
+        RowsResult(
+            "confidential_contact",
+            "The address for confidential mail that is in force, or null.",
+            CONTACTS,
+            lambda c: (c.patient_id == patient) & (c.status == "in force"),
+            ("contact_id", "address"),
+            single=True,
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+SET_ADDRESS = Tool(
+    name="SetAddress",
+    summary="Sets the address that what is mailed for a request goes to.",
+    leak_words=("confidential", "other address"),
+    parameters=(request_parameter(), Parameter("contact_id", TEXT, "The address.", FromLookup(CONTACTS))),
+    raises=(unknown(REQUESTS), unknown(CONTACTS)),
+    effects=(Insert(ADDRESSES_SET, {"request_id": request, "contact_id": argument("contact_id")}),),
+    results=(success_result("Whether the address was set."),),
+    compliance=True,
+    critical=True,
+)
+
+
+def requester_is(condition: Callable[[RowVariable], Term]) -> Term:
+    """The requester of the request meets the condition."""
+    return exists(REQUESTERS, lambda r: (r.requester_id == of_the_request("requester_id")) & condition(r))
+
+
+VERIFY_REQUESTER = Tool(
+    name="VerifyRequester",
+    summary=(
+        "Checks who makes a request, and whether they may act for the patient in health care: by photo identification "
+        "or a call back for private persons and organisations, by official credentials for public officials. A check "
+        "of the wrong kind does not verify an identity."
+    ),
+    leak_words=("identif", "the identity", "her identity", "his identity", "verif", "credential", "power of attorney"),
+    parameters=(
+        request_parameter(),
+        Parameter("proof", PROOF, "What the check looks at.", FromUser(OneOf(PROOF.options))),
+    ),
+    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'proof' is not one of the proofs.")),
+    results=(
+        ValueResult(
+            "verified",
+            "Whether the identity was verified.",
+            BOOLEAN,
+            requester_is(lambda r: r.proof == "complete")
+            & (
+                requester_is(lambda r: (r.kind == "court") | (r.kind == "health department"))
+                == (argument("proof") == "official credentials")
+            ),
+        ),
+        ValueResult(
+            "may_act_for_patient",
+            "Whether the requester has a power to act for the patient, as a parent or otherwise, that is in force.",
+            BOOLEAN,
+            exists(
+                MANDATES,
+                lambda m: (
+                    (m.patient_id == of_the_request("patient_id"))
+                    & (m.requester_id == of_the_request("requester_id"))
+                    & (m.status == "in force")
+                ),
+            ),
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+FIND_AUTHORIZATION = Tool(
+    name="FindAuthorization",
+    summary=(
+        "Finds the authorization that the patient has signed for the requester of a request: what it covers, whether "
+        "it is still in force, and whether it mentions that a third party pays the clinic."
+    ),
+    leak_words=(
+        "authorize",
+        "authorise",
+        "the authori",
+        "an authori",
+        "her authori",
+        "his authori",
+        "consent",
+        "signed",
+    ),
+    parameters=(request_parameter(),),
+    raises=(unknown(REQUESTS),),
+    results=(
+        RowsResult(
+            "authorization",
+            "The authorization, or null.",
+            AUTHORIZATIONS,
+            lambda a: (
+                (a.patient_id == of_the_request("patient_id")) & (a.requester_id == of_the_request("requester_id"))
+            ),
+            ("authorization_id", "covers", "status", "mentions_payment"),
+            single=True,
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+CITE_AUTHORIZATION = Tool(
+    name="CiteAuthorization",
+    summary="Files an authorization with a request, as what the disclosure rests on.",
+    leak_words=(
+        "authorize",
+        "authorise",
+        "the authori",
+        "an authori",
+        "her authori",
+        "his authori",
+        "consent",
+        "signed",
+    ),
+    parameters=(
+        request_parameter(),
+        Parameter("authorization_id", TEXT, "The authorization.", FromLookup(AUTHORIZATIONS)),
+    ),
+    raises=(unknown(REQUESTS), unknown(AUTHORIZATIONS)),
+    fails=(
+        Fails(
+            "The authorization is of another patient or for another requester.",
+            ~exists(
+                AUTHORIZATIONS,
+                lambda a: (
+                    (a.authorization_id == argument("authorization_id"))
+                    & (a.patient_id == of_the_request("patient_id"))
+                    & (a.requester_id == of_the_request("requester_id"))
+                ),
+            ),
+        ),
+    ),
+    effects=(Insert(CITATIONS, {"request_id": request, "authorization_id": argument("authorization_id")}),),
+    results=(success_result("Whether it was filed."),),
+    compliance=True,
+    critical=True,
+)
+
+ASK_OPINION = Tool(
+    name="AskOpinion",
+    summary=(
+        "Asks the patient whether the requester may be told, or the treating clinician whether it is in the patient's "
+        "best interest. The answer is 'agrees' or 'objects'; that of the patient is 'cannot answer' if the patient's "
+        "condition does not allow it."
+    ),
+    leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
+    parameters=(
+        request_parameter(),
+        Parameter("whom", ASKED, "Who is asked.", FromUser(OneOf(ASKED.options))),
+    ),
+    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
+    results=(
+        ValueResult(
+            "answer",
+            "The answer.",
+            TEXT,
+            choose(
+                argument("whom") == "clinician",
+                of_the_request("clinician_answer"),
+                choose(
+                    exists(
+                        PATIENTS,
+                        lambda p: (p.patient_id == of_the_request("patient_id")) & (p.condition == "able to decide"),
+                    ),
+                    of_the_request("patient_answer"),
+                    "cannot answer",
+                ),
+            ),
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+RECORD_DISCLOSURE = Tool(
+    name="RecordDisclosure",
+    summary="Writes a line into a patient's list of disclosures: when, on which request, what and to whom.",
+    leak_words=("write down", "written down", "note down", "accounting line", "document the"),
+    parameters=(request_parameter(), PATIENT),
+    raises=(unknown(REQUESTS), unknown(PATIENTS)),
+    effects=(Insert(DISCLOSURE_LOG, {"request_id": request, "patient_id": patient}),),
+    results=(success_result("Whether the line was written."),),
+    compliance=True,
+    critical=True,
+)
+
+QUOTE_FEE = Tool(
+    name="QuoteFee",
+    summary="Tells a patient what a list of disclosures costs, and asks whether the patient goes on with the request.",
+    leak_words=("quote", "in advance", "beforehand", "accepts"),
+    parameters=(PATIENT, FEE_PARAMETER),
+    raises=(unknown(PATIENTS), NOT_POSITIVE),
+    effects=(Insert(FEE_QUOTES, {"patient_id": patient, "amount": amount}),),
+    results=(
+        ValueResult(
+            "accepted",
+            "Whether the patient goes on with the request at that price.",
+            BOOLEAN,
+            exists(REQUESTS, lambda q: (q.patient_id == patient) & (q.category == "accounting") & q.accepts_fee),
+        ),
+    ),
+    compliance=True,
+    critical=True,
+)
+
+SEND_LETTER = Tool(
+    name="SendLetter",
+    summary=(
+        "Sends the requester a letter in plain language. A denial of access states its ground and how to complain to "
+        "the clinic or to the Secretary, and, if it says so, how to have the denial reviewed. A delay states its "
+        "reasons, and by how many days the answer to the request will be late. 'No further use' asks not to use or "
+        "pass on any further what was received."
+    ),
+    leak_words=("letter", "review", "in writing", "complain", "extend", "extension", "delay", "further use", "pass on"),
+    parameters=(
+        request_parameter("The request that the letter is about."),
+        Parameter("content", LETTER, "What the letter says.", FromUser(OneOf(LETTER.options))),
+    ),
+    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'content' is not one of the contents.")),
+    effects=(Insert(LETTERS, {"request_id": request, "content": argument("content")}),),
+    results=(success_result("Whether the letter was sent."),),
+    compliance=True,
+    critical=True,
+)
+
+WAIT = Tool(
+    name="Wait",
+    summary="Lets days pass without doing anything.",
+    leak_words=("wait",),
+    parameters=(
+        Parameter("days", INTEGER, "How many days, from 1 to 60.", FromUser(Amount(1, 60)), malformed=INVALID_REQUEST),
+    ),
+    raises=(
+        Raises(
+            INVALID_REQUEST,
+            "The 'days' are not a whole number from 1 to 60.",
+            (argument("days") < 1) | (argument("days") > 60),
+        ),
+    ),
+    results=(success_result("Whether the days have passed."),),
+    duration=argument("days") * 86_400,
+    compliance=True,
+)

@@ -1,0 +1,235 @@
+"""Initial states of the clinic: patients with their records, the requests of a morning, and two incidents.
+
+A patient and a requester have at most one request, authorization and mandate between them, and a patient has at most
+one record of a kind, so everything can be found. All names are invented.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from random import Random
+
+from lawtrace.environments.domains.clinic.entities import ENTITIES, RECORD_KIND
+from lawtrace.environments.spec import Row, State, Value
+
+FIRST_NAMES = ("Clara", "Marcus", "Ines", "Theodore", "Wanda", "Jonah", "Priscilla", "Emmett", "Lucia", "Gordon")
+LAST_NAMES = ("Whitlock", "Ferrante", "Okafor", "Lindqvist", "Abernathy", "Castellan", "Marsh", "Delacroix")
+RELATIVES = ("Hattie", "Roland", "Bettina", "Silas")
+PROVIDERS = ("Birchwood Orthopedics", "Saint Brennan Hospital", "Kestrel Heart Center")
+INSURERS = ("Halden Mutual", "Corvane Insurance", "Prairie Life and Health")
+LAW_FIRMS = ("Pike and Ostrander", "Lowell Trask Law Office")
+COURTS = ("Marion County Court", "Tolland Superior Court")
+HEALTH_DEPARTMENTS = ("Tolland Health Department", "Marion County Health Department")
+VISITORS = ("Petal and Stem Flowers", "Odell Pruitt", "Verna Quill")
+COMPANIES = ("Sunfield Supplements", "Brightwell Pharmacy")
+STREETS = ("14 Larch Lane", "PO Box 218", "3 Quarry Road", "77 Ferry Street", "PO Box 1140")
+STATES = ("Ohio", "Vermont", "Oregon", "Georgia")
+INCIDENT_TITLES = ("stolen laptop", "misdirected fax", "lost backup drive", "hacked mailbox", "copied visitor list")
+
+LONG_AGO, LATELY = dt.date(2026, 2, 5).toordinal(), dt.date(2026, 2, 27).toordinal()
+"""When requests were received: 30 days after the first is soon, and a record from the archive comes too late."""
+WEEKS_AGO, RECENTLY = dt.date(2026, 1, 12).toordinal(), dt.date(2026, 2, 23).toordinal()
+"""When incidents were discovered: 60 days after the first, a forensic report has not arrived yet."""
+HOLD_UNTIL = dt.date(2026, 4, 10).toordinal()
+FIRST_DAY = dt.date(2026, 3, 2).toordinal()
+
+
+class _Desk:
+    """The rows of a state, table by table."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.rows: dict[str, list[Row]] = {table: [] for table in ENTITIES}
+        self.numbers = iter(random.sample(range(1_000, 10_000), 200))
+
+    def add(self, table: str, prefix: str, **values: Value) -> Row:
+        row = Row({ENTITIES[table].key: f"{prefix}-{next(self.numbers)}", **values})
+        self.rows[table].append(row)
+        return row
+
+    def rarely(self, often: Value, rare: Value, share: float = 0.35) -> Value:
+        return rare if self.random.random() < share else often
+
+    def request(self, category: str, patient: Row, requester: Row, purpose: str, asks_for: str) -> Row:
+        return self.add(
+            "requests",
+            "RQ",
+            category=category,
+            patient_id=patient.values["patient_id"],
+            patient_name=patient.values["name"],
+            requester_id=requester.values["requester_id"],
+            requester_name=requester.values["name"],
+            purpose=purpose,
+            asks_for=asks_for,
+            received_on=self.random.choice((LONG_AGO, LATELY)),
+            assurance=self.random.choice(("none", "patient was told and did not object", "protective order sought")),
+            paid_by_third_party=self.random.random() < 0.5,
+            earlier_list=self.random.choice(("none within 12 months", "one within 12 months")),
+            accepts_fee=self.random.random() < 0.7,
+            patient_answer=self.rarely("agrees", "objects"),
+            clinician_answer=self.rarely("agrees", "objects"),
+        )
+
+    def requester(self, name: str, kind: str, *, known: bool) -> Row:
+        proof = self.rarely("complete", "missing", 0.25)
+        return self.add("requesters", "PE", name=name, kind=kind, known=known, proof=proof)
+
+    def authorization(self, patient: Row, requester: Row, covers: str) -> None:
+        self.add(
+            "authorizations",
+            "AU",
+            patient_id=patient.values["patient_id"],
+            requester_id=requester.values["requester_id"],
+            covers=covers,
+            status=self.random.choice(("in force", "in force", "in force", "expired", "revoked")),
+            mentions_payment=self.random.random() < 0.6,
+        )
+
+
+def populate(random: Random) -> State:
+    """Four patients with two or three records each, eight requests, and two incidents."""
+    desk = _Desk(random)
+    patients = _patients(desk)
+    kinds = {patient.values["patient_id"]: _records(desk, patient) for patient in patients}
+    _releases(desk, patients, kinds)
+    _patients_own(desk, patients, kinds)
+    _callers(desk, patients)
+    _incidents(desk)
+    desk.rows["session"].append(Row({"session_id": "current", "today": FIRST_DAY + random.randrange(5)}))
+    return State({table: tuple(rows) for table, rows in desk.rows.items()})
+
+
+def _patients(desk: _Desk) -> list[Row]:
+    """The last one is often a minor."""
+    random = desk.random
+    names = [
+        f"{first} {last}"
+        for first, last in zip(random.sample(FIRST_NAMES, 4), random.sample(LAST_NAMES, 4), strict=True)
+    ]
+    patients = [
+        desk.add(
+            "patients",
+            "PT",
+            name=name,
+            age_group=desk.rarely("adult", "minor", 0.7) if number == 3 else "adult",
+            restriction=random.choice(
+                ("none", "none", "nothing to insurers", "nothing to other providers", "nothing to relatives")
+            ),
+            directory=desk.rarely("listed", "not listed", 0.4),
+            condition=desk.rarely("able to decide", "unable to decide", 0.4),
+        )
+        for number, name in enumerate(names)
+    ]
+    for patient in random.sample(patients, 3):
+        desk.add(
+            "contacts",
+            "CO",
+            patient_id=patient.values["patient_id"],
+            address=random.choice(STREETS),
+            status=desk.rarely("in force", "withdrawn", 0.4),
+        )
+    return patients
+
+
+def _records(desk: _Desk, patient: Row) -> list[str]:
+    """Two or three records of a patient. Returns their kinds."""
+    kinds = desk.random.sample(RECORD_KIND.options, desk.random.choice((2, 3)))
+    minor = patient.values["age_group"] == "minor"
+    for kind in kinds:
+        desk.add(
+            "records",
+            "DO",
+            patient_id=patient.values["patient_id"],
+            kind=kind,
+            location=desk.rarely("on site", "in the archive", 0.3),
+            care_agreed_by=desk.rarely("a parent", "the minor alone", 0.45) if minor else "the patient",
+            finding=desk.rarely("none", "access may endanger life", 0.2),
+        )
+    return kinds
+
+
+def _releases(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str]]) -> None:
+    """A provider, an insurer, a law firm and a public office ask for copies."""
+    random = desk.random
+    office = random.choice(
+        (
+            (random.choice(COURTS), "court", "court order"),
+            (random.choice(HEALTH_DEPARTMENTS), "health department", "disease surveillance"),
+        )
+    )
+    asking = (
+        (random.choice(PROVIDERS), "provider", random.choice(("treatment", "emergency treatment"))),
+        (random.choice(INSURERS), "insurer", random.choice(("payment of a claim", "life insurance"))),
+        (random.choice(LAW_FIRMS), "law firm", random.choice(("lawsuit", "subpoena"))),
+        office,
+    )
+    for patient, (name, kind, purpose) in zip(random.sample(patients, 4), asking, strict=True):
+        known = kind in {"provider", "insurer"} and random.random() < 0.6
+        requester = desk.requester(name, kind, known=known)
+        asks_for = random.choice(kinds[patient.values["patient_id"]])
+        desk.request("release", patient, requester, purpose, asks_for)
+        if kind != "court" and random.random() < (0.9 if kind in {"insurer", "law firm"} else 0.5):
+            desk.authorization(patient, requester, desk.rarely(asks_for, random.choice(RECORD_KIND.options), 0.2))
+
+
+def _patients_own(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str]]) -> None:
+    """A patient asks for records, a parent or another representative too, and a patient for a list of disclosures."""
+    random = desk.random
+    own, listed = random.sample(patients[:3], 2)
+    for category, patient in (("own records", own), ("accounting", listed)):
+        requester = desk.requester(patient.values["name"], "patient", known=random.random() < 0.5)
+        asks_for = random.choice(kinds[patient.values["patient_id"]])
+        desk.request(category, patient, requester, "own use", asks_for)
+        if category == "own records" and random.random() < 0.3:
+            desk.authorization(patient, requester, asks_for)
+    ward = patients[3]
+    kind = "parent" if ward.values["age_group"] == "minor" else "relative"
+    name = f"{random.choice(RELATIVES)} {ward.values['name'].split()[1]}"
+    requester = desk.requester(name, kind, known=random.random() < 0.4)
+    asks_for = random.choice(kinds[ward.values["patient_id"]])
+    desk.request("own records", ward, requester, "own use", asks_for)
+    desk.add(
+        "mandates",
+        "MA",
+        patient_id=ward.values["patient_id"],
+        requester_id=requester.values["requester_id"],
+        status=desk.rarely("in force", "ended", 0.3),
+    )
+
+
+def _callers(desk: _Desk, patients: list[Row]) -> None:
+    """A relative wants news, a visitor a room, and a company has a flyer."""
+    random = desk.random
+    ill, looked_for, flyer = random.sample(patients[:3], 3)
+    relative = desk.requester(f"{random.choice(RELATIVES)} {ill.values['name'].split()[1]}", "relative", known=False)
+    desk.request("family", ill, relative, "visit or news", "visit summary")
+    visitor = desk.requester(random.choice(VISITORS), "visitor", known=False)
+    desk.request("room", looked_for, visitor, "visit or news", "visit summary")
+    company = desk.requester(random.choice(COMPANIES), "company", known=True)
+    desk.request("flyer", flyer, company, desk.rarely("marketing", "refill reminder"), "visit summary")
+    if random.random() < 0.85:
+        desk.authorization(flyer, company, "marketing")
+
+
+def _incidents(desk: _Desk) -> None:
+    for title in desk.random.sample(INCIDENT_TITLES, 2):
+        incident = desk.add(
+            "incidents",
+            "IN",
+            title=title,
+            discovered_on=desk.random.choice((WEEKS_AGO, RECENTLY)),
+            people_affected=desk.random.choice((38, 120, 499, 500, 501, 640, 2_300)),
+            state=desk.random.choice(STATES),
+            police_statement=desk.rarely("none", "in writing", 0.3),
+            hold_until=HOLD_UNTIL,
+            status="open",
+            forensic_report="none",
+        ).values["incident_id"]
+        desk.add(
+            "assessments",
+            "RA",
+            incident_id=incident,
+            data=desk.rarely("readable", "encrypted", 0.25),
+            risk=desk.rarely("not shown to be low", "low probability of compromise", 0.25),
+        )
+        reachable_by = desk.random.choice(("postal address", "e-mail as agreed", "no current address"))
+        desk.add("mailing_lists", "ML", incident_id=incident, reachable_by=reachable_by)
