@@ -75,9 +75,10 @@ class Domain:
         return replace(self, regulation=regulation)
 
     def restricted_to(self, tools: Collection[str]) -> "Domain":
-        """The same environment with only these tools and its compliance tools."""
+        """The same environment with only these tools, its compliance tools, and the tool that declines requests."""
         environment = self.environment
-        kept = {name: tool for name, tool in environment.tools.items() if name in tools or tool.compliance}
+        wanted = {*tools, environment.declines}
+        kept = {name: tool for name, tool in environment.tools.items() if name in wanted or tool.compliance}
         return replace(self, environment=replace(environment, tools=kept))
 
 

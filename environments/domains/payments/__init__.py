@@ -1,0 +1,32 @@
+"""Payment services under PSD2 and the standards on strong customer authentication: an agent serves one account holder.
+
+``entities.py`` holds the tables; ``customer_tools.py`` what customers ask for, ``claim_tools.py`` refunds and refusals,
+``file_tools.py`` what is on file, ``security_tools.py`` authentication, ``terms.py`` what they share;
+``initial_state.py`` the initial states and ``facts.py`` the fields that the law turns on. ``regulation.toml`` restates
+the provisions and ``rules.toml`` holds the curated rule set.
+"""
+
+from lawtrace.environments.domains.payments import claim_tools, customer_tools, file_tools, security_tools
+from lawtrace.environments.domains.payments.entities import ENTITIES, SESSION
+from lawtrace.environments.domains.payments.facts import FACTS
+from lawtrace.environments.domains.payments.initial_state import populate
+from lawtrace.environments.spec import Clock, Environment, starts_at
+
+TOOLS = (*customer_tools.TOOLS, *claim_tools.TOOLS, *file_tools.TOOLS, *security_tools.TOOLS)
+
+ENVIRONMENT = Environment(
+    name="payments",
+    title="Payment services",
+    object_name="PaymentDesk",
+    summary=(
+        "The desk of a payment institution for one account holder, who is a consumer: payments and standing orders, "
+        "contactless payments, cards, account data, claims about transactions, and refusals. The institution keeps the "
+        "customer's accounts and issued the cards. Business days are Monday to Friday."
+    ),
+    entities=ENTITIES,
+    tools={tool.name: tool for tool in TOOLS},
+    populate=populate,
+    clock=Clock(starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
+    facts=FACTS,
+    declines=claim_tools.DECLINE_REQUEST.name,
+)

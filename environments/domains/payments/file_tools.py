@@ -1,0 +1,241 @@
+"""Compliance tools: what is on file about the customer, and what others say about an order."""
+
+from lawtrace.environments.domains.payments.entities import (
+    CARDS,
+    COUNTERS,
+    DEVICE_KIND,
+    DEVICES,
+    INQUIRIES,
+    ORDERS,
+    PARTY,
+    PAYEES,
+    PROVIDERS,
+    SECURITY_FILE,
+)
+from lawtrace.environments.domains.payments.terms import (
+    CARD,
+    NOT_AN_OPTION,
+    ORDER,
+    PAYEE,
+    PROVIDER,
+    card,
+    option,
+    order,
+    payee,
+    provider,
+    unknown,
+)
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    TEXT,
+    Insert,
+    RowsResult,
+    Tool,
+    ValueResult,
+    argument,
+    exists,
+    value_of,
+)
+
+READ_SECURITY_FILE = Tool(
+    name="ReadSecurityFile",
+    summary="Shows what the institution has on file about the customer's security and its own services.",
+    results=(
+        RowsResult(
+            "file",
+            (
+                "The file. 'failed_attempts' is how often in a row an authentication of the customer failed; "
+                "'last_authenticated_view' the day on which the customer last looked at account data online with "
+                "strong customer authentication, absent if there was none; 'incident' the gravest open operational or "
+                "security incident of the institution that is not yet dealt with; 'touches_customers_money' whether it "
+                "may affect the customer's financial interests."
+            ),
+            SECURITY_FILE,
+            lambda f: f.file_id == "current",
+            (
+                "failed_attempts",
+                "password",
+                "fingerprint",
+                "last_authenticated_view",
+                "incident",
+                "touches_customers_money",
+            ),
+            single=True,
+        ),
+        RowsResult(
+            "counters",
+            (
+                "The sum and the number of the remote payments that the customer initiated since the last one with "
+                "strong customer authentication."
+            ),
+            COUNTERS,
+            lambda c: c.counter_id == "current",
+            ("remote_total", "remote_count"),
+            single=True,
+        ),
+    ),
+    leak_words=("security file", "failed attempt", "stolen password", "my fingerprint"),
+    compliance=True,
+    critical=True,
+)
+
+FIND_DEVICE = Tool(
+    name="FindDevice",
+    summary="Shows the device of one kind that the customer uses to sign in.",
+    parameters=(option("kind", DEVICE_KIND, "The kind of device."),),
+    raises=(NOT_AN_OPTION,),
+    results=(
+        RowsResult(
+            "device",
+            "The device.",
+            DEVICES,
+            lambda d: d.kind == argument("kind"),
+            ("device_id", "kind", "model", "status"),
+            single=True,
+        ),
+    ),
+    leak_words=("card reader", "which device", "my device", "registered phone"),
+    compliance=True,
+    critical=True,
+)
+
+READ_PAYEE_RECORD = Tool(
+    name="ReadPayeeRecord",
+    summary="Shows what is on file about a payee.",
+    parameters=(PAYEE,),
+    raises=(unknown(PAYEES),),
+    results=(
+        RowsResult(
+            "record",
+            (
+                "The record: whether the payee is on the customer's list of trusted payees, who holds the payee's "
+                "account, whether that account is with this institution, and whether other law, such as that on "
+                "sanctions and money laundering, freezes payments to it, and lets the customer be told so."
+            ),
+            PAYEES,
+            lambda p: p.payee_id == payee,
+            ("name", "trusted", "held_by", "same_institution", "restriction"),
+            single=True,
+        ),
+    ),
+    leak_words=("payee record", "record of the payee", "who holds the account"),
+    compliance=True,
+    critical=True,
+)
+
+READ_CARD_FILE = Tool(
+    name="ReadCardFile",
+    summary="Shows what is on file about a card.",
+    parameters=(CARD,),
+    raises=(unknown(CARDS),),
+    results=(
+        RowsResult(
+            "file",
+            (
+                "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
+                "'pin_failures' how often in a row a wrong PIN was given; 'contactless_total' and 'contactless_count' "
+                "the sum and the number of the contactless payments since the last one with a PIN."
+            ),
+            CARDS,
+            lambda c: c.card_id == card,
+            ("nickname", "status", "reason_persists", "pin_failures", "contactless_total", "contactless_count"),
+            single=True,
+        ),
+    ),
+    leak_words=("card file", "contactless counter", "why it was blocked"),
+    compliance=True,
+    critical=True,
+)
+
+READ_ORDER_FILE = Tool(
+    name="ReadOrderFile",
+    summary="Shows what is on file about a payment order.",
+    parameters=(ORDER,),
+    raises=(unknown(ORDERS),),
+    results=(
+        RowsResult(
+            "file",
+            (
+                "The file. 'due' is the day agreed for the debit, which follows a business day. A transfer under way "
+                "was received for execution at once."
+            ),
+            ORDERS,
+            lambda o: o.order_id == order,
+            ("description", "kind", "due"),
+            single=True,
+        ),
+    ),
+    leak_words=("order file", "on which day it is due"),
+    compliance=True,
+    critical=True,
+)
+
+READ_PROVIDER_FILE = Tool(
+    name="ReadProviderFile",
+    summary="Shows what is on file about a provider and the customer.",
+    parameters=(PROVIDER,),
+    raises=(unknown(PROVIDERS),),
+    results=(
+        RowsResult(
+            "file",
+            (
+                "The file: the explicit consent of the customer, the account that the customer designated, the day on "
+                "which the customer last looked at account data through the provider with strong customer "
+                "authentication, absent if there was none, and whether there is evidence of unauthorised or fraudulent "
+                "access by the provider."
+            ),
+            PROVIDERS,
+            lambda p: p.provider_id == provider,
+            ("name", "consent", "designated_account", "last_authenticated", "evidence_of_misuse"),
+            single=True,
+        ),
+    ),
+    leak_words=("provider file", "consent on file", "designated"),
+    compliance=True,
+    critical=True,
+)
+
+ASK_AGREEMENT = Tool(
+    name="AskAgreement",
+    summary="Asks another party whether it agrees that a payment order is revoked although the time for it has passed.",
+    parameters=(ORDER, option("party", PARTY, "Who is asked.")),
+    raises=(unknown(ORDERS), NOT_AN_OPTION),
+    effects=(Insert(INQUIRIES, {"order_id": order, "party": argument("party")}),),
+    results=(
+        ValueResult(
+            "description",
+            "The name of the order.",
+            TEXT,
+            value_of(ORDERS, lambda o: o.order_id == order, "description", otherwise=""),
+        ),
+        ValueResult(
+            "agrees",
+            "Whether the party agrees.",
+            BOOLEAN,
+            exists(
+                ORDERS,
+                lambda o: (
+                    (o.order_id == order)
+                    & (
+                        (o.institution_agrees & (argument("party") == "payee's institution"))
+                        | (o.payee_agrees & (argument("party") == "payee"))
+                    )
+                ),
+            ),
+        ),
+    ),
+    leak_words=("agreement", "whether they agree", "if they agree"),
+    duration=20 * 60,
+    compliance=True,
+    critical=True,
+)
+
+TOOLS = (
+    READ_SECURITY_FILE,
+    FIND_DEVICE,
+    READ_PAYEE_RECORD,
+    READ_CARD_FILE,
+    READ_ORDER_FILE,
+    READ_PROVIDER_FILE,
+    ASK_AGREEMENT,
+)
