@@ -43,6 +43,7 @@ def _case(key: str, matter: str) -> dict[str, Json]:
         "status": "open",
         "sender": "on file",
         "proof": "sufficient",
+        "comparable": "date of birth",
         "write_by": "email",
         "earlier": "has a copy" if matter == "billing" else "none",
     }
@@ -59,7 +60,7 @@ def _record(key: str) -> dict[str, Json]:
         "purpose": "direct marketing",
         "kept_for": "nothing else",
         "grounds": "not compelling",
-        "accuracy": "incorrect",
+        "accuracy": "correct" if key == USE_AGAIN else "incorrect",
         "others": "not named",
         "effort": "little",
         "cost": 12.0,
@@ -111,7 +112,8 @@ TABLES: dict[str, list[dict[str, Json]]] = {
             "system": "reception laptop",
             "what": "stolen from the Harbourside club",
             "status": "open",
-            "country": "Denmark",
+            "run_in": "Denmark",
+            "spread": "one member state",
             "risk": "high",
             "protection": "readable",
             "reach": "each person",
@@ -172,6 +174,10 @@ def find(case: str) -> Call:
     return "FindCase", {"name": "Orla Brandt", "data": "newsletter profile", "matter": matter}
 
 
+def ask_for_proof(case: str, detail: str = "date of birth") -> Call:
+    return "AskForProof", {"case_id": case, "detail": detail}
+
+
 def of(case: str, *tools: str) -> list[Call]:
     """Calls that take nothing but the case."""
     return [(tool, {"case_id": case}) for tool in tools]
@@ -219,7 +225,8 @@ TAKE_ALONG: list[Call | int] = [
 ERASE: list[Call | int] = [
     find(ERASURE),
     *of(ERASURE, "ReadMessage", "ReadDataSheet", "FindRecipients", "EraseData"),
-    ("InformRecipient", {"case_id": ERASURE, "partner_id": MAILER}),
+    ("ReadPartnerFile", {"partner_id": MAILER}),
+    ("InformRecipient", {"case_id": ERASURE, "partner_id": MAILER, "form": "instruction"}),
     contact(ERASURE),
     reply(ERASURE),
 ]
@@ -227,14 +234,16 @@ CORRECT: list[Call | int] = [
     find(RECTIFICATION),
     *of(RECTIFICATION, "ReadMessage", "ReadDataSheet", "FindRecipients"),
     ("CorrectData", {"case_id": RECTIFICATION, "correction": "likes rowing"}),
-    ("InformRecipient", {"case_id": RECTIFICATION, "partner_id": MAILER}),
+    ("ReadPartnerFile", {"partner_id": MAILER}),
+    ("InformRecipient", {"case_id": RECTIFICATION, "partner_id": MAILER, "form": "instruction"}),
     contact(RECTIFICATION),
     reply(RECTIFICATION),
 ]
 RESTRICT: list[Call | int] = [
     find(RESTRICTION),
     *of(RESTRICTION, "ReadMessage", "FindRecipients", "RestrictData"),
-    ("InformRecipient", {"case_id": RESTRICTION, "partner_id": MAILER}),
+    ("ReadPartnerFile", {"partner_id": MAILER}),
+    ("InformRecipient", {"case_id": RESTRICTION, "partner_id": MAILER, "form": "instruction"}),
     contact(RESTRICTION),
     reply(RESTRICTION),
 ]
@@ -246,7 +255,7 @@ STOP: list[Call | int] = [
 ]
 LIFT: list[Call | int] = [
     find(USE_AGAIN),
-    *of(USE_AGAIN, "ReadMessage"),
+    *of(USE_AGAIN, "ReadMessage", "ReadDataSheet"),
     contact(USE_AGAIN),
     ("AnnounceLifting", {"case_id": USE_AGAIN, "contact_id": EMAIL}),
     *of(USE_AGAIN, "LiftRestriction"),
@@ -254,6 +263,7 @@ LIFT: list[Call | int] = [
 BILL: list[Call | int] = [
     find(BILLING),
     *of(BILLING, "ReadMessage", "ReadDataSheet"),
+    ("FileCosts", {"case_id": BILLING, "reason": "further copy", "expense": 12.0}),
     ("BillFee", {"case_id": BILLING, "amount": 12.0}),
 ]
 SHARE: list[Call | int] = [
@@ -267,8 +277,8 @@ SHARE: list[Call | int] = [
         {
             "case_id": PASSING_ON,
             "partner_id": MAILER,
-            "legal_basis": "consent",
-            "document": f"CONSENT-{PASSING_ON[2:]}",
+            "basis": "consent",
+            "reference": f"CONSENT-{PASSING_ON[2:]}",
             "cover": "member state",
         },
     ),
@@ -277,9 +287,9 @@ CLOSE: list[Call | int] = [
     ("FindIncident", {"system": "reception laptop"}),
     ("AssessIncident", {"incident_id": LAPTOP}),
     ("FindAuthority", {"country": "Denmark"}),
-    ("NotifyAuthority", {"incident_id": LAPTOP, "authority_id": DANISH, "people": 240}),
+    ("NotifyAuthority", {"incident_id": LAPTOP, "authority_id": DANISH, "number": 240}),
     ("TellPeople", {"incident_id": LAPTOP, "means": "each person"}),
-    ("DocumentIncident", {"incident_id": LAPTOP, "risk": "high", "people": 240}),
+    ("DocumentIncident", {"incident_id": LAPTOP, "effects": "high", "number": 240}),
     ("CloseIncident", {"incident_id": LAPTOP}),
 ]
 

@@ -33,6 +33,7 @@ TOOLS = (
     file_tools.READ_CONSENT,
     file_tools.READ_PARTNER_FILE,
     file_tools.LOG_DISCLOSURE,
+    file_tools.FILE_COSTS,
     letter_tools.FIND_CONTACT,
     letter_tools.SEND_REPLY,
     letter_tools.EXTEND_TIME,
@@ -51,8 +52,9 @@ TOOLS = (
 FACTS = (
     Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
     Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
-    Fact("how the person wants to be written to", CASES, "write_by", ("email", "post")),
-    Fact("earlier requests", CASES, "earlier", ("none", "repetitive")),
+    Fact("how the person wants to be written to", CASES, "write_by", ("email", "post", "portal", "club")),
+    Fact("what proof can be compared with", CASES, "comparable", ("date of birth", "membership number", "home club")),
+    Fact("earlier requests", CASES, "earlier", ("none", "has a copy", "repetitive")),
     Fact("need for a legal claim", RECORDS, "kept_for", ("nothing else", "legal claim")),
     Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
     Fact("other people in the data", RECORDS, "others", ("named", "not named")),
@@ -65,8 +67,10 @@ FACTS = (
     Fact("weight of the company's grounds", RECORDS, "grounds", ("compelling", "not compelling")),
     Fact("safeguards at the partner", PARTNERS, "standing", ("standard clauses", "nothing")),
     Fact("contract with the processor", PARTNERS, "contract", ("signed", "not signed")),
+    Fact("role of the recipient", PARTNERS, "role", ("controller", "processor")),
     Fact("existence of the recipient", PARTNERS, "reach", ("active", "closed down")),
     Fact("risk of the breach", INCIDENTS, "risk", ("unlikely", "likely", "high")),
+    Fact("people in other states", INCIDENTS, "spread", ("one member state", "several member states")),
     Fact("encryption", INCIDENTS, "protection", ("unreadable", "readable")),
     Fact("effort to tell each person", INCIDENTS, "reach", ("each person", "public notice")),
 )
@@ -76,8 +80,9 @@ ENVIRONMENT = Environment(
     title="Data protection",
     object_name="PrivacyDesk",
     summary=(
-        "The data-protection desk of a company that runs fitness clubs in several member states of the Union: meet or "
-        "decline what people and colleagues ask for about personal data, and handle incidents."
+        "The data-protection desk of a company that runs fitness clubs in several member states of the Union, with its "
+        "main establishment in Denmark: meet or decline what people and colleagues ask for about personal data, and "
+        "handle incidents."
     ),
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},

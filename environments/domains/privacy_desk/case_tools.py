@@ -265,6 +265,7 @@ GROUND = Choice(
         "repetitive",
         "needed by law",
         "data correct",
+        "data incorrect",
         "compelling grounds",
         "no such right",
         "no valid consent",
@@ -289,11 +290,11 @@ DECLINE = Tool(
             GROUND,
             "'cannot tell who asked': the person has not shown who they are; 'repetitive': the same was asked over "
             "and over; 'needed by law': tax law or a legal claim requires the data; 'data correct': there is nothing "
-            "to correct; 'compelling grounds': they outweigh an objection; 'no such right': the law gives none for "
-            "data on this basis; 'no valid consent': it is withdrawn, not express, or a child gave it alone; "
-            "'objection': the person has objected, and nothing outweighs it; 'restricted': the data are restricted; "
-            "'no safeguards': none where the partner is; 'no contract': none with a processor; 'free of charge': no "
-            "fee may be billed.",
+            "to correct; 'data incorrect': they would be used although they are wrong; 'compelling grounds': they "
+            "outweigh an objection; 'no such right': the law gives none for data on this basis; 'no valid consent': it "
+            "is withdrawn, not express, or a child gave it alone; 'objection': the person has objected, and nothing "
+            "outweighs it; 'restricted': the data are restricted; 'no safeguards': none where the partner is; 'no "
+            "contract': none with a processor; 'free of charge': no fee may be billed.",
             FromUser(OneOf(GROUND.options)),
         ),
     ),

@@ -15,7 +15,8 @@ AUTHORITY_ID = Pattern("A-XXXX", r"A-\d{4}")
 RIGHTS = ("access", "rectification", "erasure", "restriction", "objection", "portability")
 """The matters of cases in which a person uses a right; a colleague asks for the others."""
 MATTER = Choice((*RIGHTS, "passing on", "use again", "billing"))
-CONTACT_KIND = Choice(("email", "post"))
+CONTACT_KIND = Choice(("email", "post", "portal", "club"))
+DETAIL = Choice(("date of birth", "membership number", "home club"))
 BASIS = Choice(("consent", "contract", "legal obligation", "legitimate interests"))
 RISK = Choice(("unlikely", "likely", "high"))
 MEANS = Choice(("each person", "public notice"))
@@ -54,6 +55,7 @@ CASES = Entity(
         "proof": Field(Choice(("sufficient", "insufficient"))),
         "write_by": Field(CONTACT_KIND),
         "earlier": Field(Choice(("none", "has a copy", "repetitive"))),
+        "comparable": Field(DETAIL),
     },
 )
 
@@ -117,7 +119,8 @@ INCIDENTS = Entity(
         "system": Field(TEXT),
         "what": Field(TEXT),
         "status": Field(Choice(("open", "restored", "closed"))),
-        "country": Field(TEXT),
+        "run_in": Field(TEXT),
+        "spread": Field(Choice(("one member state", "several member states"))),
         "risk": Field(RISK),
         "protection": Field(Choice(("unreadable", "readable"))),
         "reach": Field(MEANS),
@@ -175,7 +178,7 @@ PARTNER_NOTES = Entity(
     singular="note to a partner",
     key="note_id",
     key_prefix="T-",
-    fields={"note_id": Field(TEXT), "case_id": Field(CASE_ID), "partner_id": Field(PARTNER_ID)},
+    fields={"note_id": Field(TEXT), "case_id": Field(CASE_ID), "partner_id": Field(PARTNER_ID), "form": Field(TEXT)},
 )
 
 REGISTER = Entity(
@@ -189,6 +192,7 @@ REGISTER = Entity(
         "entry": Field(TEXT),
         "legal_basis": Field(BASIS, optional=True),
         "document": Field(TEXT, optional=True),
+        "expense": Field(MONEY, optional=True),
         "people": Field(INTEGER, optional=True),
     },
 )

@@ -3,6 +3,7 @@
 from lawtrace.environments.domains.privacy_desk.entities import (
     BASIS,
     CASES,
+    DETAIL,
     DISCLOSURES,
     PARTNERS,
     PEOPLE,
@@ -23,7 +24,9 @@ from lawtrace.environments.domains.privacy_desk.shared_terms import (
 from lawtrace.environments.spec import (
     BOOLEAN,
     INTEGER,
+    MONEY,
     TEXT,
+    Amount,
     Choice,
     FieldValue,
     FromUser,
@@ -67,7 +70,11 @@ READ_MESSAGE = Tool(
             "one, which leaves a reasonable doubt about who wrote it.",
             "not on file",
         ),
-        _case("write_by", "How the person wants to be written to: by 'email' or by 'post'.", "email"),
+        _case(
+            "write_by",
+            "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.",
+            "email",
+        ),
         _case(
             "earlier",
             "'none': nothing like it was asked before; 'has a copy': the person has been given a copy of the same data "
@@ -75,22 +82,28 @@ READ_MESSAGE = Tool(
             "nothing has changed, which makes it excessive.",
             "none",
         ),
+        _case(
+            "comparable",
+            "The one detail on file that an answer of the person could be compared with: 'date of birth', 'membership "
+            "number' or 'home club'.",
+            "home club",
+        ),
     ),
     compliance=True,
 )
 
 ASK_FOR_PROOF = Tool(
     name="AskForProof",
-    summary=f"Asks the person in a case for details that show who they are. Their answer takes {PROOF_DAYS} days.",
+    summary=f"Asks the person in a case for a detail that shows who they are. The answer takes {PROOF_DAYS} days.",
     leak_words=("proof", "prove", "identity", "identif", "who she is", "who he is", "passport"),
-    parameters=(CASE,),
+    parameters=(CASE, Parameter("detail", DETAIL, "What is asked for.", FromUser(OneOf(DETAIL.options)))),
     raises=(MALFORMED, unknown(CASES)),
     results=(
         ValueResult(
             "identified",
-            "Whether the details show who made the request.",
+            "Whether the answer shows that the person made the request; never if the detail is not on file.",
             BOOLEAN,
-            of_case("proof", "insufficient") == "sufficient",
+            (of_case("proof", "insufficient") == "sufficient") & (of_case("comparable", "") == argument("detail")),
         ),
     ),
     duration=PROOF_DAYS * DAY,
@@ -257,6 +270,24 @@ READ_PARTNER_FILE = Tool(
     compliance=True,
 )
 
+REASON = Choice(("further copy", "repetitive requests"))
+
+FILE_COSTS = Tool(
+    name="FileCosts",
+    summary="Files for a case what shows that a fee may be billed: the reason, and what the answer costs the company.",
+    leak_words=("file the cost", "reason for the fee", "justif", "burden"),
+    parameters=(
+        CASE,
+        Parameter("reason", REASON, "Why a fee may be billed.", FromUser(OneOf(REASON.options))),
+        Parameter("expense", MONEY, "What the answer costs the company.", FromUser(Amount(8_00, 25_00))),
+    ),
+    raises=(MALFORMED, unknown(CASES)),
+    effects=(Insert(REGISTER, {"subject": case, "entry": argument("reason"), "expense": argument("expense")}),),
+    results=(SUCCESS,),
+    compliance=True,
+    critical=True,
+)
+
 COVER = Choice(("member state", "adequacy decision", "standard clauses", "consent of the person"))
 
 LOG_DISCLOSURE = Tool(
@@ -266,9 +297,9 @@ LOG_DISCLOSURE = Tool(
     parameters=(
         CASE,
         PARTNER,
-        Parameter("legal_basis", BASIS, "The legal basis.", FromUser(OneOf(BASIS.options))),
+        Parameter("basis", BASIS, "The legal basis.", FromUser(OneOf(BASIS.options))),
         Parameter(
-            "document",
+            "reference",
             TEXT,
             "The number of the document that the basis rests on.",
             FromUser(FieldValue(RECORDS, "document", lambda r: r.case_id == case)),
@@ -282,8 +313,8 @@ LOG_DISCLOSURE = Tool(
             {
                 "subject": partner,
                 "entry": argument("cover"),
-                "legal_basis": argument("legal_basis"),
-                "document": argument("document"),
+                "legal_basis": argument("basis"),
+                "document": argument("reference"),
             },
         ),
     ),

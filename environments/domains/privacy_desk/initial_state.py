@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lawtrace.environments.domains.privacy_desk.entities import ENTITIES, MATTER
+from lawtrace.environments.domains.privacy_desk.entities import CONTACT_KIND, DETAIL, ENTITIES, MATTER
 from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
 
 PERSON_NAMES = (
@@ -52,6 +52,9 @@ COUNTRIES = {
     "standard clauses": ("Brazil", "India", "South Africa"),
     "nothing": ("Brazil", "India", "South Africa"),
 }
+CLUBS = ("Harbourside", "Larchfield", "Meadowgate")
+MAIN_ESTABLISHMENT = "Denmark"
+"""Where the company has its central administration."""
 FIRST_DAY = dt.date(2026, 1, 5).toordinal()
 
 
@@ -128,8 +131,9 @@ def _case(random: Random, key: str, person: Row, kind: DataKind, matter: str) ->
             "status": "open",
             "sender": random.choice(("on file", "not on file")),
             "proof": random.choice(("sufficient", "sufficient", "insufficient")),
-            "write_by": random.choice(("email", "post")),
+            "write_by": random.choice(CONTACT_KIND.options),
             "earlier": random.choice(("none", "has a copy", "repetitive")),
+            "comparable": random.choice(DETAIL.options),
         }
     )
 
@@ -171,14 +175,16 @@ def _objections(kind: DataKind) -> tuple[str, ...]:
 
 
 def _contacts(random: Random, people: Sequence[Row]) -> tuple[Row, ...]:
-    """An e-mail and a postal address for each person, in mixed order."""
-    numbers = iter(random.sample(range(1_000, 10_000), 2 * len(people)))
+    """An address of each kind for each person, in mixed order."""
+    numbers = iter(random.sample(range(1_000, 10_000), 4 * len(people)))
     rows: list[Row] = []
     for person in people:
         mailbox = person.values["name"].lower().replace(" ", ".")
         addresses = [
             ("email", f"{mailbox}@mail.example"),
             ("post", f"Larchfield Lane {random.randint(1, 80)}, Harbourtown"),
+            ("portal", f"member page of {person.values['name']}"),
+            ("club", f"by hand, {random.choice(CLUBS)} club"),
         ]
         random.shuffle(addresses)
         rows += [
@@ -240,7 +246,8 @@ def _incidents(random: Random) -> tuple[Row, ...]:
                 "system": system,
                 "what": what,
                 "status": "open",
-                "country": random.choice(tuple(AUTHORITY_NAMES)),
+                "run_in": random.choice(tuple(AUTHORITY_NAMES)),
+                "spread": random.choice(("one member state", "several member states")),
                 "risk": random.choice(("unlikely", "likely", "high", "high")),
                 "protection": random.choice(("unreadable", "readable")),
                 "reach": random.choice(("each person", "each person", "public notice")),

@@ -34,11 +34,21 @@ from lawtrace.environments.spec import (
     constant,
 )
 
+KINDS = "'email', 'post', 'portal' (the member page), or 'club' (by hand at the club)."
+
 FIND_CONTACT = Tool(
     name="FindContact",
     summary="Finds an address of the person in a case.",
     leak_words=("contact", "postal address", "e-mail address", "mailing address"),
-    parameters=(CASE, Parameter("kind", CONTACT_KIND, "'email' or 'post'.", FromUser(OneOf(CONTACT_KIND.options)))),
+    parameters=(
+        CASE,
+        Parameter(
+            "kind",
+            CONTACT_KIND,
+            KINDS,
+            FromUser(OneOf(CONTACT_KIND.options)),
+        ),
+    ),
     raises=(MALFORMED, unknown(CASES)),
     results=(
         RowsResult(
@@ -107,14 +117,25 @@ ANNOUNCE_LIFTING = Tool(
     critical=True,
 )
 
+NOTE = Choice(("instruction", "notice"))
+
 INFORM_RECIPIENT = Tool(
     name="InformRecipient",
     summary="Tells a partner that the data of a case have been corrected, erased or restricted.",
     leak_words=("tell the partner", "inform", "pass the news"),
-    parameters=(CASE, PARTNER),
+    parameters=(
+        CASE,
+        PARTNER,
+        Parameter(
+            "form",
+            NOTE,
+            "'instruction': to do the same with the data that it holds for the company; 'notice': that it was done.",
+            FromUser(OneOf(NOTE.options)),
+        ),
+    ),
     raises=(MALFORMED, unknown(CASES), unknown(PARTNERS)),
     fails=(IS_CLOSED_DOWN,),
-    effects=(Insert(PARTNER_NOTES, {"case_id": case, "partner_id": partner}),),
+    effects=(Insert(PARTNER_NOTES, {"case_id": case, "partner_id": partner, "form": argument("form")}),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,

@@ -33,6 +33,7 @@ from tests.support.small_privacy_desk import (
     STOP,
     Call,
     Changes,
+    ask_for_proof,
     before,
     changed,
     not_kept,
@@ -43,7 +44,7 @@ from tests.support.small_privacy_desk import (
 )
 
 Calls = list[Call | int]
-PROVEN = before(COPY, "IssueCopy", *of(ACCESS, "AskForProof"))
+PROVEN = before(COPY, "IssueCopy", ask_for_proof(ACCESS))
 REDACTED = before(COPY, "IssueCopy", *of(ACCESS, "RedactCopy"))
 IN_DOUBT: Changes = {f"{ACCESS}.sender": "not on file"}
 RECORD = PASSING_ON.replace("K", "R")
@@ -55,7 +56,17 @@ DIFFERENCES: list[tuple[str, Calls, Changes, str, str, str]] = [
     ("doubt about who wrote", PROVEN, {}, f"{ACCESS}.sender", "not on file", "on file"),
     ("proof of who wrote", PROVEN, IN_DOUBT, f"{ACCESS}.proof", "sufficient", "insufficient"),
     ("how the person wants to be written to", COPY, {}, f"{ACCESS}.write_by", "email", "post"),
-    ("earlier requests", BILL, {}, f"{BILLING}.earlier", "repetitive", "none"),
+    ("what proof can be compared with", PROVEN, IN_DOUBT, f"{ACCESS}.comparable", "date of birth", "home club"),
+    ("earlier requests", BILL, {}, f"{BILLING}.earlier", "has a copy", "repetitive"),
+    ("role of the recipient", ERASE, {}, f"{MAILER}.role", "processor", "controller"),
+    (
+        "people in other states",
+        CLOSE,
+        {f"{LAPTOP}.run_in": "Ireland"},
+        f"{LAPTOP}.spread",
+        "several member states",
+        "one member state",
+    ),
     ("earlier requests", refuse(ACCESS, "repetitive"), {}, f"{ACCESS}.earlier", "repetitive", "none"),
     ("need for a legal claim", ERASE, {}, f"{ERASURE}.kept_for", "nothing else", "legal claim"),
     ("effort of an answer", COPY, {}, f"{ACCESS}.effort", "little", "complex"),
@@ -111,7 +122,7 @@ DIFFERENCES: list[tuple[str, Calls, Changes, str, str, str]] = [
     ("risk of the breach", CLOSE, {}, f"{LAPTOP}.risk", "high", "likely"),
     (
         "risk of the breach",
-        changed(without(CLOSE, "NotifyAuthority", "TellPeople"), "DocumentIncident", risk="unlikely"),
+        changed(without(CLOSE, "NotifyAuthority", "TellPeople"), "DocumentIncident", effects="unlikely"),
         {},
         f"{LAPTOP}.risk",
         "unlikely",

@@ -31,6 +31,7 @@ from tests.support.small_privacy_desk import (
     USE_AGAIN,
     Call,
     Changes,
+    ask_for_proof,
     before,
     changed,
     contact,
@@ -44,7 +45,8 @@ from tests.support.small_privacy_desk import (
 )
 
 Calls = list[Call | int]
-PROOF, COLLECT, REDACT = of(ACCESS, "AskForProof", "CollectData", "RedactCopy")
+PROOF = ask_for_proof(ACCESS)
+COLLECT, REDACT = of(ACCESS, "CollectData", "RedactCopy")
 EXTEND: Call = (
     "ExtendTime",
     {"case_id": ACCESS, "contact_id": EMAIL, "reason": "complexity of the request"},
@@ -84,6 +86,13 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
     ("clear-up-doubt", IN_DOUBT, before(COPY, "IssueCopy", PROOF), IN_DOUBT, COPY),
     ("clear-up-doubt", {}, COPY, NOT_SHOWN, before(COPY, "IssueCopy", PROOF)),
     ("no-proof-without-doubt", IN_DOUBT, before(COPY, "IssueCopy", PROOF), {}, before(COPY, "IssueCopy", PROOF)),
+    (
+        "proof-that-can-be-compared",
+        IN_DOUBT,
+        before(COPY, "IssueCopy", PROOF),
+        IN_DOUBT,
+        before(COPY, "IssueCopy", ask_for_proof(ACCESS, "home club"), PROOF),
+    ),
     ("answer-in-time", {}, before(COPY, "SendReply", 30 * 24), {}, before(COPY, "SendReply", 32 * 24)),
     ("answer-in-time", COMPLEX, LONG_COPY, COMPLEX, without(LONG_COPY, "ExtendTime")),
     (
@@ -134,7 +143,7 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
     (
         "fee-within-cost",
         {f"{BILLING}.earlier": "repetitive"},
-        BILL,
+        changed(BILL, "FileCosts", reason="repetitive requests"),
         {},
         [*BILL, ("BillFee", {"case_id": BILLING, "amount": 0.5})],
     ),
@@ -153,14 +162,33 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
         {},
         ERASE,
         {},
-        [*ERASE, ("InformRecipient", {"case_id": ERASURE, "partner_id": PRINTER})],
+        [*ERASE, ("InformRecipient", {"case_id": ERASURE, "partner_id": PRINTER, "form": "instruction"})],
     ),
     (
         "inform-recipients-only",
         {},
         STOP,
         {},
-        [*STOP, ("InformRecipient", {"case_id": OBJECTION, "partner_id": MAILER})],
+        [*STOP, ("InformRecipient", {"case_id": OBJECTION, "partner_id": MAILER, "form": "instruction"})],
+    ),
+    ("instruct-processors", {}, ERASE, {}, changed(ERASE, "InformRecipient", form="notice")),
+    (
+        "instruct-processors",
+        {f"{MAILER}.role": "controller"},
+        changed(ERASE, "InformRecipient", form="notice"),
+        {f"{MAILER}.role": "controller"},
+        ERASE,
+    ),
+    ("show-why-a-fee", {}, BILL, {}, without(BILL, "FileCosts")),
+    ("true-file-on-costs", {}, BILL, {}, changed(BILL, "FileCosts", expense=11.0)),
+    ("true-file-on-costs", {}, BILL, {f"{BILLING}.earlier": "repetitive"}, BILL),
+    ("use-correct-data", {}, LIFT, {f"{USE_AGAIN}.accuracy": "incorrect"}, LIFT),
+    (
+        "turn-down-use",
+        {f"{USE_AGAIN}.accuracy": "incorrect"},
+        turn_down(USE_AGAIN, "data incorrect", *of(USE_AGAIN, "ReadDataSheet")),
+        {},
+        turn_down(USE_AGAIN, "data incorrect", *of(USE_AGAIN, "ReadDataSheet")),
     ),
     (
         "reply-as-asked",
@@ -321,8 +349,8 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
         SHARE,
     ),
     ("record-disclosure", {}, SHARE, {}, without(SHARE, "LogDisclosure")),
-    ("true-record-of-disclosure", {}, SHARE, {}, changed(SHARE, "LogDisclosure", legal_basis="contract")),
-    ("true-record-of-disclosure", {}, SHARE, {}, changed(SHARE, "LogDisclosure", document="CONSENT-1")),
+    ("true-record-of-disclosure", {}, SHARE, {}, changed(SHARE, "LogDisclosure", basis="contract")),
+    ("true-record-of-disclosure", {}, SHARE, {}, changed(SHARE, "LogDisclosure", reference="CONSENT-1")),
     ("true-record-of-transfer", {}, SHARE, {}, changed(SHARE, "LogDisclosure", cover="standard clauses")),
     ("record-real-disclosures", {}, SHARE, {}, without(SHARE, "ShareData")),
     ("assess-breach", {}, before(CLOSE, "AssessIncident", 47), {}, before(CLOSE, "AssessIncident", 73)),
@@ -337,19 +365,27 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
     (
         "notify-in-72-hours",
         {f"{LAPTOP}.risk": "unlikely"},
-        changed(without(CLOSE, "NotifyAuthority"), "DocumentIncident", risk="unlikely"),
+        changed(without(CLOSE, "NotifyAuthority"), "DocumentIncident", effects="unlikely"),
         {f"{LAPTOP}.risk": "likely"},
-        changed(without(CLOSE, "NotifyAuthority"), "DocumentIncident", risk="likely"),
+        changed(without(CLOSE, "NotifyAuthority"), "DocumentIncident", effects="likely"),
     ),
     ("competent-authority", {}, CLOSE, {}, changed(CLOSE, "NotifyAuthority", authority_id=IRISH)),
     (
         "competent-authority",
-        {f"{LAPTOP}.country": "Ireland"},
+        {f"{LAPTOP}.run_in": "Ireland"},
         changed(changed(CLOSE, "FindAuthority", country="Ireland"), "NotifyAuthority", authority_id=IRISH),
-        {f"{LAPTOP}.country": "Ireland"},
+        {f"{LAPTOP}.run_in": "Ireland"},
         CLOSE,
     ),
-    ("true-notification", {}, CLOSE, {}, changed(CLOSE, "NotifyAuthority", people=24)),
+    ("competent-authority", {}, CLOSE, {f"{LAPTOP}.run_in": "Ireland"}, CLOSE),
+    (
+        "competent-authority",
+        {f"{LAPTOP}.run_in": "Ireland", f"{LAPTOP}.spread": "several member states"},
+        CLOSE,
+        {f"{LAPTOP}.run_in": "Ireland", f"{LAPTOP}.spread": "several member states"},
+        changed(changed(CLOSE, "FindAuthority", country="Ireland"), "NotifyAuthority", authority_id=IRISH),
+    ),
+    ("true-notification", {}, CLOSE, {}, changed(CLOSE, "NotifyAuthority", number=24)),
     (
         "tell-people",
         {f"{LAPTOP}.protection": "unreadable"},
@@ -365,7 +401,7 @@ CASES: list[tuple[str, Changes, Calls, Changes, Calls]] = [
         changed(CLOSE, "TellPeople", means="public notice"),
     ),
     ("document-breach", {}, CLOSE, {}, without(CLOSE, "DocumentIncident")),
-    ("true-documentation", {}, CLOSE, {}, changed(CLOSE, "DocumentIncident", risk="likely")),
+    ("true-documentation", {}, CLOSE, {}, changed(CLOSE, "DocumentIncident", effects="likely")),
     ("document-each-breach", {}, CLOSE, {}, without(CLOSE, "DocumentIncident", "CloseIncident")),
 ]
 
