@@ -53,7 +53,7 @@ def _tables() -> dict[str, dict[str, dict[str, Json]]]:
             name=f"{patient.title()} Whitlock",
             age_group=age_group,
             restriction="none",
-            directory="listed",
+            directory="room only",
             condition="able to decide",
         )
         add("contacts", f"box-{patient}", patient_id=patient, address="PO Box 218", status="withdrawn")
@@ -69,6 +69,8 @@ def _tables() -> dict[str, dict[str, dict[str, Json]]]:
             requester_name=f"Requester {name}",
             purpose=purpose,
             asks_for=asks_for,
+            period="last 12 months",
+            involvement="bills",
             received_on="2026-02-27",
             assurance="protective order sought",
             paid_by_third_party=True,
@@ -92,6 +94,7 @@ def _tables() -> dict[str, dict[str, dict[str, Json]]]:
             patient_id="clara",
             requester_id=f"by-{name}",
             covers="marketing" if name == "flyer" else "lab results",
+            period="last 12 months",
             status="in force",
             mentions_payment=True,
         )
@@ -102,6 +105,7 @@ def _tables() -> dict[str, dict[str, dict[str, Json]]]:
         title="stolen laptop",
         discovered_on="2026-02-23",
         people_affected=120,
+        information="diagnoses",
         state="Ohio",
         police_statement="none",
         hold_until="2026-04-10",

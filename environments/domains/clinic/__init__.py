@@ -29,6 +29,7 @@ TOOLS = (
     file_tools.OPEN_REQUEST,
     file_tools.OPEN_PATIENT_FILE,
     file_tools.SET_ADDRESS,
+    file_tools.SET_SCOPE,
     file_tools.VERIFY_REQUESTER,
     file_tools.FIND_AUTHORIZATION,
     file_tools.CITE_AUTHORIZATION,

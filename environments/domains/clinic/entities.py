@@ -78,6 +78,12 @@ LETTER = Choice(
 )
 CHANNEL = Choice(("at once", "yearly log"))
 
+PERIOD = Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
+INVOLVEMENT = Choice(("care at home", "bills", "transport"))
+DIRECTORY = Choice(("room and condition", "room only", "condition only", "not listed"))
+SCOPE = Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:3]))
+INFORMATION = Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
+
 PATIENTS = Entity(
     table="patients",
     singular="patient",
@@ -90,7 +96,8 @@ PATIENTS = Entity(
         "restriction": Field(
             Choice(("none", "nothing to insurers", "nothing to other providers", "nothing to relatives"))
         ),
-        "directory": Field(Choice(("listed", "not listed"))),
+        # What callers may be told.
+        "directory": Field(DIRECTORY),
         "condition": Field(Choice(("able to decide", "unable to decide"))),
     },
 )
@@ -134,6 +141,10 @@ REQUESTS = Entity(
         "requester_name": Field(TEXT),
         "purpose": Field(PURPOSE),
         "asks_for": Field(RECORD_KIND),
+        # From when the records or the disclosures are asked for.
+        "period": Field(PERIOD),
+        # A relative's part in the care.
+        "involvement": Field(INVOLVEMENT),
         "received_on": Field(DATE),
         # For a subpoena: what the party that had it issued has shown in writing.
         "assurance": Field(Choice(("none", "patient was told and did not object", "protective order sought"))),
@@ -171,6 +182,7 @@ AUTHORIZATIONS = Entity(
         "requester_id": Field(TEXT),
         "covers": Field(Choice((*RECORD_KIND.options, "marketing"))),
         "status": Field(Choice(("in force", "expired", "revoked"))),
+        "period": Field(PERIOD),
         "mentions_payment": Field(BOOLEAN),
     },
 )
@@ -196,6 +208,7 @@ INCIDENTS = Entity(
         "title": Field(TEXT),
         "discovered_on": Field(DATE),
         "people_affected": Field(INTEGER),
+        "information": Field(INFORMATION),
         "state": Field(TEXT),
         # A written statement of a law enforcement official that a notice would impede an investigation.
         "police_statement": Field(Choice(("none", "in writing"))),
@@ -243,6 +256,7 @@ FLYERS = _log("flyers", "flyer", "flyer_id", "FL-", request_id=Field(TEXT))
 REFUSALS = _log("refusals", "refusal", "refusal_id", "NO-", request_id=Field(TEXT), ground=Field(GROUND))
 
 CITATIONS = _log("citations", "citation", "citation_id", "CI-", request_id=Field(TEXT), authorization_id=Field(TEXT))
+SCOPES_SET = _log("scopes_set", "scope set", "scope_id", "SC-", request_id=Field(TEXT), scope=Field(SCOPE))
 ADDRESSES_SET = _log(
     "addresses_set", "address set", "setting_id", "AD-", request_id=Field(TEXT), contact_id=Field(TEXT)
 )
@@ -250,7 +264,9 @@ DISCLOSURE_LOG = _log("disclosure_log", "log line", "line_id", "DL-", request_id
 FEE_QUOTES = _log("fee_quotes", "quote", "quote_id", "QU-", patient_id=Field(TEXT), amount=Field(MONEY))
 LETTERS = _log("letters", "letter", "letter_id", "LE-", request_id=Field(TEXT), content=Field(LETTER))
 FINDINGS = _log("findings", "finding", "finding_id", "FI-", assessment_id=Field(TEXT), finding=Field(FINDING))
-NOTICES = _log("notices", "notice", "notice_id", "NT-", list_id=Field(TEXT), means=Field(MEANS))
+NOTICES = _log(
+    "notices", "notice", "notice_id", "NT-", list_id=Field(TEXT), means=Field(MEANS), information=Field(INFORMATION)
+)
 PRESS_NOTICES = _log(
     "press_notices", "press notice", "press_notice_id", "PN-", incident_id=Field(TEXT), state=Field(TEXT)
 )
@@ -280,6 +296,7 @@ ENTITIES = {
         FLYERS,
         REFUSALS,
         CITATIONS,
+        SCOPES_SET,
         ADDRESSES_SET,
         DISCLOSURE_LOG,
         FEE_QUOTES,

@@ -16,6 +16,8 @@ from lawtrace.environments.domains.clinic.entities import (
     PROOF,
     REQUESTERS,
     REQUESTS,
+    SCOPE,
+    SCOPES_SET,
 )
 from lawtrace.environments.domains.clinic.request_tools import (
     FEE_PARAMETER,
@@ -70,8 +72,8 @@ OPEN_REQUEST = Tool(
         RowsResult(
             "request",
             (
-                "What the request says. 'assurance' is for subpoenas, 'paid_by_third_party' for flyers, "
-                "'earlier_list' for lists of disclosures."
+                "What the request says. 'involvement' is the part of a relative in the care, 'assurance' is for "
+                "subpoenas, 'paid_by_third_party' for flyers, 'earlier_list' for lists of disclosures."
             ),
             REQUESTS,
             lambda q: q.request_id == request,
@@ -79,6 +81,8 @@ OPEN_REQUEST = Tool(
                 "category",
                 "purpose",
                 "asks_for",
+                "period",
+                "involvement",
                 "received_on",
                 "assurance",
                 "paid_by_third_party",
@@ -156,6 +160,24 @@ def requester_is(condition: Callable[[RowVariable], Term]) -> Term:
     return exists(REQUESTERS, lambda r: (r.requester_id == of_the_request("requester_id")) & condition(r))
 
 
+SET_SCOPE = Tool(
+    name="SetScope",
+    summary=(
+        "Sets what the answer to a request is limited to: for records and lists of disclosures a period; for relatives "
+        "what concerns a part in the care; for callers what the directory lets them know."
+    ),
+    leak_words=("scope", "limit it to", "limited to"),
+    parameters=(
+        request_parameter(),
+        Parameter("scope", SCOPE, "What the answer is limited to.", FromUser(OneOf(SCOPE.options))),
+    ),
+    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
+    effects=(Insert(SCOPES_SET, {"request_id": request, "scope": argument("scope")}),),
+    results=(success_result("Whether it was set."),),
+    compliance=True,
+    critical=True,
+)
+
 VERIFY_REQUESTER = Tool(
     name="VerifyRequester",
     summary=(
@@ -224,7 +246,7 @@ FIND_AUTHORIZATION = Tool(
             lambda a: (
                 (a.patient_id == of_the_request("patient_id")) & (a.requester_id == of_the_request("requester_id"))
             ),
-            ("authorization_id", "covers", "status", "mentions_payment"),
+            ("authorization_id", "covers", "period", "status", "mentions_payment"),
             single=True,
         ),
     ),

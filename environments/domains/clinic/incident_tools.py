@@ -6,6 +6,7 @@ from lawtrace.environments.domains.clinic.entities import (
     FINDING,
     FINDINGS,
     INCIDENTS,
+    INFORMATION,
     MAILING_LISTS,
     MEANS,
     NOTICES,
@@ -105,7 +106,7 @@ OPEN_INCIDENT = Tool(
             "What is known. All people affected live in the one state that is named.",
             INCIDENTS,
             lambda i: i.incident_id == incident,
-            ("title", "discovered_on", "people_affected", "state", "police_statement"),
+            ("title", "discovered_on", "people_affected", "information", "state", "police_statement"),
             single=True,
         ),
         ValueResult(
@@ -172,9 +173,23 @@ NOTIFY_AFFECTED = Tool(
             "How the notice is sent. A substitute notice is a call or another form that does not need an address.",
             FromUser(OneOf(MEANS.options)),
         ),
+        Parameter(
+            "information",
+            INFORMATION,
+            "The kind of information that the notice names.",
+            FromUser(OneOf(INFORMATION.options)),
+        ),
     ),
-    raises=(unknown(MAILING_LISTS), Raises(INVALID_REQUEST, "The 'means' is not one of the means.")),
-    effects=(Insert(NOTICES, {"list_id": argument("list_id"), "means": argument("means")}),),
+    raises=(
+        unknown(MAILING_LISTS),
+        Raises(INVALID_REQUEST, "The 'means' or the 'information' is not one of those listed."),
+    ),
+    effects=(
+        Insert(
+            NOTICES,
+            {"list_id": argument("list_id"), "means": argument("means"), "information": argument("information")},
+        ),
+    ),
     results=(success_result("Whether the notices were sent."),),
     compliance=True,
     critical=True,

@@ -8,7 +8,14 @@ import datetime as dt
 from collections.abc import Mapping
 from random import Random
 
-from lawtrace.environments.domains.clinic.entities import ENTITIES, RECORD_KIND
+from lawtrace.environments.domains.clinic.entities import (
+    DIRECTORY,
+    ENTITIES,
+    INFORMATION,
+    INVOLVEMENT,
+    PERIOD,
+    RECORD_KIND,
+)
 from lawtrace.environments.spec import Row, State, Value
 
 FIRST_NAMES = ("Clara", "Marcus", "Ines", "Theodore", "Wanda", "Jonah", "Priscilla", "Emmett", "Lucia", "Gordon")
@@ -60,6 +67,8 @@ class _Desk:
             requester_name=requester.values["name"],
             purpose=purpose,
             asks_for=asks_for,
+            period=self.random.choice(PERIOD.options),
+            involvement=self.random.choice(INVOLVEMENT.options),
             received_on=self.random.choice((LONG_AGO, LATELY)),
             assurance=self.random.choice(("none", "patient was told and did not object", "protective order sought")),
             paid_by_third_party=self.random.random() < 0.5,
@@ -81,6 +90,7 @@ class _Desk:
             requester_id=requester.values["requester_id"],
             covers=covers,
             status=self.random.choice(("in force", "in force", "in force", "expired", "revoked")),
+            period=self.random.choice(PERIOD.options),
             mentions_payment=self.random.random() < 0.6,
         )
 
@@ -114,7 +124,7 @@ def _patients(desk: _Desk) -> list[Row]:
             restriction=random.choice(
                 ("none", "none", "nothing to insurers", "nothing to other providers", "nothing to relatives")
             ),
-            directory=desk.rarely("listed", "not listed", 0.4),
+            directory=random.choice(DIRECTORY.options),
             condition=desk.rarely("able to decide", "unable to decide", 0.4),
         )
         for number, name in enumerate(names)
@@ -218,6 +228,7 @@ def _incidents(desk: _Desk) -> None:
             title=title,
             discovered_on=desk.random.choice((WEEKS_AGO, RECENTLY)),
             people_affected=desk.random.choice((38, 120, 499, 500, 501, 640, 2_300)),
+            information=desk.random.choice(INFORMATION.options),
             state=desk.random.choice(STATES),
             police_statement=desk.rarely("none", "in writing", 0.3),
             hold_until=HOLD_UNTIL,

@@ -4,18 +4,24 @@ import pytest
 
 from tests.support.records_office import ENVIRONMENT, broken, compiled_rules, run
 
-OPEN_AND_FILE = "OpenRequest({0}) OpenPatientFile(clara) FindRecord({0}, lab results) "
+OPEN_AND_FILE = "OpenRequest({0}) OpenPatientFile(clara) FindRecord({0}, lab results) SetScope({0}, last 12 months) "
+PUBLIC = "OpenRequest({0}) FindRecord({0}, lab results) SetScope({0}, last 12 months) "
+ORDER, FLU, SUBPOENA = (PUBLIC.format(name) for name in ("order", "flu", "subpoena"))
 TREAT, EMERGENCY, CLAIM = (OPEN_AND_FILE.format(name) for name in ("treat", "emergency", "claim"))
-AUTHORIZED = "OpenRequest({0}) FindRecord({0}, lab results) FindAuthorization({0}) CiteAuthorization({0}, for-{0}) "
+AUTHORIZED = (
+    "OpenRequest({0}) FindRecord({0}, lab results) FindAuthorization({0}) CiteAuthorization({0}, for-{0}) "
+    "SetScope({0}, last 12 months) "
+)
 LIFE, SUIT = AUTHORIZED.format("life"), AUTHORIZED.format("suit")
 OWN = OPEN_AND_FILE.format("own")
-NEWS = "OpenRequest(news) OpenPatientFile(clara) AskOpinion(news, patient) "
-THEO = "OpenRequest(theo) OpenPatientFile(theo) FindRecord(theo, immunization record) "
+NEWS = "OpenRequest(news) OpenPatientFile(clara) SetScope(news, bills) AskOpinion(news, patient) "
+THEO = "OpenRequest(theo) OpenPatientFile(theo) FindRecord(theo, immunization record) SetScope(theo, last 12 months) "
 FLYER = "OpenRequest(flyer) OpenPatientFile(clara) FindAuthorization(flyer) CiteAuthorization(flyer, for-flyer) "
 ARCHIVED = "records.lab.location = in the archive; requests.own.received_on = 2026-02-05"
 DELAY = "SendLetter(own, delay of 30 days) "
-LOGGED = "RecordFinding(risk, breach) NotifyAffected(people, first-class mail) ReportToSecretary(laptop, yearly log) "
-AT_ONCE = "RecordFinding(risk, breach) NotifyAffected(people, first-class mail) ReportToSecretary(laptop, at once) "
+NOTIFY = "NotifyAffected(people, first-class mail, diagnoses) "
+LOGGED = "RecordFinding(risk, breach) " + NOTIFY + "ReportToSecretary(laptop, yearly log) "
+AT_ONCE = "RecordFinding(risk, breach) " + NOTIFY + "ReportToSecretary(laptop, at once) "
 HELD = "incidents.laptop.police_statement = in writing"
 LONG_KNOWN = "incidents.laptop.discovered_on = 2026-01-12"
 
@@ -24,7 +30,7 @@ RULES: dict[str, tuple[str, str, str, str]] = {
     "review-before-disclosure": (
         CLAIM + "ReleaseRecord(claim, lab)",
         "",
-        "FindRecord(claim, lab results) ReleaseRecord(claim, lab)",
+        "FindRecord(claim, lab results) SetScope(claim, last 12 months) ReleaseRecord(claim, lab)",
         "",
     ),
     "patient-file-before-disclosure": (
@@ -34,9 +40,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
     "patient-file-before-mail": (
-        "OpenRequest(list) OpenPatientFile(clara) SendAccounting(list)",
+        "OpenRequest(list) OpenPatientFile(clara) SetScope(list, last 12 months) SendAccounting(list)",
         "",
-        "OpenRequest(list) SendAccounting(list)",
+        "OpenRequest(list) SetScope(list, last 12 months) SendAccounting(list)",
         "",
     ),
     "verify-strangers": (
@@ -70,19 +76,19 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "patients.clara.restriction = nothing to other providers",
     ),
     "record-public-disclosures": (
-        "OpenRequest(order) FindRecord(order, lab results) ReleaseRecord(order, lab) RecordDisclosure(order, clara)",
+        ORDER + "ReleaseRecord(order, lab) RecordDisclosure(order, clara)",
         "",
-        "OpenRequest(order) FindRecord(order, lab results) ReleaseRecord(order, lab)",
+        ORDER + "ReleaseRecord(order, lab)",
         "",
     ),
     "no-record-of-exempt-disclosures": (
-        "OpenRequest(flu) FindRecord(flu, lab results) ReleaseRecord(flu, lab) RecordDisclosure(flu, clara)",
+        FLU + "ReleaseRecord(flu, lab) RecordDisclosure(flu, clara)",
         "",
         LIFE + "ReleaseRecord(life, lab) RecordDisclosure(life, clara)",
         "",
     ),
     "true-record": (
-        "OpenRequest(flu) FindRecord(flu, lab results) ReleaseRecord(flu, lab) RecordDisclosure(flu, clara)",
+        FLU + "ReleaseRecord(flu, lab) RecordDisclosure(flu, clara)",
         "",
         "OpenRequest(flu) RecordDisclosure(flu, clara)",
         "",
@@ -90,15 +96,13 @@ RULES: dict[str, tuple[str, str, str, str]] = {
     "only-what-is-needed": (
         "OpenRequest(treat) OpenPatientFile(clara) FindRecord(treat, imaging report) ReleaseRecord(treat, scan)",
         "",
-        "OpenRequest(claim) OpenPatientFile(clara) FindRecord(claim, imaging report) ReleaseRecord(claim, scan)",
+        CLAIM.replace("lab results", "imaging report") + "ReleaseRecord(claim, scan)",
         "",
     ),
     "only-what-the-process-covers": (
-        "OpenRequest(order) FindRecord(order, imaging report) ReleaseRecord(order, scan) "
-        "RecordDisclosure(order, clara)",
+        ORDER.replace("lab results", "imaging report") + "ReleaseRecord(order, scan) RecordDisclosure(order, clara)",
         "requests.order.asks_for = imaging report",
-        "OpenRequest(order) FindRecord(order, imaging report) ReleaseRecord(order, scan) "
-        "RecordDisclosure(order, clara)",
+        ORDER.replace("lab results", "imaging report") + "ReleaseRecord(order, scan) RecordDisclosure(order, clara)",
         "",
     ),
     "authorization-needed": (
@@ -145,11 +149,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "authorizations.for-flyer.mentions_payment = False",
     ),
     "subpoena-with-assurance": (
-        "OpenRequest(subpoena) FindRecord(subpoena, lab results) ReleaseRecord(subpoena, lab) "
-        "RecordDisclosure(subpoena, clara)",
+        SUBPOENA + "ReleaseRecord(subpoena, lab) RecordDisclosure(subpoena, clara)",
         "",
-        "OpenRequest(subpoena) FindRecord(subpoena, lab results) ReleaseRecord(subpoena, lab) "
-        "RecordDisclosure(subpoena, clara)",
+        SUBPOENA + "ReleaseRecord(subpoena, lab) RecordDisclosure(subpoena, clara)",
         "requests.subpoena.assurance = none",
     ),
     "news-for-relatives": (
@@ -159,9 +161,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "requests.news.patient_answer = objects",
     ),
     "room-of-listed-patients": (
-        "OpenRequest(room) OpenPatientFile(clara) TellRoom(room)",
+        "OpenRequest(room) OpenPatientFile(clara) SetScope(room, room only) TellRoom(room)",
         "",
-        "OpenRequest(room) OpenPatientFile(clara) TellRoom(room)",
+        "OpenRequest(room) OpenPatientFile(clara) SetScope(room, room only) TellRoom(room)",
         "patients.clara.directory = not listed",
     ),
     "representatives": (
@@ -237,21 +239,21 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
     "accounting-in-60-days": (
-        "OpenRequest(list) OpenPatientFile(clara) Wait(57) SendAccounting(list)",
+        "OpenRequest(list) OpenPatientFile(clara) Wait(57) SetScope(list, last 12 months) SendAccounting(list)",
         "",
-        "OpenRequest(list) OpenPatientFile(clara) Wait(58) SendAccounting(list)",
+        "OpenRequest(list) OpenPatientFile(clara) Wait(58) SetScope(list, last 12 months) SendAccounting(list)",
         "",
     ),
     "first-accounting-free": (
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 12)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 12)",
         "",
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 12)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 12)",
         "requests.list.earlier_list = none within 12 months",
     ),
     "fee-told-in-advance": (
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 12)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 12)",
         "",
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 13)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 13)",
         "",
     ),
     "no-needless-quote": (
@@ -372,6 +374,48 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "OpenIncident(laptop) RecordFinding(risk, low probability of compromise) " + LOGGED + "CloseIncident(laptop)",
         "",
     ),
+    "scope-before-disclosure": (
+        EMERGENCY + "ReleaseRecord(emergency, lab)",
+        "",
+        "OpenRequest(claim) OpenPatientFile(clara) FindRecord(claim, lab results) ReleaseRecord(claim, lab)",
+        "",
+    ),
+    "scope-of-the-request": (
+        CLAIM + "ReleaseRecord(claim, lab)",
+        "",
+        CLAIM + "ReleaseRecord(claim, lab)",
+        "requests.claim.period = last visit",
+    ),
+    "scope-of-the-authorization": (
+        LIFE + "ReleaseRecord(life, lab)",
+        "requests.life.period = last 6 years",
+        LIFE + "ReleaseRecord(life, lab)",
+        "authorizations.for-life.period = last visit",
+    ),
+    "scope-of-news": (
+        NEWS + "TellFamily(news)",
+        "",
+        NEWS + "TellFamily(news)",
+        "requests.news.involvement = transport",
+    ),
+    "scope-of-the-directory": (
+        "OpenRequest(room) OpenPatientFile(clara) SetScope(room, room only) TellRoom(room)",
+        "",
+        "OpenRequest(room) OpenPatientFile(clara) SetScope(room, room and condition) TellRoom(room)",
+        "",
+    ),
+    "notice-names-the-information": (
+        "OpenIncident(laptop) " + LOGGED,
+        "",
+        "OpenIncident(laptop) " + LOGGED,
+        "incidents.laptop.information = bank details",
+    ),
+    "log-of-small-breaches": (
+        "OpenIncident(laptop) " + LOGGED,
+        "",
+        "OpenIncident(laptop) " + LOGGED + "ReportToSecretary(laptop, at once)",
+        "incidents.laptop.people_affected = 500",
+    ),
     "people-notified": (
         "OpenIncident(laptop) RecordFinding(risk, data were encrypted) CloseIncident(laptop)",
         "assessments.risk.data = encrypted",
@@ -379,9 +423,9 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
     "notified-by-the-right-means": (
-        "OpenIncident(laptop) NotifyAffected(people, substitute notice) ReportToSecretary(laptop, yearly log)",
+        "OpenIncident(laptop) " + LOGGED.replace("first-class mail", "substitute notice"),
         "mailing_lists.people.reachable_by = no current address",
-        "OpenIncident(laptop) NotifyAffected(people, e-mail) ReportToSecretary(laptop, yearly log)",
+        "OpenIncident(laptop) " + LOGGED.replace("first-class mail", "e-mail"),
         "",
     ),
     "notified-in-60-days": (
@@ -409,15 +453,15 @@ RULES: dict[str, tuple[str, str, str, str]] = {
         "incidents.laptop.people_affected = 501",
     ),
     "media-and-secretary-in-60-days": (
-        "OpenIncident(laptop) NotifyAffected(people, first-class mail) Wait(11) ReportToSecretary(laptop, at once)",
+        "OpenIncident(laptop) " + NOTIFY + "Wait(11) ReportToSecretary(laptop, at once)",
         "incidents.laptop.people_affected = 500; " + LONG_KNOWN,
-        "OpenIncident(laptop) NotifyAffected(people, first-class mail) Wait(12) ReportToSecretary(laptop, at once)",
+        "OpenIncident(laptop) " + NOTIFY + "Wait(12) ReportToSecretary(laptop, at once)",
         "incidents.laptop.people_affected = 500; " + LONG_KNOWN,
     ),
     "no-public-notice-during-hold": (
         "OpenIncident(laptop) Wait(39) " + AT_ONCE,
         "incidents.laptop.people_affected = 500; " + HELD,
-        "OpenIncident(laptop) ReportToSecretary(laptop, at once) Wait(39) NotifyAffected(people, first-class mail)",
+        "OpenIncident(laptop) ReportToSecretary(laptop, at once) Wait(39) " + NOTIFY,
         "incidents.laptop.people_affected = 500; " + HELD,
     ),
     "secretary-from-500": (
@@ -452,7 +496,7 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
         "",
         "requests.life.purpose = payment of a claim",
         LIFE + "ReleaseRecord(life, lab)",
-        "OpenRequest(life) OpenPatientFile(clara) FindRecord(life, lab results) ReleaseRecord(life, lab)",
+        OPEN_AND_FILE.format("life") + "ReleaseRecord(life, lab)",
     ),
     "purpose of a provider": (
         "patients.clara.restriction = nothing to other providers",
@@ -464,7 +508,7 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
         "",
         "requests.suit.purpose = subpoena",
         SUIT + "ReleaseRecord(suit, lab)",
-        "OpenRequest(suit) FindRecord(suit, lab results) ReleaseRecord(suit, lab) RecordDisclosure(suit, clara)",
+        PUBLIC.format("suit") + "ReleaseRecord(suit, lab) RecordDisclosure(suit, clara)",
     ),
     "purpose of a flyer": (
         "",
@@ -478,6 +522,30 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
         CLAIM + "ReleaseRecord(claim, lab)",
         CLAIM + "DeclineRequest(claim, more than was asked for)",
     ),
+    "period asked for": (
+        "",
+        "requests.claim.period = last visit",
+        CLAIM + "ReleaseRecord(claim, lab)",
+        CLAIM.replace("last 12 months", "last visit") + "ReleaseRecord(claim, lab)",
+    ),
+    "part of a relative in the care": (
+        "",
+        "requests.news.involvement = transport",
+        NEWS + "TellFamily(news)",
+        NEWS.replace("bills", "transport") + "TellFamily(news)",
+    ),
+    "period of the authorization": (
+        "",
+        "authorizations.for-suit.period = last visit",
+        SUIT + "ReleaseRecord(suit, lab)",
+        SUIT.replace("last 12 months", "last visit") + "ReleaseRecord(suit, lab)",
+    ),
+    "kind of information lost": (
+        "",
+        "incidents.laptop.information = bank details",
+        "OpenIncident(laptop) " + LOGGED,
+        "OpenIncident(laptop) " + LOGGED.replace("diagnoses", "bank details"),
+    ),
     "day of the request": (
         "records.lab.location = in the archive",
         "requests.own.received_on = 2026-02-05",
@@ -487,8 +555,7 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
     "assurance for a subpoena": (
         "",
         "requests.subpoena.assurance = none",
-        "OpenRequest(subpoena) FindRecord(subpoena, lab results) ReleaseRecord(subpoena, lab) "
-        "RecordDisclosure(subpoena, clara)",
+        SUBPOENA + "ReleaseRecord(subpoena, lab) RecordDisclosure(subpoena, clara)",
         "OpenRequest(subpoena) DeclineRequest(subpoena, no assurance from the party)",
     ),
     "payment for a flyer": (
@@ -500,13 +567,13 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
     "earlier list of disclosures": (
         "",
         "requests.list.earlier_list = none within 12 months",
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 12)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 12)",
         "OpenRequest(list) DeclineRequest(list, no fee is due)",
     ),
     "acceptance of the fee": (
         "",
         "requests.list.accepts_fee = False",
-        "OpenRequest(list) QuoteFee(clara, 12) ChargeFee(list, 12)",
+        "OpenRequest(list) QuoteFee(clara, 12) OpenPatientFile(clara) ChargeFee(list, 12)",
         "OpenRequest(list) QuoteFee(clara, 12) DeclineRequest(list, fee not accepted)",
     ),
     "answer of the patient": (
@@ -536,7 +603,7 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
     "entry in the directory": (
         "",
         "patients.clara.directory = not listed",
-        "OpenRequest(room) OpenPatientFile(clara) TellRoom(room)",
+        "OpenRequest(room) OpenPatientFile(clara) SetScope(room, room only) TellRoom(room)",
         "OpenRequest(room) OpenPatientFile(clara) DeclineRequest(room, not in the directory)",
     ),
     "confidential address": (
@@ -628,7 +695,7 @@ FACTS: dict[str, tuple[str, str, str, str]] = {
         "",
         "mailing_lists.people.reachable_by = no current address",
         "OpenIncident(laptop) " + LOGGED + "CloseIncident(laptop)",
-        "OpenIncident(laptop) RecordFinding(risk, breach) NotifyAffected(people, substitute notice) "
+        "OpenIncident(laptop) RecordFinding(risk, breach) NotifyAffected(people, substitute notice, diagnoses) "
         "ReportToSecretary(laptop, yearly log) CloseIncident(laptop)",
     ),
 }
