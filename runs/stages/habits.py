@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
 from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.solver.habits.grading import Grader, HabitCase, HabitScore
 from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.habits.search import HabitCase, HabitScore, find_habits, score_habit
+from lawtrace.solver.habits.search import find_habits
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import STYLES, Style, requested_calls
 from lawtrace.solver.traces import PlannedCall
@@ -47,7 +48,7 @@ def find_task_habits(
 
 def score_task_habit(environment: Environment, tasks: Sequence[Task], style: Style, habit: Habit) -> HabitScore:
     """The tasks with traces that a habit passes in one style."""
-    return score_habit(environment, _cases(environment, tasks, style), habit)
+    return Grader(environment).score(_cases(environment, tasks, style), habit)
 
 
 def wrap_task(environment: Environment, task: Task, style: Style, habit: Habit) -> WrappedProgram:

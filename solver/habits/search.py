@@ -11,23 +11,15 @@ that it finds are compared on all tasks.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
-from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import State
+from lawtrace.solver.habits.grading import Grader, HabitCase, HabitGrade, HabitScore
 from lawtrace.solver.habits.reflexes import Habit, Reflex, ReflexCall, all_reflexes
-from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
-from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.monitor import Monitor
-from lawtrace.solver.ltlf.syntax import atoms_of
-from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall
 
 SAMPLE: Final = 16
 """How many tasks the search looks at."""
-MOST_TRIALS: Final = 24_000
+MOST_TRIALS: Final = 12_000
 """How many tasks may be simulated in one search."""
 ATTEMPTED_DETOURS: Final = 6
 """How many reflexes that are no gain on their own are tried together with others."""
@@ -36,96 +28,22 @@ REPAIRS: Final = 4
 RUNNERS_UP: Final = 3
 
 
-@dataclass(frozen=True)
-class HabitCase:
-    """A task as a habit meets it.
-
-    Attributes:
-        requested: the calls of the literal program.
-        forbidden: tools whose completed call misses the goal, in a session that is denied.
-    """
-
-    id: str
-    initial: State
-    target: State
-    requested: tuple[PlannedCall, ...]
-    rules: tuple[Rule, ...]
-    forbidden: frozenset[str] = frozenset()
-
-    @cached_property
-    def compiled(self) -> dict[str, Automaton | MetricRule]:
-        return {rule.id: rule.compiled for rule in self.rules}
-
-    @cached_property
-    def tools(self) -> frozenset[str]:
-        return frozenset(call.event.tool for call in self.requested)
-
-
-@dataclass(frozen=True, slots=True)
-class HabitGrade:
-    """What a habit achieves on one task: whether the goal is reached, and the rules that are not kept."""
-
-    reached: bool
-    broken: frozenset[str]
-
-    @property
-    def passed(self) -> bool:
-        return self.reached and not self.broken
-
-
-@dataclass(frozen=True, slots=True)
-class HabitScore:
-    """A habit with the ids of the tasks that it passes, of ``tasks`` in all."""
-
-    habit: Habit
-    passed: tuple[str, ...]
-    tasks: int
-
-    @property
-    def rate(self) -> float:
-        return len(self.passed) / self.tasks if self.tasks else 0.0
-
-
-def grade_habit(environment: Environment, case: HabitCase, habit: Habit) -> HabitGrade:
-    """Simulate the habit on a task and judge it as an attempt."""
-    return grade_program(environment, case, wrap_program(environment, case.initial, case.requested, habit))
-
-
-def grade_program(environment: Environment, case: HabitCase, program: WrappedProgram) -> HabitGrade:
-    """Judge the calls of a habit on a task."""
-    monitor = Monitor(case.compiled)
-    monitor.run(program.events)
-    statuses = monitor.statuses(program.end)
-    broken = frozenset(
-        name for name, status in statuses.items() if status.ending != "kept" or status.unknown is not None
-    )
-    critical = any(event.completed and event.tool in case.forbidden for event in program.events)
-    reached = not program.died and not critical
-    reached = reached and not compare_states(environment, case.initial, case.target, program.final)
-    return HabitGrade(reached, broken)
-
-
-def score_habit(environment: Environment, cases: Sequence[HabitCase], habit: Habit) -> HabitScore:
-    """The tasks that a habit passes."""
-    passed = tuple(case.id for case in cases if grade_habit(environment, case, habit).passed)
-    return HabitScore(habit, passed, len(cases))
-
-
 def find_habits(environment: Environment, cases: Sequence[HabitCase]) -> list[HabitScore]:
     """The best habit on all cases, then the runners-up that the search came by."""
+    grader = Grader(environment)
     found: dict[Habit, HabitScore] = {}
 
     def consider(habits: Iterable[Habit]) -> HabitScore:
         for habit in habits:
             if habit not in found:
-                found[habit] = score_habit(environment, cases, habit)
+                found[habit] = grader.score(cases, habit)
         return _ranked(found)[0]
 
     best = consider([Habit()])
     sample = spread_sample(cases, SAMPLE)
     trials = MOST_TRIALS
     for _ in range(2):
-        search = _Search(environment, sample, trials)
+        search = _Search(environment, grader, sample, trials)
         better = consider([*search.improve(best.habit), *search.runners_up()])
         trials = search.trials // 2
         failed = [case for case in cases if case.id not in set(better.passed)]
@@ -183,16 +101,14 @@ class _Trial:
 class _Search:
     """Greedy search on a sample. ``trials``: how many simulations are left."""
 
-    def __init__(self, environment: Environment, sample: Sequence[HabitCase], trials: int) -> None:
-        self._environment: Final = environment
+    def __init__(self, environment: Environment, grader: Grader, sample: Sequence[HabitCase], trials: int) -> None:
+        self._grader: Final = grader
         self._sample: Final = sample
         self.trials = trials
         self._costs: Final[dict[Habit, _Cost]] = {}
         tools = frozenset[str]().union(*(case.tools for case in sample))
         self._candidates: Final = list(_distinct(environment, all_reflexes(environment, tools), sample))
-        self._named_by: Final = {
-            rule.id: frozenset(atom.tool for atom in atoms_of([rule.parsed])) for case in sample for rule in case.rules
-        }
+        self._named_by: Final = {rule.id: grader.reads(rule).tools for case in sample for rule in case.rules}
 
     def improve(self, start: Habit) -> Iterator[Habit]:
         """Habits that are better and better on the sample, the best one last."""
@@ -283,7 +199,7 @@ class _Search:
             if base is not None and number not in acts:
                 grade = base.grades[number]
             else:
-                grade = grade_habit(self._environment, case, habit)
+                grade = self._grader.grade(case, habit)
                 self.trials -= 1
             grades.append(grade)
             failed += not grade.passed

@@ -35,7 +35,7 @@ from lawtrace.environments.spec import (
 )
 from lawtrace.environments.spec.compliance import AUDIT_LOG
 from lawtrace.environments.spec.state import decode_state
-from lawtrace.solver.habits.search import HabitCase
+from lawtrace.solver.habits.grading import HabitCase
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 

@@ -1,6 +1,7 @@
 """The best habit: found by composition, the same for the same tasks, and none where a fact decides."""
 
-from lawtrace.solver.habits.search import SAMPLE, find_habits, score_habit, spread_sample
+from lawtrace.solver.habits.grading import Grader
+from lawtrace.solver.habits.search import SAMPLE, find_habits, spread_sample
 from tests.support.parcel_office import DECLARED, INSURED, OFFICE, RECORDED, TRULY, send_all
 
 
@@ -35,7 +36,7 @@ def test_habit_passes_one_side_of_a_contrast() -> None:
     sides = [send_all(kind, rules=(DECLARED, *TRULY), name=kind) for kind in ("fragile", "sturdy")]
     best = find_habits(OFFICE, sides)[0]
     assert len(best.passed) == 1
-    assert score_habit(OFFICE, sides, best.habit).passed == best.passed
+    assert Grader(OFFICE).score(sides, best.habit).passed == best.passed
 
 
 def test_same_tasks_give_the_same_habits() -> None:
