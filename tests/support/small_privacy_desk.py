@@ -163,7 +163,11 @@ def rules() -> tuple[Rule, ...]:
 
 def not_kept(calls: Sequence[Call | int], changes: Changes | None = None) -> set[str]:
     """The ids of the rules that a session with these calls does not keep."""
-    session = play(calls, changes)
+    return broken(play(calls, changes))
+
+
+def broken(session: Session) -> set[str]:
+    """The ids of the rules that a session does not keep."""
     monitor = Monitor({rule.id: rule.compiled for rule in rules()})
     monitor.run(session.events)
     return {rule for rule, status in monitor.statuses(session.end).items() if status.ending != "kept"}

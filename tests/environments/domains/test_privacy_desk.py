@@ -2,17 +2,21 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER, RIGHTS
+from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.formats import read_legal_text
 from lawtrace.environments.regulations.regulation import load_regulation
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.spec.state import State
+from tests.support.privacy_officer import Officer
 from tests.support.published import DATA, published_text
 from tests.support.small_privacy_desk import (
     ACCESS,
@@ -35,6 +39,7 @@ from tests.support.small_privacy_desk import (
     Changes,
     ask_for_proof,
     before,
+    broken,
     changed,
     not_kept,
     of,
@@ -185,6 +190,48 @@ def test_both_sides_of_each_fact_occur(seed: int) -> None:
     for fact in ENVIRONMENT.facts:
         rows = [row for state in states for row in state.rows(fact.entity.table)]
         assert {*fact.values} <= {row.values[fact.field] for row in rows}, fact.name
+
+
+@pytest.mark.slow
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_careful_officer_complies_in_every_state(seed: int) -> None:
+    """Every wish has a lawful end: it is done, or declined on a ground that holds."""
+    random = Random(seed)
+    state = ENVIRONMENT.populate(random)
+    for case in [row.values for row in state.rows("cases")]:
+        officer = Officer(state)
+        officer.handle(case, **_wish(case, state, random))
+        assert broken(officer.session) == set(), case["matter"]
+    for incident in [row.values for row in state.rows("incidents")]:
+        officer = Officer(state)
+        officer.close(incident["system"])
+        assert broken(officer.session) == set()
+
+
+def _wish(case: Mapping[str, Json], state: State, random: Random) -> dict[str, Json]:
+    """What a colleague says of a case beside its matter."""
+    record = next(row.values for row in state.rows("records") if row.values["case_id"] == case["case_id"])
+    having = {row.values["partner_id"] for row in state.rows("disclosures") if row.values["case_id"] == case["case_id"]}
+    partners = [
+        row.values["partner_id"]
+        for row in state.rows("partners")
+        if row.values["reach"] == "active" and row.values["partner_id"] not in having
+    ]
+    match case["matter"]:
+        case "access":
+            return {"form": "readable"}
+        case "portability":
+            return {"form": "machine-readable"}
+        case "rectification":
+            return {"correction": record["claimed"]}
+        case "billing":
+            return {"amount": random.randint(300, record["cost"]) / 100}
+        case "passing on":
+            assume(partners)
+            return {"partner_id": random.choice(partners)}
+        case _:
+            return {}
 
 
 LAW = "regulations/gdpr_2016-679_consolidated_2016-05-04_en.fmx4.xml"
