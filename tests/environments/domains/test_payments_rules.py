@@ -1,6 +1,7 @@
 """Each rule of the payments environment: calls that keep it and calls that break it, run by the simulator.
 
 A case is a list of calls and pauses (seconds), with changes of the small state. Only the rule under test is judged.
+Each fact has a whole program, judged by all rules, that is lawful with one value and unlawful with another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -594,3 +595,120 @@ def test_every_rule_has_a_case() -> None:
 def test_a_rule_says_what_the_law_says(case: Case) -> None:
     assert is_kept(case.rule, case.kept, case.state)
     assert not is_kept(case.rule, case.broken, case.state if case.otherwise is None else case.otherwise)
+
+
+SMALL: dict[str, Json] = {"payee_id": SHOP, "amount": 30.0}
+BEGUN: list[Step] = [FILE, SHOP_RECORD, FIND_PHONE, SHOW]
+AUTHENTICATED: list[Step] = [*BEGUN, CODE, PAY, SCREEN]
+BY_FINGER: list[Step] = [
+    *BEGUN,
+    call("AuthenticatePayment", **{**LINKED, "second_element": "fingerprint"}),
+    PAY,
+    SCREEN,
+]
+OF_LOW_VALUE: list[Step] = [
+    FILE,
+    SHOP_RECORD,
+    call("ApplyExemption", **SMALL, ground="low value"),
+    call("SendPayment", account_id="AC-1", **SMALL),
+    call("ScreenPayment", **SMALL),
+]
+TO_TRUSTED: list[Step] = [FILE, SHOP_RECORD, SCREEN, TRUSTED, PAY]
+TO_OWN: list[Step] = [FILE, SHOP_RECORD, SCREEN, OWN, PAY]
+UNBLOCKING: list[Step] = [
+    FILE,
+    TRAVEL_FILE,
+    FIND_PHONE,
+    call("AuthenticateCustomer", **{**SIGN_IN, "action": "unblock a card"}),
+    UNBLOCKED,
+]
+IN_TIME: list[Step] = [RENT_FILE, call("CancelOrder", order_id=RENT)]
+AGREED: list[Step] = [
+    GYM_FILE,
+    asks(GYM, "payee's institution"),
+    asks(GYM, "payee"),
+    call("CancelOrder", order_id=GYM),
+]
+REFUNDED: list[Step] = [CLAIM, LOG, finding(HOTEL, "unauthorised"), REFUND]
+TOO_MUCH: list[Step] = [
+    CARS_CLAIM,
+    CARS_LOG,
+    finding(CARS, "more than could be expected"),
+    call("RefundTransaction", transaction_id=CARS),
+]
+SUSPECTED: list[Step] = [
+    call("FindTransaction", description="Halcyon"),
+    CLAIM,
+    LOG,
+    decline(HOTEL_NAME, "suspected fraud"),
+    call("ReportFraudGrounds", transaction_id=HOTEL),
+]
+ASKED_AGAIN: list[Step] = [FILE, PROVIDER_FILE, FIND_PHONE, FOR_PROVIDER, SHARED]
+TRUST: Place = ("payees", SHOP, "trusted")
+HOLDER: Place = ("payees", SHOP, "held_by")
+SAME: Place = ("payees", SHOP, "same_institution")
+TAPS: Place = ("cards", BLUE, "contactless_count")
+TAPPED_SUM: Place = ("cards", BLUE, "contactless_total")
+PROOF: Place = ("transactions", HOTEL, "evidence")
+
+FACTS: dict[str, tuple[list[Step], Mapping[Place, Json], Mapping[Place, Json]]] = {
+    "status of a device": (AUTHENTICATED, {}, {("devices", "DV-1", "status"): "reported lost"}),
+    "failed attempts in a row": (AUTHENTICATED, {FAILURES: 4}, {FAILURES: 5}),
+    "state of the password": (AUTHENTICATED, {}, {PASSWORD: STOLEN}),
+    "fingerprint": (BY_FINGER, {}, {FINGER: "not enrolled"}),
+    "last authenticated view": ([FILE, QUARTER], {}, {LAST_VIEW: "2025-05-19"}),
+    "open incident": (
+        [FILE, QUARTER],
+        {("security_file", "current", "incident"): "minor"},
+        {("security_file", "current", "incident"): "major"},
+    ),
+    "remote payments since the last authentication": (OF_LOW_VALUE, {TOTAL: 97.3, COUNT: 6}, {TOTAL: 112.8, COUNT: 6}),
+    "number of remote payments": (OF_LOW_VALUE, {TOTAL: 112.8, COUNT: 5}, {TOTAL: 112.8, COUNT: 6}),
+    "payee on the trusted list": (TO_TRUSTED, {TRUST: True}, {TRUST: False}),
+    "holder of the payee's account": (
+        TO_OWN,
+        {HOLDER: "the customer", SAME: True},
+        {HOLDER: "someone else", SAME: True},
+    ),
+    "payee's account with this institution": (
+        TO_OWN,
+        {HOLDER: "the customer", SAME: True},
+        {HOLDER: "the customer", SAME: False},
+    ),
+    "signs of fraud": (TO_TRUSTED, {TRUST: True}, {TRUST: True, ("payees", SHOP, "suspicious"): True}),
+    "payments to the payee forbidden": (AUTHENTICATED, {}, {("payees", SHOP, "restriction"): "frozen, may be told"}),
+    "status of a card": ([BLUE_FILE, TAPPED], {}, {("cards", BLUE, "status"): "reported lost"}),
+    "reason for the block": (UNBLOCKING, {}, {("cards", TRAVEL, "reason_persists"): True}),
+    "wrong PINs in a row": (
+        [BLUE_FILE, PIN, TAPPED],
+        {("cards", BLUE, "pin_failures"): 2},
+        {("cards", BLUE, "pin_failures"): 5},
+    ),
+    "contactless sum": ([BLUE_FILE, TAPPED], {TAPPED_SUM: 146.75, TAPS: 7}, {TAPPED_SUM: 163.2, TAPS: 7}),
+    "contactless payments": ([BLUE_FILE, TAPPED], {TAPPED_SUM: 163.2, TAPS: 4}, {TAPPED_SUM: 163.2, TAPS: 7}),
+    "day on which an order is due": (IN_TIME, {}, {("orders", RENT, "due"): "2026-03-06"}),
+    "institution agrees to a late revocation": (AGREED, {}, {("orders", GYM, "institution_agrees"): False}),
+    "payee agrees to a late revocation": (AGREED, {}, {("orders", GYM, "payee_agrees"): False}),
+    "day of the debit": (REFUNDED, {}, {("transactions", HOTEL, "debited"): OLDER}),
+    "evidence of authorisation": (REFUNDED, {PROOF: "use of the card or password only"}, {PROOF: "full proof"}),
+    "consent at the debit": (
+        REFUNDED,
+        {PROOF: "full proof", ("transactions", HOTEL, "consent"): "withdrawn"},
+        {PROOF: "full proof", ("transactions", HOTEL, "consent"): "given"},
+    ),
+    "grounds to suspect fraud": (SUSPECTED, {("transactions", HOTEL, "fraud_grounds"): True}, {}),
+    "exact amount agreed": (TOO_MUCH, {}, {("transactions", CARS, "exact_amount_agreed"): True}),
+    "above expectation": (TOO_MUCH, {}, {("transactions", CARS, "above_expectation"): False}),
+    "ground of the claim": (REFUNDED, {}, {("transactions", HOTEL, "claim"): "payee took too much"}),
+    "consent to a provider": ([FILE, PROVIDER_FILE, SHARED], {}, {("providers", "PV-1", "consent"): "withdrawn"}),
+    "last authentication through a provider": ([FILE, PROVIDER_FILE, SHARED], {}, {PROVIDER_VIEW: "2025-05-19"}),
+    "evidence of misuse by a provider": (ASKED_AGAIN, {("providers", "PV-1", "evidence_of_misuse"): True}, {}),
+}
+"""For each fact a program, and changes of the small state with which it is lawful, and unlawful."""
+
+
+@pytest.mark.parametrize("fact", [fact.name for fact in ENVIRONMENT.facts])
+def test_a_fact_decides_what_is_lawful(fact: str) -> None:
+    steps, lawful, unlawful = FACTS[fact]
+    assert [rule for rule in RULES if not is_kept(rule, steps, lawful)] == []
+    assert [rule for rule in RULES if not is_kept(rule, steps, unlawful)]
