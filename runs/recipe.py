@@ -34,11 +34,12 @@ from lawtrace.agents.roles.executor import Briefing
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.schemas.attempt_rows import ActingMode
-from lawtrace.runs.schemas.task_rows import TaskVariant
+from lawtrace.runs.schemas.task_rows import TaskMode, TaskVariant
 from lawtrace.solver.masking.instructions import STYLES, Style
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceMode
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
 from lawtrace.solver.shield import ShieldMode
 
 Name = TypeVar("Name", bound=str)
@@ -105,6 +106,8 @@ class RuleOptions(RecipePart):
 class TaskOptions(RecipePart):
     """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates.
 
+    ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
+    sides count as tasks, and their length follows from the request.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
     ``variants``: authorized tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
     pairs of each.
@@ -113,9 +116,13 @@ class TaskOptions(RecipePart):
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     length: int = Field(default=8, ge=2, le=400)
-    trace_mode: TraceMode = "tasks"
+    trace_mode: TaskMode | None = None
     variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)
     constraints: TraceConstraints = NO_CONSTRAINTS
+
+    def mode_in(self, environment: Environment) -> TaskMode:
+        """What traces are made for in this environment."""
+        return self.trace_mode or ("contrasts" if environment.facts else "tasks")
 
 
 class ConversationOptions(RecipePart):

@@ -16,8 +16,7 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.schemas.attempt_rows import ActingMode
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
-from lawtrace.solver.planner.trace_spec import TraceMode
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TaskMode
 from lawtrace.solver.shield import ShieldMode
 
 Values = Mapping[str, object]
@@ -88,7 +87,7 @@ FLAGS: Mapping[str, _Flag] = {
         Annotated[int | None, typer.Option(min=2, help="Calls in each trace; default: 8.")], _sets("tasks.length")
     ),
     "trace_mode": _Flag(
-        Annotated[TraceMode | None, typer.Option(help="What the traces are for.")], _sets("tasks.trace_mode")
+        Annotated[TaskMode | None, typer.Option(help="What the traces are for.")], _sets("tasks.trace_mode")
     ),
     "require": _Flag(
         Annotated[list[str] | None, typer.Option(help="Tool that every trace must call. Repeatable.")],

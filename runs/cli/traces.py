@@ -42,11 +42,13 @@ def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl")
     rows = run_stages(recipe, out, "traces synthesize", work, sandbox=False, models=extracts)
     TRACES.write(out, rows)
     environment = load_recipe_environment(recipe).environment
+    mode = recipe.tasks.mode_in(environment)
+    length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     print_outcome(
         {"traces": len(rows), "atc": coverage.atc, "critical": coverage.critical_share},
-        f"{counted(len(rows), 'trace')} of {counted(recipe.tasks.length, 'call')}, "
-        f"trace mode {recipe.tasks.trace_mode}: ATC {coverage.atc:.1%} "
+        f"{counted(len(rows), 'trace')}{length}, "
+        f"trace mode {mode}: ATC {coverage.atc:.1%} "
         f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}.",
         as_json=as_json,
         out=out,

@@ -208,12 +208,15 @@ def coverage_lines(
     recipe: Recipe,
     baseline: ModelBaseline | None = None,
 ) -> tuple[CoverageLine, ...]:
-    """The coverage of the reference traces and the ceilings of both trace modes (P Table 2).
+    """The coverage of the reference traces and the ceilings of both trace modes (P Table 2); none for contrast pairs.
 
     Traces of the mode *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
     round.
     """
-    modes = TRACE_MODES if recipe.tasks.trace_mode == "tasks" else (recipe.tasks.trace_mode,)
+    made_for = recipe.tasks.mode_in(environment)
+    if made_for == "contrasts":
+        return ()
+    modes = TRACE_MODES if made_for == "tasks" else (made_for,)
     traces = [[call.event for call in task.calls] for task in tasks]
     return tuple(
         CoverageLine(
@@ -245,7 +248,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         **({} if recipe.tools == "all" else {"tools offered": ", ".join(recipe.tools)}),
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
-        "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, trace mode {recipe.tasks.trace_mode}",
+        "tasks": f"{recipe.tasks.count}, trace mode {recipe.tasks.trace_mode or 'default'}",
         **_trace_constraints(recipe),
         "task variants": ", ".join(recipe.tasks.variants),
         "maximum rounds": str(recipe.conversation.rounds),

@@ -24,8 +24,35 @@ TASK_VARIANTS: tuple[TaskVariant, ...] = ("authorized", "denied")
 """Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
 
 
+TaskMode = TraceMode | Literal["contrasts"]
+"""What traces are made for: a trace mode, or contrast pairs."""
+
+
 class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Contrast(_Row):
+    """What makes a contrast pair: one field of one row of the initial state.
+
+    Attributes:
+        pair: the id of the pair; its two sides have the same.
+        fact: the name of the fact that differs.
+        table, key, field: where it is.
+        value: on this side, as JSON; ``other``: on the other side.
+        declined: why nothing lawful does what is asked on this side, one obstacle each; empty where something does.
+        longest: up to how many calls that is proved; None where something lawful does it.
+    """
+
+    pair: str
+    fact: str
+    table: str
+    key: str
+    field: str
+    value: Json
+    other: Json
+    declined: tuple[str, ...] = ()
+    longest: int | None = None
 
 
 class CallRow(_Row):
@@ -36,18 +63,27 @@ class CallRow(_Row):
 
 
 class TraceRow(_Row):
-    """A reference trace with its initial and final state."""
+    """A reference trace with its initial and final state. The sides of a contrast pair follow each other, and the first
+    carries the request out."""
 
     schema_version: Literal["lawtrace.trace/2"] = "lawtrace.trace/2"
     id: str
     environment: str
-    mode: TraceMode
+    mode: TaskMode
     initial_state: StateRow
     calls: tuple[CallRow, ...]
     final_state: StateRow
+    contrast: Contrast | None = None
 
     @classmethod
-    def of(cls, id: str, environment: Environment, mode: TraceMode, trace: Trace) -> "TraceRow":  # noqa: A002
+    def of(
+        cls,
+        id: str,  # noqa: A002
+        environment: Environment,
+        mode: TaskMode,
+        trace: Trace,
+        contrast: Contrast | None = None,
+    ) -> "TraceRow":
         return cls(
             id=id,
             environment=environment.name,
@@ -55,6 +91,7 @@ class TraceRow(_Row):
             initial_state=encode_state(trace.initial, environment.entities),
             calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
             final_state=encode_state(trace.final, environment.entities),
+            contrast=contrast,
         )
 
     def trace(self, environment: Environment) -> Trace:
@@ -95,7 +132,8 @@ class _TaskFields(_Row):
     initial_state: StateRow
     target_state: StateRow
     calls: tuple[CallRow, ...] = ()
-    authorized_calls: tuple[CallRow, ...] = ()
+    asked_calls: tuple[CallRow, ...] = ()
+    contrast: Contrast | None = None
     program: str
     literal: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]
@@ -124,7 +162,8 @@ class Task(_TaskFields):
         source: ``synthesized``, or the publication of an imported task.
         applicable: the ids of the rules that are triggered on the reference trace.
         calls: the reference trace; empty for an imported task.
-        authorized_calls: for a denied session, the reference trace of its authorized twin.
+        asked_calls: where the reference declines what is asked, the trace that the request was made from.
+        contrast: the contrast pair that the task is a side of; None if it is in none.
         program: the reference program, printed from the trace.
         literal: style -> the literal program, which makes only the requested calls.
         rounds: style -> number of rounds of its conversation.
@@ -170,9 +209,14 @@ class Task(_TaskFields):
 
     @property
     def requested(self) -> tuple[PlannedCall, ...]:
-        """The calls of the trace that the request was made from; in a denied session not the reference."""
-        calls = self.authorized_calls or self.calls
+        """The calls of the trace that the request was made from; not the reference where that declines it."""
+        calls = self.asked_calls or self.calls
         return tuple(PlannedCall(call.event, call.origins) for call in calls)
+
+    @property
+    def declined(self) -> bool:
+        """Whether the reference declines what is asked, because there is no lawful way to do it."""
+        return bool(self.asked_calls)
 
     @property
     def scenario(self) -> str:

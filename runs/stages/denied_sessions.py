@@ -91,7 +91,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
                 verdict.rule for verdict in judge_rules(rules, session.events, (), end=session.end) if verdict.triggered
             ),
             "calls": (CallRow(event=asked.event, origins={}),),
-            "authorized_calls": task.calls,
+            "asked_calls": task.calls,
             "program": print_program(environment, [asked]),
         }
     )

@@ -127,7 +127,7 @@ def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
         "seed": inputs.recipe.seed,
         "count": options.count + options.spare,
         "length": options.length,
-        "trace_mode": options.trace_mode,
+        "trace_mode": options.mode_in(inputs.domain.environment),
         "constraints": options.constraints,
     }
 
@@ -140,7 +140,7 @@ async def _synthesize(context: StageContext, products: Products) -> Made:
             lambda: synthesize_traces(
                 context.domain.environment,
                 products[RULES],
-                mode=options.trace_mode,
+                mode=options.mode_in(context.domain.environment),
                 length=options.length,
                 count=count,
                 seed=recipe.seed,

@@ -11,9 +11,10 @@
     needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
                    the calls that an instruction asks for
 
-For a denied session, *triggered* requires that continuing breaks a rule; *something* and *needed* do not apply (nothing
-may change, and stopping without having asked is correct too); *distinct* compares tasks of the same variant; and the
-checks of the instruction use the trace that the request was made from.
+Where the reference declines, *triggered* requires that doing what is asked breaks a rule, and the checks of the
+instruction use the trace that the request was made from. For a denied session, *something* and *needed* do not apply
+(nothing may change, and stopping without having asked is correct too), and *distinct* compares tasks of the same
+variant. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
 model as independent reader decides it. An imported task does not record which values come from the user, so *complete*
@@ -139,7 +140,7 @@ async def check_tasks(
 def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
     initial = task.initial(environment)
     ran = run_program(jail, environment, initial, task.program, {})
-    if task.variant == "denied":
+    if task.declined:
         session = Session(environment, initial)
         done = [(session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested]
         return _ExaminedTask(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
@@ -167,9 +168,11 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
             what = "breaks" if verdict.broken else "leaves undetermined"
             detail = verdict.explanation or verdict.undetermined
             yield _failed("reference", f"the program {what} {verdict.rule}: {detail}")
+    if task.declined and not any(
+        verdict.broken for verdict in judge_rules(task.rules, one.trace.events, (), end=ran.end)
+    ):
+        yield _failed("triggered", "doing what is asked breaks no rule, although the reference declines it")
     if task.variant == "denied":
-        if not any(verdict.broken for verdict in judge_rules(task.rules, one.trace.events, (), end=ran.end)):
-            yield _failed("triggered", "continuing as if authorization had been granted breaks no rule")
         return
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
     if not triggered:
@@ -255,12 +258,14 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
     by_text: dict[tuple[TaskVariant, Style, str], str] = {}
     for one in examined:
         task, findings = one.task, list[QualityFinding]()
-        events = one.ran.events if task.variant == "authorized" else one.trace.events
-        calls = repr([(event.tool, sorted(event.arguments.items())) for event in events])
+        events = one.trace.events if task.declined else one.ran.events
+        state = "" if task.contrast is None else f"{task.contrast.value} "
+        calls = state + repr([(event.tool, sorted(event.arguments.items())) for event in events])
         if (twin := by_calls.setdefault((task.variant, calls), task.id)) != task.id:
             findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
+        unit = task.id if task.contrast is None else task.contrast.pair
         for style in task.styles:
-            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), task.id)) != task.id:
+            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), unit)) != unit:
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}", style))
         found[task.id] = findings
     return found
@@ -269,7 +274,7 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
 def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     if one.task.variant == "denied":
         return
-    calls = one.trace.calls
+    calls = one.task.planned or one.trace.calls
 
     def breaks_a_rule(calls: Sequence[PlannedCall]) -> bool:
         session = replay(environment, one.trace.initial, calls)
@@ -280,5 +285,5 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
         if tool in environment.compliance_tools and not breaks_a_rule(drop_calls(calls, [number])):
             yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
     for style in one.task.styles:
-        if not breaks_a_rule(requested_calls(environment, one.trace.initial, calls, style)):
+        if not breaks_a_rule(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)

@@ -64,12 +64,12 @@ async def build_tasks(
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
 
     Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
-    tasks.
+    tasks. The sides of a contrast pair share their instructions, and are accepted together.
     """
     for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
     built = BuiltTasks()
-    waiting = iter(traces)
+    waiting = iter(_units(traces))
     slots = asyncio.Semaphore(concurrency)
     write = partial(
         write_instruction,
@@ -80,30 +80,48 @@ async def build_tasks(
         evaluator=evaluator,
     )
     while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
-        pairs = await gather(_write_pair(environment, row, write, variant, slots) for row in wave)
-        for row, pair in zip(wave, pairs, strict=True):
-            await run_in_worker_thread(partial(_accept_pair, built, environment, rules, row, pair, jail))
-            on_task()
+        pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
+        for rows, pair in zip(wave, pairs, strict=True):
+            await run_in_worker_thread(partial(_accept_pair, built, environment, rules, rows, pair, jail))
+            for _ in rows:
+                on_task()
     return built
 
 
+Unit = tuple[TraceRow, ...]
+"""The traces of one request: one, or the two sides of a contrast pair, of which the first carries the request out."""
+
+
+def _units(traces: Sequence[TraceRow]) -> list[Unit]:
+    """The traces by request; of a contrast pair only if both sides are there."""
+    units: dict[str, list[TraceRow]] = {}
+    for row in traces:
+        units.setdefault(row.id if row.contrast is None else f"pair {row.contrast.pair}", []).append(row)
+    return [tuple(rows) for rows in units.values() if rows[0].contrast is None or len(rows) == 2]
+
+
 def _next_wave(
-    built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[TraceRow], size: int
-) -> list[TraceRow]:
-    """The next usable traces; unusable ones are dropped and counted."""
-    wave: list[TraceRow] = []
-    while len(wave) < size and (row := next(waiting, None)) is not None:
-        reason = _unfit_reason(environment, rules, row.trace(environment))
+    built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[Unit], size: int
+) -> list[Unit]:
+    """The next usable requests for so many tasks; unusable ones are dropped and counted."""
+    wave: list[Unit] = []
+    while sum(map(len, wave)) < size and (rows := next(waiting, None)) is not None:
+        sides = [row.trace(environment) for row in rows]
+        found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
+        reason = next((reason for reason in found if reason is not None), None)
         if reason is None:
-            wave.append(row)
+            wave.append(rows)
         else:
-            built.traces += 1
-            built.dropped[reason] += 1
+            built.traces += len(rows)
+            built.dropped[reason] += len(rows)
     return wave
 
 
-def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str | None:
-    """Why a trace is unusable, as a reason for the funnel; None if it is usable."""
+def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace, asked: Trace) -> str | None:
+    """Why a trace is unusable, as a reason for the funnel; None if it is usable.
+
+    `asked`: the trace that the request is made from; another one for the second side of a contrast pair.
+    """
     if depends_on_order(environment, trace):
         return "no goal can say it: what it changes depends on the order"
     if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
@@ -117,7 +135,7 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace)
         if event.tool in environment.compliance_tools and not breaks_a_rule(drop_calls(trace.calls, [number])):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
-        if not breaks_a_rule(requested_calls(environment, trace.initial, trace.calls, style)):
+        if not breaks_a_rule(requested_calls(environment, asked.initial, asked.calls, style)):
             return f"no rule is broken by doing just what its {style} asks"
     return None
 
@@ -144,28 +162,31 @@ def _accept_pair(
     built: BuiltTasks,
     environment: Environment,
     rules: Sequence[Rule],
-    row: TraceRow,
+    rows: Unit,
     pair: dict[Style, InstructionResult],
     jail: Jail,
 ) -> None:
-    built.traces += 1
+    built.traces += len(rows)
     # A pair passes only if both of its instructions pass (P 4.2).
     rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
     if rejected:
-        built.dropped[rejected[0]] += 1
+        built.dropped[rejected[0]] += len(rows)
         return
     instructions: dict[Style, Instruction] = {
         style: written.instruction for style, written in pair.items() if written.instruction is not None
     }
-    trace = row.trace(environment)
-    if not compare_states(environment, trace.initial, trace.initial, trace.final):
-        built.dropped["nothing to do: target state equals initial state"] += 1
+    sides = [row.trace(environment) for row in rows]
+    if any(not compare_states(environment, side.initial, side.initial, side.final) for side in sides):
+        built.dropped["nothing to do: target state equals initial state"] += len(rows)
         return
     for written in pair.values():
         built.rounds[written.rounds] += 1
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
-    built.references.append(row)
-    built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
+    built.references += rows
+    built.tasks += [
+        _task(environment, rules, row, side, sides[0], instructions, rounds, jail)
+        for row, side in zip(rows, sides, strict=True)
+    ]
 
 
 def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
@@ -187,6 +208,7 @@ def _task(
     rules: Sequence[Rule],
     row: TraceRow,
     trace: Trace,
+    asked: Trace,
     instructions: dict[Style, Instruction],
     rounds: dict[Style, int],
     jail: Jail,
@@ -208,12 +230,18 @@ def _task(
         applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
         initial_state=row.initial_state,
         target_state=encode_state(trace.final, environment.entities),
-        calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+        calls=_call_rows(trace),
+        asked_calls=_call_rows(asked) if row.contrast is not None and row.contrast.declined else (),
+        contrast=row.contrast,
         program=program,
         literal={
-            style: print_program(environment, requested_calls(environment, trace.initial, trace.calls, style))
+            style: print_program(environment, requested_calls(environment, asked.initial, asked.calls, style))
             for style in STYLES
         },
         instructions=instructions,
         rounds=rounds,
     )
+
+
+def _call_rows(trace: Trace) -> tuple[CallRow, ...]:
+    return tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls)

@@ -1,8 +1,9 @@
 """Lawful completions of a request: the calls that a user asks for, with the compliance calls that the rules need.
 
-The requested calls are given, in order and with their arguments. Z3 chooses at each step the next of them or any
-compliance call with any arguments, and keeps all rules (`lawtrace.solver.smt.sequence_encoding`). The number of steps
-grows from that of the request, so a completion is as short as possible and has no needless call. Where none exists up
+The requested calls are given, in order and with their arguments. Z3 chooses at each step the next of them or a
+compliance call with any arguments, and keeps all rules (`lawtrace.solver.smt.sequence_encoding`). Compliance tools take
+part once something that stands in the way is about them. The number of steps grows from that of the request, so a
+completion has no needless call. Where none exists up
 to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a trace: it
 changes nothing that was asked for, and tells the user.
 """
@@ -23,6 +24,7 @@ from lawtrace.solver.ltlf import Atom, compile_formula, parse
 from lawtrace.solver.ltlf.metric import MetricRule
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import plain_chooser
+from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state, rename
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.call_encoding import Obstacle
@@ -54,7 +56,7 @@ class Completer:
         self._rules: Final = {rule.id: rule.compiled for rule in rules}
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
         self._use: Final = SolverUse() if use is None else use
-        self._compliance: Final = tuple(sorted(environment.compliance_tools))
+        self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
         self._chooser: Final = plain_chooser(environment)
 
     def complete(
@@ -64,71 +66,75 @@ class Completer:
 
         `most`: how many calls may be added.
         """
-        tools = (*dict.fromkeys(call.event.tool for call in requested), *self._compliance)
         demands: dict[str, CompiledRule] = {
-            "the request": compile_formula(parse(_in_order(requested, self._compliance)))
+            "the request": compile_formula(parse(_in_order(requested, sorted(self._environment.compliance_tools))))
         }
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
+        tools = tuple(dict.fromkeys(call.event.tool for call in requested))
         return self._shortest(initial, requested, tools, demands, len(requested), most)
 
     def decline(
-        self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
+        self,
+        initial: State,
+        requested: Sequence[PlannedCall],
+        most: int = MAX_ADDED_CALLS,
+        *,
+        other_than: Trace | None = None,
     ) -> Trace | Impossible | None:
         """The shortest compliant trace that tells the user why the request is declined; None if Z3 does not decide.
 
-        It makes no requested change, and no look-ups of its own but those of the request and of compliance tools.
+        It makes no requested change, and no look-ups but those of the request and of compliance tools.
+
+        Args:
+            most: how many calls may be added to the look-ups of the request.
+            other_than: a refusal whose reason may not be given again.
         """
         assert self._environment.declines is not None
-        declines = self._environment.declines
+        declines = self._environment.tools[self._environment.declines]
+        told = str(Atom(declines.name))
+        demanded = {"one refusal": f"F {told} & G({told} -> WX G !{told})"}
         reading = [call for call in requested if not self._environment.tools[call.event.tool].written_tables]
-        told = str(Atom(declines))
-        once = f"F {told} & G({told} -> WX G !{told})"
-        demands: dict[str, CompiledRule] = {"one refusal": compile_formula(parse(once))}
         for tool in dict.fromkeys(call.event.tool for call in reading):
             some = " | ".join(_atom(call) for call in reading if call.event.tool == tool)
-            demands[f"{tool} as asked"] = compile_formula(parse(f"G({Atom(tool)} -> {some})"))
-        tools = (declines, *dict.fromkeys(call.event.tool for call in reading), *self._compliance)
+            demanded[f"{tool} as asked"] = f"G({Atom(tool)} -> {some})"
+        if other_than is not None:
+            given = next(event.arguments for event in other_than.events if event.tool == declines.name)
+            reasons = [name for p in declines.parameters if isinstance(p.type, Choice) and (name := p.name) in given]
+            if not reasons:
+                return Impossible(0, ())
+            same = " and ".join(f"{name} == {_literal(given[name])}" for name in reasons)
+            demanded["another reason"] = f"G !{told}({same})"
+        demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
+        tools = (declines.name, *dict.fromkeys(call.event.tool for call in reading))
         return self._shortest(initial, reading, tools, demands, 1, len(reading) + most)
-
-    def other_reason(self, initial: State, requested: Sequence[PlannedCall], declined: Trace) -> Trace | None:
-        """A refusal that gives another reason, no longer than the trace; None if the reason is the only one."""
-        declines = self._environment.declines
-        assert declines is not None
-        told = next(event for event in declined.events if event.tool == declines)
-        reasons = [p.name for p in self._environment.tools[declines].parameters if isinstance(p.type, Choice)]
-        if not reasons:
-            return None
-        given = " and ".join(f"{name} == {_literal(told.arguments[name])}" for name in reasons)
-        other = Rule(id="another reason", formula=f"G !{Atom(declines)}({given})")
-        completer = Completer(self._environment, (), use=self._use)
-        completer._rules.update(self._rules)
-        completer._encoded.update({**self._encoded, other.id: other.encodable})
-        found = completer.decline(initial, requested, len(declined.calls))
-        return found if isinstance(found, Trace) else None
 
     def _shortest(
         self,
         initial: State,
         requested: Sequence[PlannedCall],
-        tools: Sequence[str],
+        tools: tuple[str, ...],
         demands: Mapping[str, CompiledRule],
         least: int,
         most: int,
     ) -> Trace | Impossible | None:
-        world = _narrowed(self._environment, requested)
-        encoding = SequenceEncoding(world, self._encoded, initial, self._use)
-        conflict = None
-        for length in range(least, least + most + 1):
+        encoding = SequenceEncoding(_narrowed(self._environment, requested), self._encoded, initial, self._use)
+        length, last = least, least + most
+        while True:
             match encoding.plan(length, tools, demands):
                 case None:
                     return None
-                case SequenceConflict() as conflict:
-                    continue
                 case chosen, solved:
                     return self._replayed(initial, requested, chosen, solved)
-        assert conflict is not None
-        return Impossible(conflict.length, tuple(o for o in conflict.obstacles if o.text not in demands))
+                case SequenceConflict(_, found):
+                    obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
+                    further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
+                    if further:
+                        tools = (*tools, *sorted(further))
+                    elif length == last:
+                        return Impossible(length, obstacles)
+                    else:
+                        length += 1
 
     def _replayed(
         self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence

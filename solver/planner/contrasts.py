@@ -5,9 +5,8 @@ longer do, and the other side is solved anew: with other calls, or, where no law
 is kept if the calls of neither side are right on the other, so no program that ignores the fact is right on both.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -16,6 +15,7 @@ from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, replay
 
@@ -53,19 +53,15 @@ class ContrastSearch:
 
     def __init__(self, environment: Environment, rules: Sequence[Rule], completer: Completer) -> None:
         self._environment: Final = environment
-        self._rules: Final = {rule.id: rule.compiled for rule in rules}
+        self._rules: Final = {rule.id: (tools_named(rule.parsed), rule.compiled) for rule in rules}
         self._completer: Final = completer
 
-    def pairs(
-        self, initial: State, requested: Sequence[PlannedCall], random: Random, facts: Sequence[Fact]
-    ) -> Iterator[ContrastPair]:
-        """The pairs of a request, in random order of the facts; none if it cannot be carried out lawfully here."""
+    def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
+        """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
         granted = self._completer.complete(initial, requested)
         if not isinstance(granted, Trace) or len(granted.calls) == len(requested):
             return
-        changes = list(changed_facts(initial, facts))
-        random.shuffle(changes)
-        for changed, state in changes:
+        for changed, state in changed_facts(initial, facts):
             pair = self._pair(changed, state, requested, granted)
             if pair is not None:
                 yield pair
@@ -80,10 +76,14 @@ class ContrastSearch:
         if isinstance(other, Impossible) and self._environment.declines is not None:
             declined = other
             other = self._completer.decline(state, requested)
-            if isinstance(other, Trace) and self._completer.other_reason(state, requested, other) is not None:
-                return None  # nothing says which reason is to be given
+            if isinstance(other, Trace):
+                second = self._completer.decline(state, requested, len(other.calls), other_than=other)
+                if not isinstance(second, Impossible):
+                    return None  # nothing says which reason is to be given
         if not isinstance(other, Trace) or self._is_right(granted.initial, other.calls, granted.final):
             return None
+        if len(other.calls) <= len(requested) and declined is None:
+            return None  # doing just what is asked is right there
         return ContrastPair(changed, tuple(requested), granted, other, declined)
 
     def _complete(self, initial: State, calls: Sequence[PlannedCall]) -> bool:
@@ -96,7 +96,8 @@ class ContrastSearch:
         session = replay(self._environment, initial, calls)
         if len(session.events) < len(calls) or not all(event.completed for event in session.events):
             return False
-        monitor = Monitor(self._rules)
+        called = {event.tool for event in session.events}
+        monitor = Monitor({name: rule for name, (named, rule) in self._rules.items() if named & called})
         monitor.run(session.events)
         if set(monitor.final_statuses().values()) - {"kept"}:
             return False
@@ -118,8 +119,3 @@ def changed_facts(initial: State, facts: Sequence[Fact]) -> Iterator[tuple[Chang
                 other = Row({**row.values, fact.field: value}, row.present)
                 state = initial.with_table(table, (*rows[:number], other, *rows[number + 1 :]))
                 yield ChangedFact(fact, row.values[fact.entity.key], before, value), state
-
-
-def count_by_fact(pairs: Sequence[ContrastPair]) -> Mapping[str, int]:
-    """How many pairs turn on each fact."""
-    return {name: sum(p.changed.fact.name == name for p in pairs) for name in {p.changed.fact.name for p in pairs}}

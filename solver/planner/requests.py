@@ -38,16 +38,35 @@ class RequestWriter:
             for table in environment.entities
         }
 
-    def draw(self, initial: State, changes: int, random: Random) -> tuple[PlannedCall, ...] | None:
-        """A request with that many changes; None if the draw leads nowhere."""
-        state = initial_search_state(self._environment, initial)
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The tools that a request can be about."""
+        return tuple(tool.name for tool in self._changes)
+
+    def draw(self, initial: State, tools: Sequence[str], random: Random) -> tuple[PlannedCall, ...] | None:
+        """A request for these changes, and for another one where a change is possible only after it.
+
+        None if no draw of a few leads anywhere.
+        """
+        for _ in range(REDRAWS):
+            named = [self._environment.tools[name] for name in tools]
+            calls = self._calls(named, initial_search_state(self._environment, initial), random)
+            if calls is not None and _is_purposeful(calls):
+                return calls
+        return None
+
+    def _calls(self, tools: Sequence[Tool], state: SearchState, random: Random) -> tuple[PlannedCall, ...] | None:
         calls: list[PlannedCall] = []
-        tools = random.sample(self._changes, changes) if len(self._changes) >= changes else list(self._changes)
         for tool in tools:
-            made = self._call(tool, state, calls, random, frozenset())
-            if made is None:
+            before = len(calls)
+            following = self._call(tool, state, calls, random, frozenset())
+            if following is None:
+                del calls[before:]
+                first = self._call(random.choice(self._changes), state, calls, random, frozenset())
+                following = None if first is None else self._call(tool, first, calls, random, frozenset())
+            if following is None:
                 return None
-            state = made
+            state = following
         return tuple(calls)
 
     def _call(
@@ -78,7 +97,14 @@ class RequestWriter:
         return None
 
 
-def is_purposeful(calls: Sequence[PlannedCall]) -> bool:
-    """Whether no two calls are the same, and a later call reads each look-up that the request makes for it."""
+def _is_purposeful(calls: Sequence[PlannedCall]) -> bool:
+    """Whether no call is made twice, and all calls are about the same rows: linked by the results that they read."""
     made = [(call.event.tool, repr(sorted(call.event.arguments.items()))) for call in calls]
-    return len(set(made)) == len(made)
+    if len(set(made)) < len(made):
+        return False
+    group = list(range(len(calls)))
+    for number, call in enumerate(calls):
+        for source in call.sources:
+            old, new = group[number], group[source]
+            group = [new if one == old else one for one in group]
+    return len(set(group)) == 1

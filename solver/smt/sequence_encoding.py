@@ -101,13 +101,13 @@ class SequenceEncoding:
         self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)
         if ranges is not None:
             self._calls.begin(self._opened(initial, ranges))
-        self._tools: tuple[str, ...] = ()
+        self._choices: tuple[tuple[str, ...], ...] = ()
 
     def solve(
         self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]
     ) -> SolvedSequence | SequenceConflict | None:
         """Arguments for the tools, as near to the wished ones as a greedy choice gets; None if Z3 does not decide."""
-        self._move_to(tools, wished)
+        self._move_to([(tool,) for tool in tools], wished)
         with _Scope(self._calls.solver):
             self._demand(self._calls.rules.kept_at_end)
             result = self._check()
@@ -145,26 +145,20 @@ class SequenceEncoding:
         self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool
     ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
         """`keep_first`: as many calls as possible are the first choice, not only those at the beginning."""
-        self._move_to((), ())
-        for step in choices:
-            self._calls.push(step)
-        self._tools = tuple(step[0] for step in choices)
-        try:
-            with _Scope(self._calls.solver):
-                self._demand(self._calls.rules.kept_at_end)
-                for name, demand in demands.items():
-                    truth = self._calls.rules.kept_at_end(demand)
-                    self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
-                result = self._check()
-                if result != z3.sat:
-                    return SequenceConflict(len(choices), self._calls.obstacles()) if result == z3.unsat else None
-                if keep_first:
-                    wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
-                    self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
-                found = self._first_possible()
-                return found, self._solution(found, [{} for _ in found])
-        finally:
-            self._move_to((), ())
+        self._move_to(choices, [{} for _ in choices])
+        with _Scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            for name, demand in demands.items():
+                truth = self._calls.rules.kept_at_end(demand)
+                self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
+            result = self._check()
+            if result != z3.sat:
+                return SequenceConflict(len(choices), self._calls.obstacles()) if result == z3.unsat else None
+            if keep_first:
+                wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
+                self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+            found = self._first_possible()
+            return found, self._solution(found, [{} for _ in found])
 
     def _first_possible(self) -> tuple[str, ...]:
         """At each step the first tool that leaves a solution. It is asserted."""
@@ -188,7 +182,7 @@ class SequenceEncoding:
 
         The others can keep theirs. There is a solution with open fields.
         """
-        self._move_to(tools, [{} for _ in tools])
+        self._move_to([(tool,) for tool in tools], [{} for _ in tools])
         with _Scope(self._calls.solver):
             self._demand(self._calls.rules.kept_at_end)
             kept = {str(literal) for literal in self._largest([one.fixed for one in self._fields])}
@@ -196,7 +190,7 @@ class SequenceEncoding:
 
     def allows(self, tools: Sequence[str], values: Mapping[tuple[str, int, str], Value]) -> bool:
         """Whether there are arguments if these fields have these values and the others their own."""
-        self._move_to(tools, [{} for _ in tools])
+        self._move_to([(tool,) for tool in tools], [{} for _ in tools])
         with _Scope(self._calls.solver):
             self._demand(self._calls.rules.kept_at_end)
             for one in self._fields:
@@ -206,15 +200,15 @@ class SequenceEncoding:
             fixed = [one.fixed for one in self._fields if (one.table, one.row, one.name) not in values]
             return self._check(*fixed) == z3.sat
 
-    def _move_to(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> None:
-        """Take steps back to the common beginning, then append the others."""
-        common = next((n for n, (a, b) in enumerate(zip(self._tools, tools, strict=False)) if a != b), None)
-        shared = min(len(self._tools), len(tools)) if common is None else common
-        for _ in self._tools[shared:]:
+    def _move_to(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> None:
+        """Take steps back to the common beginning, then append the others, each a call of one of some tools."""
+        common = next((n for n, (a, b) in enumerate(zip(self._choices, choices, strict=False)) if a != b), None)
+        shared = min(len(self._choices), len(choices)) if common is None else common
+        for _ in self._choices[shared:]:
             self._calls.pop()
-        for number, tool in enumerate(tools[shared:], shared):
-            self._calls.push((tool,), wished[number])
-        self._tools = tuple(tools)
+        for number, tools in enumerate(choices[shared:], shared):
+            self._calls.push(tools, wished[number])
+        self._choices = tuple(choices)
 
     def _demand(self, truth: Callable[[Rule], Value]) -> None:
         """Assert the rules that name a tool of the sequence, each with its selector.
@@ -239,14 +233,14 @@ class SequenceEncoding:
     def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> SequenceConflict:
         """The shortest beginning that no continuation helps. Steps are taken back to it."""
         found = SequenceConflict(length, obstacles)
-        while self._tools:
+        while self._choices:
             with _Scope(self._calls.solver):
                 self._demand(self._calls.rules.may_still_be_kept)
                 if self._check() != z3.unsat:
                     return found
-                found = SequenceConflict(len(self._tools), self._calls.obstacles())
+                found = SequenceConflict(len(self._choices), self._calls.obstacles())
             self._calls.pop()
-            self._tools = self._tools[:-1]
+            self._choices = self._choices[:-1]
         return found
 
     def _solution(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> SolvedSequence:

@@ -50,10 +50,10 @@ class SymbolicLogic:
         return self._ranges.get(variable.decl().name())
 
     def all(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=False, combine=z3.And)
+        return _fold_constants(truths, absorbing=False, combine=_conjunction)
 
     def any(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=True, combine=z3.Or)
+        return _fold_constants(truths, absorbing=True, combine=_disjunction)
 
     def negate(self, truth: Value) -> Value:
         return z3.Not(truth) if z3.is_expr(truth) else not truth
@@ -110,6 +110,19 @@ class SymbolicLogic:
         if value is None:
             raise TypeError("an absent value cannot meet an open one; give the term an 'otherwise'")
         return value
+
+
+def _conjunction(truths: Sequence[z3.BoolRef]) -> z3.BoolRef:
+    # z3.And compares the sorts of all operands first, which takes most of the time of an encoding.
+    context = truths[0].ctx
+    array = (z3.Ast * len(truths))(*(truth.as_ast() for truth in truths))
+    return z3.BoolRef(z3.Z3_mk_and(context.ref(), len(truths), array), context)
+
+
+def _disjunction(truths: Sequence[z3.BoolRef]) -> z3.BoolRef:
+    context = truths[0].ctx
+    array = (z3.Ast * len(truths))(*(truth.as_ast() for truth in truths))
+    return z3.BoolRef(z3.Z3_mk_or(context.ref(), len(truths), array), context)
 
 
 def _fold_constants(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:
