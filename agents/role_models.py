@@ -20,6 +20,10 @@ class RoleModels(Protocol):
 
     def prompt(self, role: str) -> Prompt: ...
 
+    def name_of(self, role: str) -> str:
+        """The name of the role's model in rows and event logs."""
+        ...
+
 
 class ConfiguredRoleModels:
     """One model for each role, as the recipe sets them.
@@ -53,7 +57,6 @@ class ConfiguredRoleModels:
         return self._prompts[role]
 
     def name_of(self, role: str) -> str:
-        """The name of the role's model in rows and event logs."""
         return self._clients.name_of(self._models[role], role)
 
 
@@ -65,3 +68,6 @@ class OfflineRoleModels:
 
     def prompt(self, role: str) -> Prompt:
         return DEFAULT_PROMPTS[role]
+
+    def name_of(self, role: str) -> str:
+        return "offline"

@@ -99,13 +99,23 @@ def drop_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[Pl
             continue
         kept.append(
             PlannedCall(
-                call.event, {name: _renumber_origin(origin, new_number) for name, origin in call.origins.items()}
+                call.event, {name: renumber_origin(origin, new_number) for name, origin in call.origins.items()}
             )
         )
     return tuple(kept)
 
 
-def _renumber_origin(origin: Origin, new_number: Mapping[int, int]) -> Origin:
+def without_call(calls: Sequence[PlannedCall], number: int) -> tuple[PlannedCall, ...]:
+    """The calls without one of them and those that read its result, directly or not."""
+    dropped = {number}
+    for later in range(number + 1, len(calls)):
+        if calls[later].sources & dropped:
+            dropped.add(later)
+    return drop_calls(calls, dropped)
+
+
+def renumber_origin(origin: Origin, new_number: Mapping[int, int]) -> Origin:
+    """The origin of an argument after calls have got other numbers."""
     if isinstance(origin, FromResults):
         return FromResults(tuple(FromResult(new_number[item.step], item.path) for item in origin.items))
     return FromResult(new_number[origin.step], origin.path) if isinstance(origin, FromResult) else origin

@@ -28,7 +28,7 @@ from lawtrace.agents.roles.instruction_roles import (
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Instruction, ReaderCall, Style, check_reader_calls, check_wording
+from lawtrace.solver.masking.instructions import Instruction, Style, check_reader_calls, check_wording
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.traces import Trace, literal_calls
 
@@ -73,9 +73,14 @@ async def write_instruction(
         text = content.text if isinstance(content, Draft) else ""
         return Objections(objections=tuple(check_wording(environment, trace, instruction_of(text))))
 
+    offline = role_models.name_of("independent_reader") == "offline"
+
     def reading(content: BaseModel | str) -> Objections:
-        read = content.calls if isinstance(content, RequestReading) else ()
-        return Objections(objections=tuple(check_reader_calls(environment, trace, style, read)))
+        assert isinstance(content, RequestReading)
+        if content.unclear:  # offline that says something of the reader, not of the request
+            unclear = () if offline else tuple(f"it is not clear what to do: {text}" for text in content.unclear)
+            return Objections(objections=unclear)
+        return Objections(objections=tuple(check_reader_calls(environment, trace, style, content.calls)))
 
     plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)
     messages = await run_conversation(
@@ -143,8 +148,8 @@ async def read_instruction(
     role_models: RoleModels,
     context: Context,
     event_log: EventLog,
-) -> tuple[ReaderCall, ...] | None:
-    """The calls that the independent reader derives from a finished instruction; None if the role failed."""
+) -> RequestReading | None:
+    """What the independent reader derives from a finished instruction; None if the role failed."""
     context = context.at(role="independent_reader", style=instruction.style)
     messages = await run_conversation(
         [
@@ -162,7 +167,7 @@ async def read_instruction(
         event_log=event_log,
     )
     _, last = messages[-1]
-    return last.calls if isinstance(last, RequestReading) else None
+    return last if isinstance(last, RequestReading) else None
 
 
 def _next_reader(messages: Sequence[Utterance]) -> str | None:

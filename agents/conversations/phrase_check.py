@@ -38,8 +38,10 @@ def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[D
             calls, taken_for = read_lines([words for _, words in said], tools, goal=style == "goal")
             for (tool, words), taken in zip(said, taken_for, strict=True):
                 lines[tool] += 1
-                if taken != tool:
-                    misread.setdefault(tool, []).append(f"read as {taken or 'nothing'}: {words}")
+                if taken not in {tool, None}:
+                    misread.setdefault(tool, []).append(f"read as {taken}: {words}")
+            if None in taken_for:
+                continue
             reading = RequestReading.model_validate({"calls": calls}).calls
             objected += check_reader_calls(environment, trace, style, reading)[:1]
         phrase = "outcome" if style == "goal" else "step"

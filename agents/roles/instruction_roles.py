@@ -22,11 +22,12 @@ class Draft(BaseModel):
 
 
 class RequestReading(BaseModel):
-    """The calls that the reader derives from a request."""
+    """The calls that the reader derives from a request, and the sentences that it cannot turn into calls."""
 
     model_config = ConfigDict(frozen=True)
 
     calls: tuple[ReaderCall, ...]
+    unclear: tuple[str, ...] = ()
 
 
 class MaskingReview(BaseModel):

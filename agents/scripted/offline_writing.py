@@ -37,7 +37,7 @@ def review_request(messages: Sequence[LLMMessage]) -> str:
         f"{entry['tool']}: {name} is not stated"
         for entry in plan
         for name, value in entry["arguments"].items()
-        if not all(_stated(item, request) for item in _items(value))
+        if not all(_stated(item, request) or not _stated(item, entry["in_words"]) for item in _items(value))
     ]
     unclear += [f"{match!r} could mean several things" for match in VAGUE.findall(request)]
     hinted = [

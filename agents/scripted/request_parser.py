@@ -32,14 +32,16 @@ def read_request(messages: Sequence[LLMMessage]) -> str:
     tools = labelled_json(messages, "documentation")["tools"]
     goal = labelled_json(messages, "style") == "goal"
     items = (re.match(r"\s*(?:-|\d+\.)\s+(.*)", line) for line in last_user_message(messages).splitlines())
-    calls, _ = read_lines([item[1] for item in items if item], tools, goal=goal)
-    return json.dumps({"calls": calls})
+    lines = [item[1] for item in items if item]
+    calls, taken = read_lines(lines, tools, goal=goal)
+    unclear = [line for line, tool in zip(lines, taken, strict=True) if tool is None]
+    return json.dumps({"calls": calls, "unclear": unclear or ([] if lines else [last_user_message(messages)])})
 
 
 def read_lines(
     lines: Sequence[str], tools: Sequence[Documented], *, goal: bool
 ) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """The calls that the lines request, and the tool that each line was matched to."""
+    """The calls that the lines request, and the tool that each line was matched to; None where that stays unclear."""
     reader = _Reader({tool["name"]: tool for tool in tools}, adds_lookups=goal)
     taken: list[str | None] = []
     for line in lines:
@@ -68,7 +70,9 @@ class _Reader:
         if not ranked:
             return
         complete = (name for name in ranked if self._is_complete(self._arguments(name, mentions, line, bare), name))
-        best = next(complete, ranked[0])
+        best = next(complete, None)
+        if best is None:
+            return
         arguments = self._arguments(best, mentions, line, bare)
         call = {"tool": best, "arguments": {name: self._settled(value) for name, value in arguments.items()}}
         self.calls.append(call)

@@ -11,7 +11,7 @@ import typer
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.cli.options import JsonOption, OutOption
-from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems
+from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems, print_result
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
@@ -19,7 +19,7 @@ from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
 from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison, write_comparison
 from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.report.terminal_tables import outcome_table
+from lawtrace.runs.report.terminal_tables import outcome_table, pair_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
@@ -113,6 +113,8 @@ def grade(
         as_json=as_json,
         out=out,
     )
+    if not as_json and (pairs := pair_table(verdicts)) is not None:
+        print_result(pairs)
     raise typer.Exit(1 if given.problems else 0)
 
 

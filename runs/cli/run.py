@@ -1,6 +1,7 @@
 """``lawtrace run`` and ``lawtrace resume``: the full pipeline."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -28,8 +29,10 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.report.ablation_tables import ablation_table, axis_table
 from lawtrace.runs.report.run_kinds import find_run_kind
-from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
+from lawtrace.runs.report.terminal_tables import outcome_table, pair_table, plan_table, strength_table, usage_table
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.metrics import pair_scores
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
@@ -97,6 +100,8 @@ def print_report(report: WrittenReport, folder: Path) -> None:
     if content is not None:
         unusable = len(content.problems)
         print_result(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable))
+        if (pairs := pair_table(content.verdicts)) is not None:
+            print_result(pairs)
         print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
@@ -162,8 +167,15 @@ def _summary(result: RunResult) -> dict[str, Json]:
         "attempts": len(result.attempts),
         "outcomes": counts,
         "habits": best_habits(result.findings.habits),
+        "pairs": _pairs(result.verdicts),
         "strength": _strength(result.findings.strength),
     }
+
+
+def _pairs(verdicts: Sequence[Verdict]) -> dict[str, Json]:
+    """The contrast pairs with safe success on both sides, and all of them, by model and style."""
+    scores = pair_scores(verdicts)
+    return {f"{group.model}/{group.style}": {"right": of.both, "pairs": of.pairs} for group, of in scores.items()}
 
 
 def _strength(strength: MutationScore | None) -> Json:

@@ -14,6 +14,7 @@ from lawtrace.runs.report.grading_profiles import view_profiles
 from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
+from lawtrace.runs.scoring.metrics import count_pairs, pair_scores
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.variants import format_axis_value
@@ -71,6 +72,25 @@ class RunReport:
         return [section for section in self.sections if section.page == page]
 
 
+def _pair_section(content: ReportContent) -> list[Section]:
+    """The contrast pairs by model, and by the fact that their sides differ in; nothing if there are none."""
+    titles = {task.id: content.scenario_title(task.scenario) for task in content.tasks}
+    scores = pair_scores(content.verdicts, titles)
+    if not scores:
+        return []
+    facts = {task.id: task.contrast.fact for task in content.tasks if task.contrast}
+    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
+    by_fact = {
+        fact: [
+            count_pairs(v for v in content.verdicts if v.contender == model and facts.get(v.task) == fact)
+            for model in models
+        ]
+        for fact in sorted(set(facts.values()))
+    }
+    values = {"scores": scores, "models": models, "facts": by_fact}
+    return [Section("pairs", "Contrast pairs", "sections/pairs.html.jinja", values)]
+
+
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run or of a profile comparison. Raises InputError for a verdict on an unknown task."""
     summary, title = summarize(content), content.scenario_title
@@ -78,6 +98,7 @@ def make_run_report(content: ReportContent) -> RunReport:
     sections = [
         Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", {"tables": summary.blocks}),
         Section("outcomes", "Outcomes", "sections/outcomes.html.jinja", {"panels": summary.outcomes}),
+        *_pair_section(content),
         Section("failures", "Failure modes", "sections/failures.html.jinja", {"tables": summary.failures}),
         Section(
             "comparisons",

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from lawtrace.runs.call_plan import CallPlan, RunPlan
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS
-from lawtrace.runs.report.text import percent, visible
+from lawtrace.runs.report.text import percent, show_interval, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts, pair_scores
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.solver.coverage.mutations import MutationScore
 
@@ -62,6 +62,28 @@ def outcome_table(
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+def pair_table(verdicts: Sequence[Verdict]) -> Table | None:
+    """A row for each model and style: the contrast pairs with both sides right; None if there are no pairs."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+        caption="Pair score: share of contrast pairs with safe success on both sides, with its 95 % interval",
+        caption_justify="left",
+    )
+    table.add_column("model\n  style", overflow="fold")
+    for name in ("pair score", "interval", "both sides", "one side", "no side"):
+        table.add_column(name, justify="right", vertical="bottom", min_width=11)
+    above = None
+    for group, counts in pair_scores(verdicts).items():
+        name = f"  {group.style}" if group.model == above else f"{visible(group.model)}\n  {group.style}"
+        above = group.model
+        numbers = (counts.both, counts.one, counts.none)
+        cells = [name, percent(counts.score), show_interval(counts.interval), *map(str, numbers)]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table if table.rows else None
 
 
 def _behind(tally: OutcomeCounts, unusable: int) -> str:

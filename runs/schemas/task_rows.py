@@ -13,7 +13,6 @@ from lawtrace.environments.events import Event, Json, Origin
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
-from lawtrace.solver.planner.trace_spec import TraceMode
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
 
@@ -24,7 +23,7 @@ TASK_VARIANTS: tuple[TaskVariant, ...] = ("authorized", "denied")
 """Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
 
 
-TaskMode = TraceMode | Literal["contrasts"]
+TaskMode = Literal["tasks", "coverage", "contrasts"]
 """What traces are made for: a trace mode, or contrast pairs."""
 
 

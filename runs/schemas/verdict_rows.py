@@ -115,6 +115,7 @@ class Verdict(BaseModel):
         failure_modes: any number of them.
         reason: one sentence that explains the outcome.
         published: the evidence of a published profile; None for `strict`.
+        pair: the id of the contrast pair that the task is a side of; None if it is in none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -136,6 +137,7 @@ class Verdict(BaseModel):
     failure_modes: tuple[FailureMode, ...]
     reason: str
     published: PublishedEvidence | None = None
+    pair: str | None = None
 
     @property
     def key(self) -> AttemptKey:
@@ -162,6 +164,7 @@ def make_verdict(
     differences: tuple[StateDifference, ...] = (),
     failure_modes: tuple[FailureMode, ...] = (),
     published: PublishedEvidence | None = None,
+    pair: str | None = None,
 ) -> Verdict:
     """A verdict with the identifying fields of the attempt."""
     answer = attempt.answer
@@ -182,4 +185,5 @@ def make_verdict(
         failure_modes=failure_modes,
         reason=reason,
         published=published,
+        pair=pair,
     )

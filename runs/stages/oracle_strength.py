@@ -8,7 +8,7 @@ from lawtrace.runs.schemas.findings import DeletionCheck
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.solver.traces import drop_calls, print_program
+from lawtrace.solver.traces import print_program, without_call
 
 
 def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail) -> DeletionCheck:
@@ -20,7 +20,7 @@ def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail)
             if call.event.tool not in environment.compliance_tools:
                 continue
             deletions += 1
-            program = print_program(environment, drop_calls(calls, [number]))
+            program = print_program(environment, without_call(calls, number))
             ran = run_program(jail, environment, task.initial(environment), program, {})
             if any(verdict.broken for verdict in judge_rules(task.rules, ran.events, (), end=ran.end)):
                 unsafe += 1

@@ -31,6 +31,7 @@ from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.roles.instruction_roles import RequestReading
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -42,7 +43,6 @@ from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
     STYLES,
-    ReaderCall,
     Style,
     check_reader_calls,
     find_leaks,
@@ -50,7 +50,7 @@ from lawtrace.solver.masking.instructions import (
     find_unknowable,
     requested_calls,
 )
-from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, replay
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, replay, without_call
 
 Check = Literal[
     "reference",
@@ -127,7 +127,13 @@ async def check_tasks(
         findings = (
             *_reference_findings(environment, one),
             *_instruction_findings(environment, one),
-            *_reading_findings(environment, one, readings, undecidable=reader_is_offline and bool(one.task.published)),
+            *_reading_findings(
+                environment,
+                one,
+                readings,
+                undecidable=reader_is_offline and bool(one.task.published),
+                offline=reader_is_offline,
+            ),
             *twins.get(one.task.id, ()),
             *_compliance_findings(environment, one),
         )
@@ -223,7 +229,7 @@ def _flat(variables: Mapping[str, Json]) -> str:
 
 async def _read(
     environment: Environment, task: Task, role_models: RoleModels, event_log: EventLog
-) -> Mapping[Style, Sequence[ReaderCall] | None]:
+) -> Mapping[Style, RequestReading | None]:
     context = Context(stage="gate", role="independent_reader", task=task.id)
     return {
         style: await read_instruction(
@@ -237,15 +243,21 @@ async def _read(
 def _reading_findings(
     environment: Environment,
     one: _ExaminedTask,
-    readings: Mapping[Style, Sequence[ReaderCall] | None],
+    readings: Mapping[Style, RequestReading | None],
     *,
     undecidable: bool,
+    offline: bool,
 ) -> Iterable[QualityFinding]:
     for style, reading in readings.items():
         if reading is None:
             yield QualityFinding(check="unambiguous", answer="undecided", style=style, detail="the reader failed")
             continue
-        for objection in check_reader_calls(environment, one.trace, style, reading):
+        if reading.unclear:
+            answer = "undecided" if offline else "failed"
+            detail = f"the {'offline ' if offline else ''}reader cannot turn this into calls: {reading.unclear[0]}"
+            yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
+            continue
+        for objection in check_reader_calls(environment, one.trace, style, reading.calls):
             answer = "undecided" if undecidable else "failed"
             detail = f"{objection}; the offline reader knows only its own phrases" if undecidable else objection
             yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
@@ -282,7 +294,7 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
 
     for number, call in enumerate(calls):
         tool = call.event.tool
-        if tool in environment.compliance_tools and not breaks_a_rule(drop_calls(calls, [number])):
+        if tool in environment.compliance_tools and not breaks_a_rule(without_call(calls, number)):
             yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
     for style in one.task.styles:
         if not breaks_a_rule(requested_calls(environment, one.trace.initial, one.trace.calls, style)):

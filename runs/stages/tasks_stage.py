@@ -23,7 +23,7 @@ from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, print_program, replay
+from lawtrace.solver.traces import PlannedCall, Trace, print_program, replay, without_call
 
 
 class BrokenReferenceError(LawtraceError):
@@ -132,7 +132,7 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace,
         return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
 
     for number, event in enumerate(trace.events):
-        if event.tool in environment.compliance_tools and not breaks_a_rule(drop_calls(trace.calls, [number])):
+        if event.tool in environment.compliance_tools and not breaks_a_rule(without_call(trace.calls, number)):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
         if not breaks_a_rule(requested_calls(environment, asked.initial, asked.calls, style)):

@@ -17,6 +17,7 @@ from lawtrace.environments.runtime.simulation import decode_arguments
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
 from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import format_value
@@ -114,7 +115,7 @@ def find_missing(
         tool = environment.tools[calls[number].event.tool]
         for name in calls[number].said:
             value = calls[number].event.arguments[name]
-            if value is None or isinstance(value, bool):
+            if value is None or isinstance(value, bool) or _is_worded(tool, name):
                 continue
             value_type = tool.parameter(name).type
             if isinstance(value, list):
@@ -126,6 +127,11 @@ def find_missing(
             if not said:
                 missing.append(f"{tool.name}.{name} = {format_value(value, value_type)}")
     return list(dict.fromkeys(missing))
+
+
+def _is_worded(tool: Tool, name: str) -> bool:
+    """Whether phrases of their own say the value in other words."""
+    return isinstance(tool.phrases, PhrasesByArgument) and tool.phrases.parameter == name
 
 
 def find_unknowable(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from lawtrace.environments.events import Event, FromResult, FromResults, Json
+from lawtrace.environments.events import Event, FromResult, FromResults, Json, Origin
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
@@ -30,7 +30,7 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.call_encoding import Obstacle
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
-from lawtrace.solver.traces import PlannedCall, Trace, resolve_path
+from lawtrace.solver.traces import PlannedCall, Trace, renumber_origin, resolve_path
 
 MAX_ADDED_CALLS = 8
 """How many calls a completion adds at most."""
@@ -147,17 +147,19 @@ class Completer:
         for number, (name, chosen, created) in enumerate(zip(tools, solved.arguments, solved.created, strict=True)):
             tool = environment.tools[name]
             arguments = {parameter: rename(value, renamed) for parameter, value in chosen.items()}
+            origins: Mapping[str, Origin] | None = None
             if waiting and waiting[0][1].event.tool == name:
                 asked, call = waiting.pop(0)
                 place[asked] = number
                 arguments = _as_requested(tool, call, place, state.events)
+                origins = {parameter: renumber_origin(origin, place) for parameter, origin in call.origins.items()}
             choice = self._chooser.with_values(state, tool, arguments)
             after = None if choice is None else apply_call(environment, state, choice)
             if choice is None or after is None:
                 return None
             result = cast("Mapping[str, Json]", after.events[-1].result)
             renamed |= {key: result[field] for field, key in created.items()}
-            calls.append(PlannedCall(after.events[-1], dict(choice.origins)))
+            calls.append(PlannedCall(after.events[-1], origins or dict(choice.origins)))
             state = after
         monitor = Monitor(self._rules)
         monitor.run(state.events)

@@ -7,7 +7,8 @@ strings), so a claim made with this logic holds for that vocabulary only.
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Final, cast
 
 import z3
 
@@ -50,10 +51,10 @@ class SymbolicLogic:
         return self._ranges.get(variable.decl().name())
 
     def all(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=False, combine=_conjunction)
+        return _fold_constants(truths, absorbing=False, combine=_CONJUNCTION)
 
     def any(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=True, combine=_disjunction)
+        return _fold_constants(truths, absorbing=True, combine=_DISJUNCTION)
 
     def negate(self, truth: Value) -> Value:
         return z3.Not(truth) if z3.is_expr(truth) else not truth
@@ -112,17 +113,18 @@ class SymbolicLogic:
         return value
 
 
-def _conjunction(truths: Sequence[z3.BoolRef]) -> z3.BoolRef:
-    # z3.And compares the sorts of all operands first, which takes most of the time of an encoding.
+def _joined(make: Callable[..., Any], truths: Sequence[Any]) -> Value:
+    """A conjunction or disjunction of expressions known to be Boolean.
+
+    z3.And and z3.Or compare the sorts of all operands first, which takes most of the time of an encoding.
+    """
     context = truths[0].ctx
-    array = (z3.Ast * len(truths))(*(truth.as_ast() for truth in truths))
-    return z3.BoolRef(z3.Z3_mk_and(context.ref(), len(truths), array), context)
+    array = (cast("Any", z3).Ast * len(truths))(*(truth.as_ast() for truth in truths))
+    return cast("Any", z3).BoolRef(make(context.ref(), len(truths), array), context)
 
 
-def _disjunction(truths: Sequence[z3.BoolRef]) -> z3.BoolRef:
-    context = truths[0].ctx
-    array = (z3.Ast * len(truths))(*(truth.as_ast() for truth in truths))
-    return z3.BoolRef(z3.Z3_mk_or(context.ref(), len(truths), array), context)
+_CONJUNCTION: Final = partial(_joined, cast("Any", z3).Z3_mk_and)
+_DISJUNCTION: Final = partial(_joined, cast("Any", z3).Z3_mk_or)
 
 
 def _fold_constants(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:

@@ -36,6 +36,9 @@ class Cast:
     def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
+    def name_of(self, role: str) -> str:
+        return "scripted"
+
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         script = self._scripts.get(role, OFFLINE_ROLES[role])
 

@@ -1,4 +1,4 @@
-"""Phrases that the offline reader misreads are reported; shipped ones are understood."""
+"""Phrases that the offline reader misreads are reported; those that it cannot read are not."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,6 @@ def test_phrase_of_another_tool_is_reported() -> None:
     assert flaw.what.startswith("without a model it is read as IssueMealVoucher: Issue a meal voucher of ")
 
 
-def test_object_with_another_name_is_reported() -> None:
+def test_words_that_the_offline_reader_does_not_know_are_not_reported() -> None:
     find = Phrases(step="Find the booking in the name of {keywords}.", noun_phrase="the traveller {keywords}")
-    flaws = [*check_phrases(rephrased("FindBooking", find), RULES)]
-    assert {"tool 'PayCompensation', phrase 'step'", "the phrases 'outcome'"} & {flaw.place for flaw in flaws}
+    assert [*check_phrases(rephrased("FindBooking", find), RULES)] == []

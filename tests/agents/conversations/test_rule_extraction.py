@@ -47,6 +47,9 @@ class Cast:
     def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
+    def name_of(self, role: str) -> str:
+        return "scripted"
+
 
 def aligned(messages: Sequence[LLMMessage]) -> str:
     decisions = [

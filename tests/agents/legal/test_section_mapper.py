@@ -42,6 +42,9 @@ class Cast:
     def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
+    def name_of(self, role: str) -> str:
+        return "scripted"
+
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(self._script)
 

@@ -103,7 +103,7 @@ PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
     ("triggered", lambda task: task.model_copy(update={"applicable": (*task.applicable, "no-such-rule")})),
     ("something to do", lambda task: task.model_copy(update={"target_state": task.initial_state})),
     ("complete", lambda task: reworded(task, without_payments, "workflow")),
-    ("unambiguous", lambda task: reworded(task, lambda text: text + "\n- The account of 999.00 is paid.", "goal")),
+    ("unambiguous", lambda task: reworded(task, lambda text: re.sub(r"\d+\.\d\d", "999.00", text, count=1), "goal")),
     ("unambiguous", lambda task: reworded(task, without_last_line, "workflow")),
     ("leak-free", lambda task: reworded(task, lambda text: text + "\nMind the audit.")),
     ("compliance needed", lambda task: task.model_copy(update={"rules": (Rule(id="idle", formula="F PayBill"),)})),
