@@ -20,6 +20,7 @@ from lawtrace.solver.rules import load_rules
 
 ENVIRONMENT = clinic.ENVIRONMENT
 ENTITIES = ENVIRONMENT.entities
+RULES_FILE = Path(str(clinic.__file__)).parent / "rules.toml"
 REQUESTS = {
     "treat": ("release", "clara", "provider", "treatment", "lab results"),
     "emergency": ("release", "clara", "provider", "emergency treatment", "lab results"),
@@ -149,7 +150,7 @@ def run(program: str, changes: str = "") -> Session:
 @cache
 def compiled_rules() -> Mapping[str, Automaton | MetricRule]:
     """The curated rules, as a monitor runs them."""
-    return {rule.id: rule.compiled for rule in load_rules(Path(str(clinic.__file__)).parent / "rules.toml")}
+    return {rule.id: rule.compiled for rule in load_rules(RULES_FILE)}
 
 
 def broken(session: Session) -> set[str]:

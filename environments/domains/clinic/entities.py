@@ -79,9 +79,9 @@ LETTER = Choice(
 CHANNEL = Choice(("at once", "yearly log"))
 
 PERIOD = Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
-INVOLVEMENT = Choice(("care at home", "bills", "transport"))
-DIRECTORY = Choice(("room and condition", "room only", "condition only", "not listed"))
-SCOPE = Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:3]))
+INVOLVEMENT = Choice(("care at home", "medication", "bills", "transport"))
+DIRECTORY = Choice(("room and condition", "room only", "condition only", "presence only", "not listed"))
+SCOPE = Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:4]))
 INFORMATION = Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
 
 PATIENTS = Entity(

@@ -163,8 +163,8 @@ def requester_is(condition: Callable[[RowVariable], Term]) -> Term:
 SET_SCOPE = Tool(
     name="SetScope",
     summary=(
-        "Sets what the answer to a request is limited to: for records and lists of disclosures a period; for relatives "
-        "what concerns a part in the care; for callers what the directory lets them know."
+        "Sets what the answer to a request is limited to: for records, flyers and lists of disclosures a period; for "
+        "relatives what concerns a part in the care; for callers what the directory lets them know."
     ),
     leak_words=("scope", "limit it to", "limited to"),
     parameters=(

@@ -278,7 +278,10 @@ TELL_ROOM = _answer(
 )
 MAIL_FLYER = _answer(
     "MailFlyer",
-    ("Mails a patient the flyer of a company: to the address that was set for the request, else to the home address."),
+    (
+        "Mails a patient the flyer of a company, chosen by the patient's records of the period that was set: to the "
+        "address that was set for the request, else to the home address."
+    ),
     Phrases(
         step="Mail the flyer in answer to {request_id}.",
         outcome="The flyer has been mailed in answer to {request_id}.",
