@@ -1,4 +1,5 @@
-"""Initial states: five members of a chain of fitness clubs, a case of each matter, partners and incidents.
+"""Initial states: five members of a chain of fitness clubs, a case of each matter and two of passing on,
+partners and incidents.
 
 A person's full name is unique, and no person has two records of one kind, so name and kind find exactly one case. Every
 field that the law turns on is drawn on its own, as far as the values can go together. All names are invented.
@@ -92,8 +93,8 @@ def populate(random: Random) -> State:
         Row({"person_id": f"M-{number}", "name": name, "age": _age(random)})
         for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
     )
-    held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)][: len(MATTER.options)]
-    matters = random.sample(MATTER.options, len(MATTER.options))
+    held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)]
+    matters = random.sample((*MATTER.options, "passing on"), len(held))
     numbers = random.sample(range(1_000, 10_000), len(held))
     cases = tuple(
         _case(random, f"K-{number}", person, kind, matter)
@@ -106,7 +107,9 @@ def populate(random: Random) -> State:
             "people": people,
             "contacts": _contacts(random, people),
             "cases": cases,
-            "records": tuple(_record(random, case, kind) for case, (_, kind) in zip(cases, held, strict=True)),
+            "records": tuple(
+                _record(random, case, person, kind) for case, (person, kind) in zip(cases, held, strict=True)
+            ),
             "partners": partners,
             "disclosures": _disclosures(random, cases, partners),
             "incidents": _incidents(random),
@@ -138,10 +141,11 @@ def _case(random: Random, key: str, person: Row, kind: DataKind, matter: str) ->
     )
 
 
-def _record(random: Random, case: Row, kind: DataKind) -> Row:
+def _record(random: Random, case: Row, person: Row, kind: DataKind) -> Row:
     """The record of a case, with the fields that decide what the law asks."""
-    is_restricted = case.values["matter"] == "use again" or random.random() < 1 / 4
-    consents = ("given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
+    is_child = person.values["age"] < 16
+    is_restricted = case.values["matter"] == "use again" or random.random() < 1 / 6
+    consents = ("given", "expressly given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
     return Row(
         {
             "record_id": f"R-{case.values['case_id'][2:]}",
@@ -160,7 +164,7 @@ def _record(random: Random, case: Row, kind: DataKind) -> Row:
             "legal_basis": kind.basis,
             "document": f"{kind.basis.split()[0].upper()}-{random.randrange(10_000, 100_000)}",
             "consent": random.choice(consents),
-            "consent_by": random.choice(("the person", "a parent")),
+            "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
             "abroad": random.choice(("agreed after warning", "not asked")),
             "objection": random.choice(_objections(kind)),
         }
@@ -213,7 +217,7 @@ def _partners(random: Random) -> tuple[Row, ...]:
                 "country": random.choice(COUNTRIES[standing]),
                 "standing": standing,
                 "role": random.choice(("controller", "processor")),
-                "contract": random.choice(("signed", "signed", "not signed")),
+                "contract": random.choice(("signed", "signed", "signed", "not signed")),
                 "reach": random.choice(("active", "active", "active", "closed down")),
             }
         )
