@@ -160,7 +160,7 @@ def _card(random: Random, name: str, number: int) -> Row:
         nickname=name,
         status=status,
         reason_persists=status == "reported lost" or (status == "blocked" and _likely(random, 0.5)),
-        pin_failures=random.choice((0, 0, 2, 5)),
+        pin_failures=random.choice((0, 2, 5, 5)),
         contactless_total=random.choice((88_10, 146_75, 163_20, 181_55)),
         contactless_count=random.choice((3, 4, 7, 8)),
     )
@@ -182,9 +182,9 @@ def _security_file(random: Random) -> Row:
     return _row(
         file_id="current",
         failed_attempts=random.choice((1, 1, 4, 4, 5)),
-        password=random.choice(("sound", "sound", "on a list of stolen passwords")),
+        password=random.choice(("sound", "on a list of stolen passwords")),
         fingerprint=random.choice(("enrolled", "not enrolled")),
-        last_authenticated_view=random.choice((AUTUMN, AUTUMN, LAST_SPRING, None)),
+        last_authenticated_view=random.choice((AUTUMN, LAST_SPRING, None)),
         incident=incident,
         touches_customers_money=incident != "none" and _likely(random, 0.5),
     )
@@ -199,7 +199,8 @@ def _counter(random: Random) -> Row:
 
 
 def _order(random: Random, name: str, kind: str, number: int, day: int) -> Row:
-    due = day if kind == "transfer under way" else random.choice([due for due in DUE_DAYS if due >= day])
+    is_late = kind == "transfer under way" or _likely(random, 0.65)
+    due = day if is_late else random.choice([due for due in DUE_DAYS if due > day])
     return _row(
         order_id=f"OR-{number}",
         description=name,
