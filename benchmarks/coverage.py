@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.planner.trace_spec import TRACE_MODES
@@ -18,7 +18,7 @@ from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 
 
 def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[Rule]]]:
-    for name in names or BUILT_IN_DOMAINS:
+    for name in names or PAPER_DOMAINS:
         domain = load_domain(name)
         for rules in (domain.gold_file, domain.rules_file):
             yield f"{name}, {rules.stem}", domain.environment, load_rules(rules)

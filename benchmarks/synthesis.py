@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
@@ -160,7 +160,7 @@ def main() -> None:
         rules = (*RULES, Rule(id="looking", formula=formula))
         search(0, 1, rules=rules)  # builds the transition system once
         print(f"{median(lambda seed, rules=rules: search(seed, 100, rules=rules)):>10.0f} traces/s with {formula}")
-    for name in BUILT_IN_DOMAINS:
+    for name in PAPER_DOMAINS:
         setting = load_domain(name)
         rules, world = load_rules(setting.rules_file), setting.environment
         print(f"{with_solver_use(100, rules, world)} with the {len(rules)} curated rules of {name}")

@@ -218,7 +218,9 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield Path(place, name)
 
 
-BUILT_IN_DOMAINS = ("banking", "telehealth", "smart_home")
+PAPER_DOMAINS = ("banking", "telehealth", "smart_home")
+"""The environments of LogiSafetyBench, with its tools and the regulations that it takes."""
+BUILT_IN_DOMAINS = (*PAPER_DOMAINS, "payments", "clinic", "privacy_desk")
 """Names of the built-in environments, which are the packages beside this file."""
 
 

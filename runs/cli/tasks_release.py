@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import best_habits, print_outcome
@@ -39,7 +39,7 @@ def release_command(
     Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones.
     """
     check_release_folder(out, version)
-    options = [flags.resolve(name) for name in env or BUILT_IN_DOMAINS]
+    options = [flags.resolve(name) for name in env or PAPER_DOMAINS]
 
     async def work(session: Session) -> list[TaskSet]:
         return [await _build(session, one) for one in options]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.event_log import MessageSent, ModelCalled
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
@@ -26,7 +26,7 @@ from tests.support.runs import SMALL, run
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS],
+    params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS],
 )
 def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     if request.param == SMALL.environment:

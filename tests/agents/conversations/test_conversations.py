@@ -14,7 +14,7 @@ from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.planner.synthesis import synthesize
@@ -68,7 +68,7 @@ async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLo
 
 @pytest.mark.parametrize("style", ["goal", "workflow"])
 @pytest.mark.parametrize(
-    "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
+    "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS]
 )
 async def test_offline_roles_agree_in_one_round(world: str, style: Style) -> None:
     domain = load_domain(world)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import decode_state
@@ -28,7 +28,7 @@ PUBLISHED = {"banking": "BankManager", "telehealth": "Teladoc", "smart_home": "A
 
 
 def test_every_built_in_environment_has_a_small_example() -> None:
-    assert set(FIXTURES) >= set(BUILT_IN_DOMAINS)
+    assert set(FIXTURES) >= set(PAPER_DOMAINS)
 
 
 @pytest.mark.parametrize(("world", "name"), TOOLS)

@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.runs.cli import app
 from lawtrace.runs.plugins import plugin_commands
 from tests.support.openai_server import serving
@@ -162,7 +163,7 @@ def test_commands_import_only_what_they_need() -> None:
 
 
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
-    assert lawtrace.json("env", "list")["environments"] == ["banking", "telehealth", "smart_home"]
+    assert lawtrace.json("env", "list")["environments"] == [*BUILT_IN_DOMAINS]
     shown = lawtrace.json("env", "show", "banking")
     assert len(shown["rules"]) == 11
     assert shown["provisions"]["Article 97(1)(a)"]["tools"] == ["CheckAuthorization", "GetAccountStatement"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.release.integrity import check_release, task_files
@@ -89,16 +89,16 @@ def test_the_table_has_every_task_and_its_json_is_readable(release: Path) -> Non
 def test_current_rules_and_code_reproduce_the_newest_release(lawtrace: Shell, tmp_path: Path) -> None:
     out, newest = tmp_path / "release", RELEASED[-1]
     made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
-    assert made["pairs"] == dict.fromkeys(BUILT_IN_DOMAINS, 1)
+    assert made["pairs"] == dict.fromkeys(PAPER_DOMAINS, 1)
     checked = lawtrace.json("tasks", "check", out, "--out", tmp_path / "quality.jsonl")
-    assert checked["tasks"] == len(BUILT_IN_DOMAINS)
-    assert all(answers == {"passed": len(BUILT_IN_DOMAINS)} for answers in checked["checks"].values())
+    assert checked["tasks"] == len(PAPER_DOMAINS)
+    assert all(answers == {"passed": len(PAPER_DOMAINS)} for answers in checked["checks"].values())
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert all(f"data_files: {name}.parquet" in card for name in BUILT_IN_DOMAINS)
+    assert all(f"data_files: {name}.parquet" in card for name in PAPER_DOMAINS)
     ours, theirs = read_manifest(out).environments, read_manifest(newest).environments
-    changed = [name for name in BUILT_IN_DOMAINS if ours[name].rules_sha256 != theirs[name].rules_sha256]
+    changed = [name for name in PAPER_DOMAINS if ours[name].rules_sha256 != theirs[name].rules_sha256]
     assert changed == [], f"rules changed since {newest.name}: release a new version"
-    for name in BUILT_IN_DOMAINS:  # more pairs only add lines
+    for name in PAPER_DOMAINS:  # more pairs only add lines
         made_lines = (out / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         assert (newest / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[: len(made_lines)] == made_lines
 

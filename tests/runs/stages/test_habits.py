@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.sections import make_run_report
@@ -71,7 +71,7 @@ def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+@pytest.mark.parametrize("name", PAPER_DOMAINS)
 def test_habit_passes_nearly_every_task_of_the_first_release(name: str) -> None:
     tasks, domain = read_tasks(RELEASED / f"{name}.jsonl")
     rows = find_task_habits(domain.environment, tasks)

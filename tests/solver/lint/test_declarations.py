@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult
@@ -259,7 +259,7 @@ def test_planted_issues_are_found(planted: str) -> None:
     [
         "banking",
         "airline",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN_DOMAINS if name != "banking"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in PAPER_DOMAINS if name != "banking"),
     ],
 )
 def test_shipped_environments_have_no_issues(name: str) -> None:

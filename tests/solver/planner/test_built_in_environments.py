@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.planner.product import Product
@@ -19,7 +19,7 @@ from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.trace_checks import check_trace
 
 LENGTH = 8
-WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
+WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS]
 
 
 @pytest.mark.parametrize("mode", ["tasks", pytest.param("coverage", marks=pytest.mark.slow)])

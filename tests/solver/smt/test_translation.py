@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, PAPER_DOMAINS, load_domain
 from lawtrace.environments.events import CallOutcome
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, Transition, compile_tool
 from lawtrace.environments.spec.logic import Logic
@@ -22,7 +22,11 @@ CASES = 6
 OUTCOMES: tuple[CallOutcome, ...] = ("completed", "failed", "raised")
 
 
-TOOLS = [(where, name) for where in BUILT_IN_DOMAINS for name in load_domain(where).environment.tools]
+TOOLS = [
+    pytest.param(where, name, marks=[] if where in PAPER_DOMAINS else pytest.mark.slow)
+    for where in BUILT_IN_DOMAINS
+    for name in load_domain(where).environment.tools
+]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,196 @@
+"""Requests, their lawful completions, refusals, and contrast pairs, in a parcel office."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from lawtrace.environments.spec import (
+    TEXT,
+    Choice,
+    Entity,
+    Environment,
+    Fact,
+    Field,
+    FromUser,
+    Insert,
+    OneOf,
+    Parameter,
+    Phrases,
+    State,
+    Tool,
+    argument,
+    success_result,
+)
+from lawtrace.environments.spec.tools import FromLookup
+from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, changed_facts
+from lawtrace.solver.planner.requests import RequestWriter
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import PlannedCall, Trace
+from tests.support.parcel_office import DECLARED, OFFICE, PARCELS, RECORDED, TRULY, UNKNOWN
+from tests.support.parcel_office import initial_state as parcels
+from tests.support.trace_checks import check_trace
+
+REASON = Choice(("it is fragile", "it is unsealed"))
+REFUSALS = Entity(
+    "refusals", "refusal", "refusal_id", {"refusal_id": Field(TEXT), "reason": Field(TEXT)}, key_prefix="R-"
+)
+DECLINE = Tool(
+    name="DeclineParcel",
+    summary="Tells the customer why a parcel is not sent.",
+    parameters=(
+        Parameter("parcel_id", TEXT, "The parcel.", FromLookup(PARCELS)),
+        Parameter("reason", REASON, "The reason.", FromUser(OneOf(REASON.options)), malformed=None),
+    ),
+    raises=(UNKNOWN,),
+    effects=(Insert(REFUSALS, {"reason": argument("reason")}),),
+    results=(success_result("Whether it was told."),),
+    phrases=Phrases(
+        "Tell why {parcel_id} is not sent: {reason}.", "it was told that {parcel_id} is not sent: {reason}."
+    ),
+)
+KIND = Fact("kind of the parcel", PARCELS, "kind", ("sturdy", "fragile"))
+SENT = Fact("whether it was sent before", PARCELS, "sent", (False, True))
+WORLD: Environment = replace(
+    OFFICE,
+    entities={**OFFICE.entities, REFUSALS.table: REFUSALS},
+    tools={**OFFICE.tools, DECLINE.name: DECLINE},
+    facts=(KIND, SENT),
+    declines=DECLINE.name,
+)
+SHOWN = 'forall p: G({} -> O InspectParcel(parcel_id == p, result.parcel.kind == "{}"))'
+STURDY_ONLY = Rule(id="sturdy only", formula=SHOWN.format("SendParcel(parcel_id == p)", "sturdy"))
+TRUE_REASON = Rule(
+    id="true reason", formula=SHOWN.format('DeclineParcel(parcel_id == p, reason == "it is fragile")', "fragile")
+)
+NO_OTHER_REASON = Rule(id="no other reason", formula='G !DeclineParcel(reason == "it is unsealed")')
+DUTIES = (DECLARED, *TRULY, RECORDED)
+BAN = (STURDY_ONLY, TRUE_REASON, NO_OTHER_REASON)
+
+
+def initial_state(*kinds: str) -> State:
+    return parcels(*kinds).with_table(REFUSALS.table, ())
+
+
+def request(state: State, seed: int = 1) -> tuple[PlannedCall, ...]:
+    calls = RequestWriter(WORLD).draw(state, ["SendParcel"], Random(seed))
+    assert calls is not None
+    return calls
+
+
+def pairs(*rules: Rule, kind: str = "sturdy", facts: tuple[Fact, ...] = (KIND, SENT)) -> list[ContrastPair]:
+    state = initial_state(kind)
+    search = ContrastSearch(WORLD, rules, Completer(WORLD, rules))
+    return list(search.pairs(state, request(state), facts))
+
+
+def test_a_request_makes_the_look_ups_that_it_needs_and_no_others() -> None:
+    writer = RequestWriter(WORLD)
+    assert writer.changes == ("SendParcel",)
+    for seed in range(20):
+        calls = request(initial_state("sturdy", "fragile"), seed)
+        assert [call.event.tool for call in calls] == ["FindParcel", "SendParcel"]
+        assert calls[1].sources == {0}
+
+
+def test_a_request_needs_a_look_up_that_is_no_compliance_tool() -> None:
+    hidden = replace(WORLD.tools["FindParcel"], compliance=True, phrases=None)
+    world = replace(WORLD, tools={**WORLD.tools, "FindParcel": hidden})
+    assert RequestWriter(world).draw(initial_state("sturdy"), ["SendParcel"], Random(1)) is None
+
+
+@pytest.mark.parametrize("kind", ["sturdy", "fragile"])
+def test_a_completion_keeps_the_request_and_adds_what_the_rules_need(kind: str) -> None:
+    state = initial_state(kind)
+    calls = request(state)
+    found = Completer(WORLD, DUTIES).complete(state, calls)
+    assert isinstance(found, Trace)
+    check_trace(WORLD, found, DUTIES, (), 5)
+    ordinary = [event for event in found.events if event.tool not in WORLD.compliance_tools]
+    assert [(event.tool, event.arguments) for event in ordinary] == [(c.event.tool, c.event.arguments) for c in calls]
+    assert sorted(set(found.tools) - {event.tool for event in ordinary}) == [
+        "DeclareParcel",
+        "InspectParcel",
+        "RecordAuditEvent",
+    ]
+    declared = next(event for event in found.events if event.tool == "DeclareParcel")
+    assert declared.arguments["kind"] == kind
+
+
+def test_without_rules_a_completion_is_the_request() -> None:
+    state = initial_state("sturdy")
+    found = Completer(WORLD, ()).complete(state, request(state))
+    assert isinstance(found, Trace)
+    assert found.tools == ("FindParcel", "SendParcel")
+
+
+def test_what_has_no_lawful_way_is_impossible_and_the_rule_is_named() -> None:
+    state = initial_state("fragile")
+    found = Completer(WORLD, BAN).complete(state, request(state), 4)
+    assert isinstance(found, Impossible)
+    assert (found.length, [obstacle.text for obstacle in found.obstacles]) == (6, ["sturdy only"])
+
+
+def test_a_refusal_shows_its_reason_and_changes_nothing_else() -> None:
+    state = initial_state("fragile")
+    completer, calls = Completer(WORLD, BAN), request(state)
+    found = completer.decline(state, calls)
+    assert isinstance(found, Trace)
+    check_trace(WORLD, found, BAN, (), 3)
+    assert found.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
+    assert isinstance(completer.decline(state, calls, len(found.calls), other_than=found), Impossible)
+    either = Completer(WORLD, BAN[:2]).decline(state, calls, other_than=found)
+    assert isinstance(either, Trace)
+    assert either.events[-1].arguments["reason"] == "it is unsealed"
+
+
+def test_the_sides_of_a_pair_declare_what_they_found() -> None:
+    (pair,) = pairs(*DUTIES)
+    assert (pair.changed.fact, pair.changed.before, pair.changed.after) == (KIND, "sturdy", "fragile")
+    assert pair.declined is None
+    assert pair.granted.tools == pair.other.tools
+    kinds = [
+        event.arguments["kind"]
+        for side in (pair.granted, pair.other)
+        for event in side.events
+        if "kind" in event.arguments
+    ]
+    assert kinds == ["sturdy", "fragile"]
+
+
+def test_a_side_without_a_lawful_way_declines() -> None:
+    (pair,) = pairs(*BAN)
+    assert pair.declined is not None
+    assert [obstacle.text for obstacle in pair.declined.obstacles] == ["sturdy only"]
+    assert pair.other.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
+
+
+def test_no_pair_where_two_reasons_are_lawful() -> None:
+    assert pairs(*BAN[:2]) == []
+
+
+def test_no_pair_where_the_law_asks_the_same() -> None:
+    assert pairs(DECLARED, RECORDED) == []
+    assert pairs(*DUTIES, facts=(SENT,)) == []
+
+
+def test_no_pair_where_the_request_is_lawful_as_it_stands() -> None:
+    assert pairs() == []
+
+
+def test_each_changed_fact_differs_in_one_field_of_one_row() -> None:
+    state = initial_state("sturdy", "fragile")
+    changed = list(changed_facts(state, (KIND,)))
+    assert [(one.key, one.before, one.after) for one, _ in changed] == [
+        ("P-1", "sturdy", "fragile"),
+        ("P-2", "fragile", "sturdy"),
+    ]
+    for one, other in changed:
+        differing = [
+            (before.values["parcel_id"], name)
+            for before, after in zip(state.rows("parcels"), other.rows("parcels"), strict=True)
+            for name in before.values
+            if before.values[name] != after.values[name]
+        ]
+        assert differing == [(one.key, "kind")]
