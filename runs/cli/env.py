@@ -1,9 +1,10 @@
 """``lawtrace env``: list, show and check environments."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.table import Table
@@ -18,27 +19,41 @@ from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
 from lawtrace.solver.lint.declarations import DeclarationIssue, lint_declaration
-from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules
 
 app = typer.Typer(help="List, show, check and serve environments.", no_args_is_help=True, add_completion=False)
 
 NONE = "none"
+NOT_SORTED = "not sorted"
 
 
 @app.command("list")
 def list_command(
     as_json: JsonOption = False,
 ) -> None:
-    """List the built-in environments."""
+    """List the built-in environments, and their rules by kind."""
     domains = [load_domain(name) for name in BUILT_IN_DOMAINS]
+    kinds = {domain.environment.name: _kinds(load_rules(domain.rules_file)) for domain in domains}
     if as_json:
-        print_json({"environments": [domain.environment.name for domain in domains]})
+        counts: dict[str, Json] = {name: {**counted} for name, counted in kinds.items()}
+        print_json({"environments": [*kinds], "kinds": counts})
         return
-    table = make_table("environment", "title", "tools", "regulation")
+    table = make_table("environment", "title", "tools", "rules", "facts", "regulation")
     for domain in domains:
         environment = domain.environment
-        table.add_row(environment.name, environment.title, str(len(environment.tools)), domain.regulation.title)
+        numbers = (len(environment.tools), kinds[environment.name].total(), len(environment.facts))
+        table.add_row(environment.name, environment.title, *map(str, numbers), domain.regulation.title)
     print_result(table)
+    sorted_rules = [name for name, counted in kinds.items() if set(counted) != {NOT_SORTED}]
+    by_kind = make_table("kind of rule", *sorted_rules)
+    for kind in (*get_args(RuleKind), NOT_SORTED):
+        if any(kinds[name][kind] for name in sorted_rules):
+            by_kind.add_row(kind, *(str(kinds[name][kind]) for name in sorted_rules))
+    print_result(by_kind)
+
+
+def _kinds(rules: Sequence[Rule]) -> Counter[str]:
+    return Counter(rule.kind or NOT_SORTED for rule in rules)
 
 
 app.command("serve")(serve)
