@@ -2,8 +2,8 @@
 
 The requested calls are given, in order and with their arguments. Z3 chooses at each step the next of them or a
 compliance call with any arguments, and keeps all rules (`lawtrace.solver.smt.sequence_encoding`). Compliance tools take
-part once something that stands in the way is about them. The number of steps grows from that of the request, so a
-completion has no needless call. Where none exists up
+part once something that stands in the way is about them. The number of steps grows from that of the request, and calls
+that no rule needs are taken out, so that the rules are broken without any of those that are left. Where none exists up
 to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a trace: it
 changes nothing that was asked for, and tells the user.
 """
@@ -30,10 +30,16 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.call_encoding import Obstacle
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
-from lawtrace.solver.traces import PlannedCall, Trace, renumber_origin, resolve_path
+from lawtrace.solver.traces import PlannedCall, Trace, renumber_origin, replay, resolve_path, without_call
 
 MAX_ADDED_CALLS = 8
 """How many calls a completion adds at most."""
+ADDED_CALLS = (0, 2, 4)
+"""How many calls may be added in the first queries. A proof that one call too few does not do takes much longer than to
+find more than enough, because calls can be in any order."""
+
+SILENCE = Tool("Nothing", "Makes no call, then and later.", compliance=True, duration=0)
+"""Stands in the place of calls at the end of a trace that needs fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +68,14 @@ class Completer:
     def complete(
         self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
     ) -> Trace | Impossible | None:
-        """The shortest compliant trace with these calls, in order; None if Z3 does not decide.
+        """A compliant trace with these calls, in order; None if Z3 does not decide.
 
         `most`: how many calls may be added.
         """
         demands: dict[str, CompiledRule] = {
-            "the request": compile_formula(parse(_in_order(requested, sorted(self._environment.compliance_tools))))
+            "the request": compile_formula(
+                parse(_in_order(requested, [*sorted(self._environment.compliance_tools), SILENCE.name]))
+            )
         }
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
@@ -82,7 +90,7 @@ class Completer:
         *,
         other_than: Trace | None = None,
     ) -> Trace | Impossible | None:
-        """The shortest compliant trace that tells the user why the request is declined; None if Z3 does not decide.
+        """A compliant trace that tells the user why the request is declined; None if Z3 does not decide.
 
         It makes no requested change, and no look-ups but those of the request and of compliance tools.
 
@@ -118,23 +126,45 @@ class Completer:
         least: int,
         most: int,
     ) -> Trace | Impossible | None:
-        encoding = SequenceEncoding(_narrowed(self._environment, requested), self._encoded, initial, self._use)
-        length, last = least, least + most
+        world = _narrowed(self._environment, requested)
+        encoding = SequenceEncoding(world, self._encoded, initial, self._use)
+        silence = compile_formula(parse(f"G({Atom(SILENCE.name)} -> WX G {Atom(SILENCE.name)})"))
+        demands = {**demands, SILENCE.name: silence}
+        lengths = [least + more for more in ADDED_CALLS if more < most] + [least + most]
         while True:
-            match encoding.plan(length, tools, demands):
+            match encoding.plan(lengths[0], (*tools, SILENCE.name), demands):
                 case None:
                     return None
                 case chosen, solved:
-                    return self._replayed(initial, requested, chosen, solved)
-                case SequenceConflict(_, found):
+                    return self._minimal(self._replayed(initial, requested, chosen, solved))
+                case SequenceConflict(length, found):
                     obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
                     further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
                     if further:
                         tools = (*tools, *sorted(further))
-                    elif length == last:
+                    elif len(lengths) == 1:
                         return Impossible(length, obstacles)
                     else:
-                        length += 1
+                        del lengths[0]
+
+    def _minimal(self, trace: Trace | None) -> Trace | None:
+        """The trace without compliance calls that no rule needs, the last ones first."""
+        number = 0 if trace is None else len(trace.calls)
+        while trace is not None and number:
+            number -= 1
+            if trace.calls[number].event.tool not in self._environment.compliance_tools:
+                continue
+            fewer = without_call(trace.calls, number)
+            session = replay(self._environment, trace.initial, fewer)
+            if len(session.events) == len(fewer) and all(event.completed for event in session.events):
+                monitor = Monitor(self._rules)
+                monitor.run(session.events)
+                if not set(monitor.final_statuses().values()) - {"kept"}:
+                    made = zip(session.events, fewer, strict=True)
+                    calls = tuple(PlannedCall(event, call.origins) for event, call in made)
+                    trace = Trace(trace.initial, calls, session.state)
+                    number = len(calls)
+        return trace
 
     def _replayed(
         self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
@@ -145,6 +175,8 @@ class Completer:
         calls: list[PlannedCall] = []
         waiting, place = list(enumerate(requested)), dict[int, int]()
         for number, (name, chosen, created) in enumerate(zip(tools, solved.arguments, solved.created, strict=True)):
+            if name == SILENCE.name:
+                break
             tool = environment.tools[name]
             arguments = {parameter: rename(value, renamed) for parameter, value in chosen.items()}
             origins: Mapping[str, Origin] | None = None
@@ -185,7 +217,7 @@ def _narrowed(environment: Environment, requested: Sequence[PlannedCall]) -> Env
         tool = tools[name]
         parameters = tuple(_narrowed_parameter(parameter, said) for parameter in tool.parameters)
         tools[name] = replace(tool, parameters=parameters)
-    return replace(environment, tools=tools)
+    return replace(environment, tools={**tools, SILENCE.name: SILENCE})
 
 
 def _narrowed_parameter(parameter: Parameter, said: Sequence[Mapping[str, Json]]) -> Parameter:
