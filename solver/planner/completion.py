@@ -9,7 +9,7 @@ changes nothing that was asked for, and tells the user.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -80,7 +80,9 @@ class Completer:
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
         tools = tuple(dict.fromkeys(call.event.tool for call in requested))
-        return self._shortest(initial, requested, tools, demands, len(requested), most)
+        return self._shortest(
+            initial, requested, tools, demands, len(requested), most, self._environment.compliance_tools
+        )
 
     def decline(
         self,
@@ -115,7 +117,8 @@ class Completer:
             demanded["another reason"] = f"G !{told}({same})"
         demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
         tools = (declines.name, *dict.fromkeys(call.event.tool for call in reading))
-        return self._shortest(initial, reading, tools, demands, 1, len(reading) + most)
+        needless = self._environment.tools.keys() - {declines.name}
+        return self._shortest(initial, reading, tools, demands, 1, len(reading) + most, needless)
 
     def _shortest(
         self,
@@ -125,6 +128,7 @@ class Completer:
         demands: Mapping[str, CompiledRule],
         least: int,
         most: int,
+        needless: Collection[str],
     ) -> Trace | Impossible | None:
         world = _narrowed(self._environment, requested)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
@@ -136,7 +140,7 @@ class Completer:
                 case None:
                     return None
                 case chosen, solved:
-                    return self._minimal(self._replayed(initial, requested, chosen, solved))
+                    return self._minimal(self._replayed(initial, requested, chosen, solved), needless)
                 case SequenceConflict(length, found):
                     obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
                     further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
@@ -147,14 +151,14 @@ class Completer:
                     else:
                         del lengths[0]
 
-    def _minimal(self, trace: Trace | None) -> Trace | None:
-        """The trace without compliance calls that no rule needs, the last ones first."""
+    def _minimal(self, trace: Trace | None, tools: Collection[str]) -> Trace | None:
+        """The trace without calls of these tools that no rule and no other call needs, the last ones first."""
         number = 0 if trace is None else len(trace.calls)
         while trace is not None and number:
             number -= 1
-            if trace.calls[number].event.tool not in self._environment.compliance_tools:
-                continue
             fewer = without_call(trace.calls, number)
+            if trace.calls[number].event.tool not in tools or self._lacks(trace.calls, fewer, tools):
+                continue
             session = replay(self._environment, trace.initial, fewer)
             if len(session.events) == len(fewer) and all(event.completed for event in session.events):
                 monitor = Monitor(self._rules)
@@ -165,6 +169,11 @@ class Completer:
                     trace = Trace(trace.initial, calls, session.state)
                     number = len(calls)
         return trace
+
+    @staticmethod
+    def _lacks(calls: Sequence[PlannedCall], fewer: Sequence[PlannedCall], tools: Collection[str]) -> bool:
+        """Whether calls of other tools are missing."""
+        return sum(call.event.tool not in tools for call in calls) > sum(call.event.tool not in tools for call in fewer)
 
     def _replayed(
         self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
