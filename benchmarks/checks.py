@@ -3,14 +3,17 @@
 The world has several tables, tools with lists of references among their arguments, refusals that depend on rows and on
 pairs of rows, and rules of the kinds that multiply states: about the object of a call, deadlines, limits, duties.
 Measured are the analysis of the rules (`lawtrace rules check`), the checks of the declaration (`lawtrace env check`)
-and the search for traces, as rows, tools and rules grow. Times are of the process.
+and the search for traces, as rows, tools and rules grow. Times are of the process. The environments with facts, which
+have 30 to 37 tools and 68 to 73 rules, are checked as `lawtrace rules check` and `lawtrace env check` do.
 """
 
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec import (
     BOOLEAN,
     MONEY,
@@ -38,14 +41,19 @@ from lawtrace.environments.spec import (
     success_result,
     value_of,
 )
+from lawtrace.solver.lint.declarations import lint_declaration
+from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 
 KINDS = ("booking", "flight", "person", "card", "bag", "voucher")
 LENGTH = 8
+LARGE = [
+    Path(__file__).parents[1] / "environments" / "domains" / name for name in ("payments", "clinic", "privacy_desk")
+]
 
 
 def world(tables: int, rows: int) -> Environment:
@@ -205,6 +213,22 @@ def measure(tables: int, rows: int) -> None:
     )
 
 
+def measure_environment(folder: Path) -> None:
+    domain = load_domain(str(folder))
+    given = load_rules(domain.rules_file)
+    check_rules(given, domain.environment, domain.regulation)
+    analyses: list[RuleSetAnalysis] = []
+    checked = seconds(lambda: analyses.append(analyse_rules(domain.environment, given)))
+    declared = seconds(lambda: lint_declaration(domain.environment, given, domain.regulation))
+    undecided = [finding.message for finding in analyses[0].findings if finding.kind == "undecided"]
+    names = sum(1 + message.count(", ") + message.count(" and ") for message in undecided)
+    print(
+        f"{domain.environment.name:<16}{len(domain.environment.tools):>7}{len(given):>6}{checked:>12.1f}"
+        f"{declared:>12.1f}{names:>17}",
+        flush=True,
+    )
+
+
 def main() -> None:
     sizes = [tuple(map(int, size.split("x"))) for size in sys.argv[1:]] or [
         (3, 3),
@@ -216,6 +240,9 @@ def main() -> None:
     print("tools rules  rows rules check   env check  first trace  traces/s  queries    in Z3")
     for tables, rows in sizes:
         measure(tables, rows)
+    print("environment       tools rules rules check   env check   left undecided")
+    for folder in LARGE:
+        measure_environment(folder)
 
 
 if __name__ == "__main__":

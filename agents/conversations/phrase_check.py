@@ -6,21 +6,26 @@ environment with such phrases gets no tasks without a model.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from random import Random
 from typing import cast, get_args
 
 from lawtrace.agents.roles.instruction_roles import RequestReading, instruction_plan
 from lawtrace.agents.scripted.request_parser import read_lines
 from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.lint.declarations import DeclarationIssue
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Style, check_reader_calls
+from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, literal_calls
 
 TRACES = 12
 LENGTH = 8
+REQUESTS = 2
+"""How many requests are drawn for each tool that changes something."""
 REMEDY = (
     "begin with telling words of the tool's name or summary, and call things as their identifiers are called ('the "
     "booking' for a booking_code); or have a model read requests (`independent_reader` in a recipe)"
@@ -29,7 +34,7 @@ REMEDY = (
 
 def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
     """The phrases that are mostly read as another tool; if there are none, the styles that are mostly misread."""
-    traces = list(synthesize(environment, rules, count=TRACES, length=LENGTH, seed=1, mode="tasks"))
+    traces = [*_requests(environment)] if environment.facts else [*_traces(environment, rules)]
     tools = cast("Sequence[Mapping[str, object]]", document(environment)["tools"])
     for style in get_args(Style):
         lines, misread, objected = Counter[str](), dict[str, list[str]](), list[str]()
@@ -50,6 +55,26 @@ def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[D
             yield _flaw(f"tool {tool!r}, phrase {phrase!r}", examples[0])
         if not wrong and len(objected) * 2 > len(traces):
             yield _flaw(f"the phrases {phrase!r}", f"read as something else: {objected[0]}")
+
+
+def _traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[Trace]:
+    return synthesize(environment, rules, count=TRACES, length=LENGTH, seed=1, mode="tasks")
+
+
+def _requests(environment: Environment) -> Iterator[Trace]:
+    """Requests without the compliance calls that complete them, since tasks are made of requests."""
+    writer = RequestWriter(environment)
+    for tool in writer.changes:
+        for number in range(REQUESTS):
+            random = Random(f"{environment.name}/{tool}/{number}")
+            initial = environment.populate(random)
+            calls = writer.draw(initial, [tool], random)
+            if calls is None:
+                continue
+            session = Session(environment, initial)
+            for call in calls:
+                session.call(call.event.tool, call.event.arguments)
+            yield Trace(initial, calls, session.state)
 
 
 def _said(environment: Environment, trace: Trace, style: Style) -> list[tuple[str, str]]:

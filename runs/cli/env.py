@@ -84,19 +84,29 @@ def check_command(
 ) -> None:
     """Check a declaration, its rules and its initial states.
 
-    Exit code 1 if there are findings.
+    Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
     """
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
-    with ProgressBars().stage(f"looking through {domain.environment.name}", None):
-        flaws = lint_declaration(domain.environment, rules, domain.regulation)
-        flaws = flaws or tuple(check_phrases(domain.environment, rules))
+    with ProgressBars().stage(f"looking through {domain.environment.name}", None) as step:
+        issues = lint_declaration(domain.environment, rules, domain.regulation, step)
+        flaws = [issue for issue in issues if not issue.undecided]
+        undecided = [issue for issue in issues if issue.undecided]
+        flaws = flaws or [*check_phrases(domain.environment, rules)]
     if as_json:
         found: list[Json] = [asdict(flaw) for flaw in flaws]
-        print_json({"environment": domain.environment.name, "findings": found})
+        print_json(
+            {
+                "environment": domain.environment.name,
+                "findings": found,
+                "undecided": [issue.what for issue in undecided],
+            }
+        )
     else:
         print_result(_flaws(flaws) if flaws else f"No findings for {domain.environment.name}.")
+        for issue in undecided:
+            print_result(Text(f"Left undecided: {issue.what}.", style="dim"))
     raise typer.Exit(1 if flaws else 0)
 
 

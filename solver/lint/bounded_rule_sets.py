@@ -2,12 +2,14 @@
 
 Automata decide the other rules for traces of any length (`lawtrace.solver.lint.rule_sets`). Here Z3 searches all traces
 of up to `MOST_CALLS` free calls (`lawtrace.solver.smt.free_traces`), and of up to `LONGER` where only the rules that
-exclude something take part: a trace that it finds is a shortest one, and an exclusion holds for traces of that length,
-which the finding says. Rules without time take part, and are reported only
-where a rule with time has a share in it.
+exclude something take part. Rules are added lazily, and the effort is bounded, for each question and each kind of
+question; what was not decided is said. A trace that it finds is a shortest one, and an exclusion holds for traces of
+that length, which the finding says. Rules without time take part, and are reported only where a rule with time has a
+share in it.
 """
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ from lawtrace.solver.ltlf import (
     Formula,
     InstructionAdherence,
     MetricRule,
+    Monitor,
     OperationalRestriction,
     Or,
     atoms_of,
@@ -39,6 +42,12 @@ from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 
 MOST_CALLS: Final = 6
 """How long the traces are in which all rules together are searched."""
+UNBOUNDED_RULES: Final = 30
+"""Up to how many rules the effort has no bound but Z3's own."""
+QUESTION_EFFORT: Final = 1_500
+"""The effort of one question (`lawtrace.solver.smt.free_traces`): a few seconds."""
+KIND_EFFORT: Final = 3_000
+"""The effort of all questions of one kind."""
 LONGER: Final = 10
 """How long they are where a few rules are found to exclude something; counts and sums may need long traces."""
 
@@ -81,6 +90,11 @@ class BoundedAnalysis:
         self.findings: Final[list[RuleFinding]] = []
         self.breaking: Final[dict[str, Witness]] = {}
         self.calling: Final[dict[str, Witness]] = {}
+        self._effort = 0
+        self._affordable = 0
+        self._kind_ends = KIND_EFFORT
+        self._compliant: list[tuple[Event, ...]] = []
+        self._open: dict[str, list[str]] = {}
         self._environment = environment
         self._progress = progress
         self._most_calls = most_calls
@@ -91,16 +105,18 @@ class BoundedAnalysis:
         occurring = {text: _compiled(Eventually(formula)) for text, formula in self._triggers.items()}
         calls = {tool: _compiled(Eventually(Atom(tool))) for tool in self._tools}
         some_call = _compiled(Eventually(Or(*map(Atom, tools)) if len(tools) > 1 else Atom(tools[0])))
-        self._traces: Final = FreeTraces(
-            environment, [*self._rules.values(), *occurring.values(), *calls.values(), some_call]
-        )
+        self._judged: Final = FreeTraces(environment, self._rules.values())
+        self._unsupported: Final[dict[str, None]] = {}
         self._find_conflicts(some_call)
-        if self.findings:
-            self._find_triggers(occurring, ())
-            return
-        self._find_triggers(occurring, tuple(self._rules))
-        self._find_tools(calls)
-        self._find_redundant(settled)
+        conflicting = bool(self.findings)
+        self._kind_ends = self._effort + KIND_EFFORT
+        self._find_triggers(occurring, () if conflicting else tuple(self._rules))
+        if not conflicting:
+            self._kind_ends = self._effort + KIND_EFFORT
+            self._find_tools(calls)
+            self._kind_ends = self._effort + KIND_EFFORT
+            self._find_redundant(settled)
+        self._report_undecided()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -108,11 +124,11 @@ class BoundedAnalysis:
         timed = [rule for rule in self._rules if self._is_metric(rule)]
         sentences = [
             f"What is said of {join_names(timed)} was searched in traces of a few calls (each finding says how many) "
-            f"over {self._traces.days} days, with any arguments and results of their types, lists of at most two "
+            f"over {self._judged.days} days, with any arguments and results of their types, lists of at most two "
             "elements and any texts. Longer traces are not covered."
         ]
-        if self._traces.unsupported:
-            sentences.append(f"These conditions were left open: {'; '.join(self._traces.unsupported)}.")
+        if self._unsupported:
+            sentences.append(f"These conditions were left open: {'; '.join(self._unsupported)}.")
         return tuple(sentences)
 
     # Questions
@@ -125,7 +141,7 @@ class BoundedAnalysis:
         remaining = [rule for rule in self._rules if all(rule not in finding.rules for finding in self.findings)]
         while remaining and not isinstance(excluded := self._ask(remaining, goal=some_call), FreeTrace):
             if excluded is None:
-                self._undecided("whether the rules can be kept together", remaining)
+                self._undecided("can be kept together with the others", remaining[-1])
                 return
             if not any(map(self._is_metric, excluded.core)):  # known, and proved for any length
                 return
@@ -141,9 +157,11 @@ class BoundedAnalysis:
         for rule, goal in occurring.items():
             if any(finding.rules == (rule,) for finding in self.findings):  # cannot be kept at all
                 continue
+            if len(context) == len(self._rules) and self._compliant_trace(goal) is not None:
+                continue
             excluded = self._ask(context, goal=goal)
             if excluded is None:
-                self._undecided(f"whether {rule} can be triggered", [rule])
+                self._undecided("can be triggered", rule)
             if not isinstance(excluded, _Exclusion) or not any(map(self._is_metric, (rule, *excluded.core))):
                 continue
             trigger = original_names(str(self._triggers[rule]))
@@ -162,7 +180,10 @@ class BoundedAnalysis:
     def _find_tools(self, calls: dict[str, CompiledRule]) -> None:
         known = {frozenset((*finding.rules, *finding.reasons)) for finding in self.findings}
         for tool, goal in calls.items():
-            match self._ask(list(self._rules), goal=goal):
+            if (events := self._compliant_trace(goal)) is not None:
+                self.calling[tool] = _witness(FreeTrace(events, shortest=len(events) == 1))
+                continue
+            match self._ask(list(self._rules), goal=goal, simple=True):
                 case FreeTrace() as found:
                     self.calling[tool] = _witness(found)
                 case _Exclusion() as excluded:
@@ -172,7 +193,7 @@ class BoundedAnalysis:
                         message = f"no compliant trace can call {tool}{critical}: {join_names(excluded.core)} {forbid}"
                         self._report("unreachable", excluded, message, (), excluded.core, tool)
                 case None:
-                    self._undecided(f"whether a compliant trace can call {tool}", [])
+                    self._undecided("can be called by a compliant trace", tool)
 
     def _find_redundant(self, settled: frozenset[str]) -> None:
         """The rules that others imply; of equivalent rules the first is kept."""
@@ -180,7 +201,7 @@ class BoundedAnalysis:
         needed = [rule for rule in self._rules if rule not in settled]
         for rule in [rule for rule in reversed(needed) if rule not in vacuous]:
             others = [other for other in needed if other != rule]
-            match self._ask(others, broken=rule):
+            match self._ask(others, broken=rule, simple=True):
                 case FreeTrace() as found:
                     self.breaking[rule] = _witness(found)
                 case _Exclusion() as excluded:
@@ -195,7 +216,7 @@ class BoundedAnalysis:
                     message = f"{rule} is redundant: every trace{keeping} keeps it"
                     self._report("redundant", excluded, message, (rule,), excluded.core)
                 case None:
-                    self._undecided(f"whether other rules imply {rule}", [rule])
+                    self._undecided("is implied by others", rule)
 
     def _implies(self, rule: str, other: str) -> bool:
         return isinstance(self._ask([rule], broken=other), _Exclusion)
@@ -203,51 +224,105 @@ class BoundedAnalysis:
     # Answers
 
     def _ask(
-        self, kept: Sequence[str], *, goal: CompiledRule | None = None, broken: str | None = None
+        self,
+        kept: Sequence[str],
+        *,
+        goal: CompiledRule | None = None,
+        broken: str | None = None,
+        simple: bool = False,
     ) -> FreeTrace | _Exclusion | None:
-        """A trace that keeps some rules, and reaches the goal or breaks a rule; or the rules that exclude it.
+        """A shortest trace that keeps some rules, and reaches the goal or breaks a rule; or the rules that exclude it.
 
-        What a few rules exclude in short traces is searched in longer ones, with these rules alone.
+        Rules are added lazily, as in `lawtrace.solver.model_checking.prover`: while the trace found breaks some, they
+        are added and the search goes on from its length. So each question is about a few rules and their tools. What
+        these exclude in short traces is searched in longer ones, with the minimal set alone.
         """
-        answer = self._find(self._traces, kept, goal, broken, 0, self._most_calls)
-        while isinstance(answer, Excluded):
-            core, without = self._core(kept, answer.calls, goal, broken)
-            parts = [*(self._rules[rule] for rule in core), *([] if goal is None else [goal])]
-            parts += [] if broken is None else [self._rules[broken]]
-            alone = FreeTraces(self._environment, parts)
-            longer = self._find(alone, core, goal, broken, answer.calls + 1, LONGER)
-            if not isinstance(longer, FreeTrace):
-                return _Exclusion(core, answer.calls if longer is None else longer.calls, without)
-            if len(core) == len(kept):
-                return longer
-            answer = self._find(self._traces, kept, goal, broken, len(longer.events), LONGER)
-        return answer
+        wanted = [] if goal is None else [goal]
+        unwanted = [] if broken is None else [self._rules[broken]]
+        added: list[str] = []
+        bounded = len(self._rules) > UNBOUNDED_RULES
+        self._affordable = min(self._effort + QUESTION_EFFORT, self._kind_ends) if bounded else sys.maxsize
+        traces = self._judged.about([*wanted, *unwanted])
+        least, most, shortest = 0, self._most_calls, True
+        while True:
+            match self._find(traces, added, wanted, unwanted, least, most):
+                case FreeTrace(events) as found:
+                    shortest = shortest and found.shortest
+                    others = [rule for rule in kept if rule not in added]
+                    missed = self._broken_by(events, others)
+                    if not missed and simple:
+                        simplest = self._find(traces, added, wanted, unwanted, len(events), len(events), simple=True)
+                        if isinstance(simplest, FreeTrace) and not self._broken_by(simplest.events, others):
+                            events = simplest.events
+                    if not missed:
+                        if broken is None and len(kept) == len(self._rules):
+                            self._compliant.append(events)
+                        return FreeTrace(events, shortest)
+                    taken = {*added, *missed[: 1 + len(added) // 4]}
+                    added, least = [rule for rule in kept if rule in taken], len(events)
+                    traces = self._judged.about([*(self._rules[rule] for rule in added), *wanted, *unwanted])
+                case Excluded(calls):
+                    core, without = self._core(traces, added, calls, wanted, unwanted)
+                    if self._effort >= self._affordable:  # the set may not be minimal
+                        return None
+                    if most == LONGER:
+                        return _Exclusion(core, calls, without)
+                    added, least, most = list(core), calls + 1, LONGER
+                    traces = self._judged.about([*(self._rules[rule] for rule in added), *wanted, *unwanted])
+                    longer = self._find(traces, added, wanted, unwanted, least, most)
+                    if not isinstance(longer, FreeTrace):
+                        return _Exclusion(core, calls if longer is None else longer.calls, without)
+                    least = len(longer.events)
+                case None:
+                    return None
 
     def _find(
         self,
         traces: FreeTraces,
         kept: Sequence[str],
-        goal: CompiledRule | None,
-        broken: str | None,
+        wanted: Sequence[CompiledRule],
+        unwanted: Sequence[CompiledRule],
         least_calls: int,
         most_calls: int,
+        *,
+        simple: bool = False,
     ) -> FreeTrace | Excluded | None:
         self._progress()
         if least_calls > most_calls:
             return None
-        wanted = [self._rules[rule] for rule in kept] + ([] if goal is None else [goal])
-        unwanted = [] if broken is None else [self._rules[broken]]
-        return traces.find(kept=wanted, broken=unwanted, least_calls=least_calls, most_calls=most_calls)
+        met = [*(self._rules[rule] for rule in kept), *wanted]
+        before = traces.effort
+        answer = traces.find(
+            kept=met,
+            broken=unwanted,
+            least_calls=least_calls,
+            most_calls=most_calls,
+            simple=simple,
+            most_effort=before + self._affordable - self._effort,
+        )
+        self._effort += traces.effort - before
+        self._unsupported.update(traces.unsupported)
+        return answer
+
+    def _broken_by(self, events: Sequence[Event], rules: Sequence[str]) -> list[str]:
+        monitor = Monitor({rule: self._rules[rule] for rule in rules})
+        monitor.run(events)
+        return [rule for rule, status in monitor.final_statuses().items() if status != "kept"]
 
     def _core(
-        self, kept: Sequence[str], calls: int, goal: CompiledRule | None, broken: str | None
+        self,
+        traces: FreeTraces,
+        added: Sequence[str],
+        calls: int,
+        wanted: Sequence[CompiledRule],
+        unwanted: Sequence[CompiledRule],
     ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
         """A minimal set of the rules that excludes it in traces of that length; for each a trace without the rule."""
-        core = list(kept)
+        core = list(added)
         without: dict[str, tuple[str, ...]] = {}
-        for rule in reversed(kept):
+        for rule in reversed(added):
             others = [other for other in core if other != rule]
-            match self._find(self._traces, others, goal, broken, 0, calls):
+            match self._find(traces, others, wanted, unwanted, 0, calls, simple=True):
                 case Excluded(fewer) if fewer == calls:
                     core = others
                 case FreeTrace() as found:
@@ -286,14 +361,29 @@ class BoundedAnalysis:
         )
         self.findings.append(finding)
 
-    def _undecided(self, question: str, rules: Sequence[str]) -> None:
-        finding = RuleFinding(
-            kind="undecided",
-            rules=tuple(rules),
-            message=f"{question} was not decided",
-            proof="Z3 reached its limit, or needed a condition that it cannot express; neither answer is claimed.",
-        )
-        self.findings.append(finding)
+    def _undecided(self, question: str, name: str) -> None:
+        self._open.setdefault(question, []).append(name)
+
+    def _report_undecided(self) -> None:
+        """One finding for each kind of question."""
+        for question, names in self._open.items():
+            finding = RuleFinding(
+                kind="undecided",
+                rules=tuple(name for name in names if name in self._rules),
+                message=f"whether it {question} was not decided for {join_names(names)}",
+                proof="The search reached its limit, or needed a condition that it cannot express; "
+                "neither answer is claimed.",
+            )
+            self.findings.append(finding)
+
+    def _compliant_trace(self, goal: CompiledRule) -> tuple[Event, ...] | None:
+        """A known trace that keeps all rules and reaches the goal."""
+        for events in self._compliant:
+            monitor = Monitor({"goal": goal})
+            monitor.run(events)
+            if monitor.final_statuses()["goal"] == "kept":
+                return events
+        return None
 
 
 def find_bounded_examples(

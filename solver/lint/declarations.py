@@ -9,13 +9,14 @@ reported.
 """
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.terms import arguments_of
+from lawtrace.environments.spec.effects import KeyResult, RowsResult, ValueResult
+from lawtrace.environments.spec.terms import arguments_of, fields_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter
 from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType
 from lawtrace.solver.lint.cross_references import cross_reference
@@ -43,7 +44,10 @@ from lawtrace.solver.rules import Rule
 
 
 def lint_declaration(
-    environment: Environment, rules: Sequence[Rule], regulation: Regulation
+    environment: Environment,
+    rules: Sequence[Rule],
+    regulation: Regulation,
+    progress: Callable[[], None] = lambda: None,
 ) -> tuple[DeclarationIssue, ...]:
     """All issues found. Checks that begin with an initial state are skipped if the initial states are invalid.
 
@@ -51,6 +55,7 @@ def lint_declaration(
         environment: as declared.
         rules: its curated rule set, already accepted by `lawtrace.solver.rules.check_rules`.
         regulation: the regulation that the rules cite.
+        progress: called again and again.
     """
     static = (
         *_check_descriptions(environment),
@@ -59,20 +64,27 @@ def lint_declaration(
         *check_rule_constants(environment, rules),
         *check_deadlines(environment, rules),
         *_check_format_exceptions(environment),
+        *check_facts(environment),
     )
     if invalid_states := tuple(check_initial_states(environment)):
         return (*invalid_states, *static)
     return (
-        *_check_rule_set(environment, rules),
+        *_check_rule_set(environment, rules, progress),
         *check_phrases(environment),
         *static,
-        *check_traces(environment, rules),
+        *check_traces(environment, rules, progress),
     )
 
 
-def _check_rule_set(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
+def _check_rule_set(
+    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None]
+) -> Iterator[DeclarationIssue]:
     """The findings of the rule-set analysis, above all tools that no compliant trace can call."""
-    for finding in analyse_rules(environment, rules).findings:
+    for finding in analyse_rules(environment, rules, progress=progress).findings:
+        if finding.kind == "undecided":
+            remedy = "none is needed; it may be all right"
+            yield DeclarationIssue("rules", finding.message, remedy, finding.proof, undecided=True)
+            continue
         if finding.kind == "unreachable":
             place, what = f"tool {finding.tool!r}", finding.message
             remedy = "check its refusals, add a tool that looks up its references, or loosen the rules named"
@@ -256,6 +268,30 @@ def _why_impossible(environment: Environment, parameter: Parameter, text: str) -
     except (WrongFormat, WrongType) as error:
         return str(error)
     return None
+
+
+def check_facts(environment: Environment) -> Iterator[DeclarationIssue]:
+    """Facts that no rule can depend on, because no result shows them."""
+    results = [result for tool in environment.tools.values() for result in tool.results]
+    shown: set[tuple[str, str]] = set()
+    read: set[tuple[str, str]] = set()
+    for result in results:
+        match result:
+            case RowsResult():
+                for rows in (result, *result.parts):
+                    shown |= {(rows.entity.table, name) for name in rows.fields}
+                read |= {field for term in result.terms() for field in fields_of(term)}
+            case ValueResult(term=term):
+                read |= set(fields_of(term))
+            case KeyResult():
+                pass
+    for fact in environment.facts:
+        if (fact.entity.table, fact.field) not in shown | read:
+            yield DeclarationIssue(
+                f"fact {fact.name!r}",
+                f"no rule can depend on it: no result shows the field {fact.field!r} of {fact.entity.table!r}",
+                "show the field in the result of a look-up, or remove the fact",
+            )
 
 
 def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIssue]:

@@ -35,7 +35,7 @@ class RuleFinding(BaseModel):
             *unreachable*: no trace that keeps all rules calls the
             tool. *vacuous*: the rule is never triggered (a vacuous rule of a template over free calls is implied as
             well, and not listed as redundant). *redundant*: the reasons imply the rule. *equivalent*:
-            the rules have the same meaning. *undecided*: one of these questions exceeded the limit.
+            the rules have the same meaning. *undecided*: questions that exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.
         tool: the unreachable tool.
@@ -93,9 +93,11 @@ class DeclarationIssue:
         what: the issue as one sentence.
         remedy: what to do about it.
         proof: the evidence or an example; empty if the declaration itself shows it.
+        undecided: whether this is a question that was left open instead of a defect.
     """
 
     place: str
     what: str
     remedy: str
     proof: str = ""
+    undecided: bool = False

@@ -1,7 +1,7 @@
 """Checks of initial states: they match the tables, arguments can be sampled from them, and traces can start there."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from lawtrace.environments.errors import InputError
@@ -13,11 +13,15 @@ from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.solver.lint.findings import DeclarationIssue
+from lawtrace.solver.model_checking.explanations import join_names
+from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceSpec
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
 
 
 class EmptyDomainError(Exception):
@@ -67,10 +71,55 @@ def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]
             return
 
 
-def check_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """Missing rows: results that are always empty, and tool sequences that no initial state allows."""
+STATES_ASKED = 8
+"""In how many initial states a compliant trace is looked for that carries out a change."""
+ADDED_CALLS = 6
+"""How many calls such a trace adds to the request, at most."""
+
+
+def check_traces(
+    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None] = lambda: None
+) -> Iterator[DeclarationIssue]:
+    """Missing rows: results that are always empty, and changes that no initial state allows.
+
+    Where facts are declared, tasks are completed requests, and these are looked for. Otherwise tasks are traces of the
+    product of tools and rules, and these are.
+    """
     yield from _empty_results(environment)
-    yield from _uninstantiable_lengths(environment, rules)
+    if environment.facts:
+        yield from _impossible_changes(environment, rules, progress)
+    else:
+        yield from _uninstantiable_lengths(environment, rules)
+
+
+def _impossible_changes(
+    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None]
+) -> Iterator[DeclarationIssue]:
+    """Changes for which no compliant trace is found in a few initial states. That there is none is not proved."""
+    writer, completer = RequestWriter(environment), Completer(environment, rules)
+    for tool in writer.changes:
+        drawn, found, obstacles = 0, False, dict[str, None]()
+        for number in range(STATES_ASKED):
+            progress()
+            random = Random(f"{environment.name}/{tool}/{number}")
+            initial = environment.populate(random)
+            request = writer.draw(initial, [tool], random)
+            if request is None:
+                continue
+            drawn += 1
+            answer = completer.complete(initial, request, ADDED_CALLS)
+            if found := isinstance(answer, Trace):
+                break
+            if answer is not None:
+                obstacles |= dict.fromkeys(obstacle.text for obstacle in answer.obstacles)
+        if not found:
+            yield DeclarationIssue(
+                f"tool {tool!r}",
+                f"no compliant trace found that calls it in {STATES_ASKED} initial states"
+                + ("" if drawn else ", because no call of it completes"),
+                "check its refusals and the rules named, or draw initial states that allow it more often",
+                f"In the way were {join_names([*obstacles][:4])}. This is not a proof." if obstacles else "",
+            )
 
 
 def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | None:

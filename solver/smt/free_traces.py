@@ -11,7 +11,9 @@ whose declared amounts are not negative.
 A trace that is found counts only if monitors agree; where Z3's budget ends, or they do not, nothing is claimed.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, pairwise
@@ -52,6 +54,10 @@ from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
 
 QUERY_RLIMIT = 10_000_000
 """Z3's resource units for one question about traces of one length."""
+SIMPLE_RLIMIT: Final = 5_000_000
+"""Z3's resource units for making one trace simple."""
+EFFORT_RESOURCES: Final = 5_000
+"""So many of Z3's resource units are as much effort as one rule in one call."""
 ELEMENTS: Final = 2
 """How many elements a list has at most."""
 _DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 2}
@@ -95,13 +101,19 @@ class FreeTraces:
     Attributes:
         unsupported: conditions that were left unconstrained, a sentence each.
         questions: how many were put to Z3.
+        effort: a measure of their size, the same on all machines.
     """
 
-    def __init__(self, environment: Environment, rules: Iterable[Rule]) -> None:
-        """`rules`: all that questions will be about."""
+    def __init__(self, environment: Environment, rules: Iterable[Rule], judged: "FreeTraces | None" = None) -> None:
+        """
+        Args:
+            rules: all that questions will be about.
+            judged: of which traces these are some. Fields that only its rules read have one usual value each.
+        """
         rules = list(rules)
         self.unsupported: Final[dict[str, None]] = {}
         self.questions = 0
+        self.effort = 0
         self._environment = environment
         self._rules: Final = rules
         self._numbers: Final = {id(rule): number for number, rule in enumerate(rules)}
@@ -110,14 +122,25 @@ class FreeTraces:
         others = [name for name in environment.tools if name not in named]
         self._tools = [*(name for name in environment.tools if name in named), *others[:1]]
         self._speakers = [name for name in SPEAKERS if name in named]
-        read = observed_fields(rules)
-        self._arguments = {(tool, str(path.path[0])) for tool, path in read if path.path[0] != RESULT}
-        self._results = {(tool, str(path.path[1])) for tool, path in read if path.path[0] == RESULT and path.path[1:]}
+        self._arguments, self._results = _fields_read(rules)
+        self._judged: Final = (self._arguments, self._results) if judged is None else judged.fields
         self._named = _texts_of_arguments(formulas)
         self._texts = _texts_of(formulas)
-        self._bounds = TimeBounds(DEFAULT_START, DEFAULT_START + SECONDS_PER_DAY * _days_of(formulas))
-        self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules)
-        self._horizons: list[_Horizon] = []
+        if judged is None:
+            self._bounds = TimeBounds(DEFAULT_START, DEFAULT_START + SECONDS_PER_DAY * _days_of(formulas))
+            self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules)
+        else:
+            self._bounds, self._timed = judged._bounds, judged._timed
+        self._horizons: dict[int, _Horizon] = {}
+
+    def about(self, rules: Iterable[Rule]) -> "FreeTraces":
+        """The traces of some rules' tools, with the fields that all rules read."""
+        return FreeTraces(self._environment, rules, self)
+
+    @property
+    def fields(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+        """The arguments and the results that rules read, each with its tool."""
+        return self._arguments, self._results
 
     @property
     def days(self) -> int:
@@ -125,43 +148,67 @@ class FreeTraces:
         return ((self._bounds.end or 0) - (self._bounds.start or 0)) // SECONDS_PER_DAY
 
     def find(
-        self, *, kept: Sequence[Rule], broken: Sequence[Rule] = (), most_calls: int, least_calls: int = 0
+        self,
+        *,
+        kept: Sequence[Rule],
+        broken: Sequence[Rule] = (),
+        most_calls: int,
+        least_calls: int = 0,
+        simple: bool = True,
+        most_effort: int = sys.maxsize,
     ) -> FreeTrace | Excluded | None:
-        """A shortest trace that keeps some rules and breaks others; None if nothing is known."""
+        """A shortest trace that keeps some rules and breaks others; None if nothing is known.
+
+        Args:
+            simple: whether the values of the trace are made as simple as possible, which takes longer than to find it.
+            most_effort: at which value of `effort` to give up.
+        """
         decided = least_calls - 1
         for calls in range(least_calls, most_calls + 1):
-            answer = self._answer(calls, kept, broken)
+            if self.effort >= most_effort:
+                return None
+            answer = self._answer(calls, kept, broken, simple)
             if isinstance(answer, tuple):
                 return FreeTrace(answer, shortest=decided == calls - 1)
             if answer is False and decided == calls - 1:
                 decided = calls
         return Excluded(decided) if decided >= max(least_calls, 1) else None
 
-    def _answer(self, calls: int, kept: Sequence[Rule], broken: Sequence[Rule]) -> tuple[Event, ...] | bool | None:
+    def _answer(
+        self, calls: int, kept: Sequence[Rule], broken: Sequence[Rule], simple: bool
+    ) -> tuple[Event, ...] | bool | None:
         """A trace of that length; False if there is none; None if that is not known."""
-        while len(self._horizons) <= calls:
-            self._horizons.append(self._horizon(len(self._horizons)))
+        if calls not in self._horizons:
+            self._horizons[calls] = self._horizon(calls)
+            self.effort += calls * len(self._tools)
         horizon = self._horizons[calls]
         asked = [(rule, True) for rule in kept] + [(rule, False) for rule in broken]
         key = frozenset((self._numbers[id(rule)], wanted) for rule, wanted in asked)
-        if key not in horizon.decided:
-            horizon.decided[key] = self._ask(horizon, key)
-        return horizon.decided[key]
+        if key in horizon.decided:
+            return horizon.decided[key]
+        answer = self._ask(horizon, key, simple)
+        if simple or not isinstance(answer, tuple):
+            horizon.decided[key] = answer
+        return answer
 
-    def _ask(self, horizon: _Horizon, asked: frozenset[tuple[int, bool]]) -> tuple[Event, ...] | bool | None:
+    def _ask(
+        self, horizon: _Horizon, asked: frozenset[tuple[int, bool]], simple: bool
+    ) -> tuple[Event, ...] | bool | None:
         for known, answer in horizon.decided.items():
             if answer is False and known <= asked:
                 return False
         self.questions += 1
+        self.effort += len(asked) * len(horizon.steps) ** 2
         selected = [self._selector(horizon, *one) for one in sorted(asked)]
+        before = _resources(horizon.solver)
         result = horizon.solver.check(*selected)
         self.unsupported.update(horizon.encoding.unsupported)
-        if result == z3.unsat:
-            return False
         if result != z3.sat:
-            return None
-        with _Simplest(horizon, selected):
+            self.effort += (_resources(horizon.solver) - before) // EFFORT_RESOURCES
+            return False if result == z3.unsat else None
+        with _Simplest(horizon, selected) if simple else nullcontext():
             events = tuple(self._events(horizon))
+        self.effort += (_resources(horizon.solver) - before) // EFFORT_RESOURCES
         monitor = Monitor({str(number): self._rules[number] for number, _ in asked})
         monitor.run(events)
         endings = monitor.final_statuses()
@@ -252,17 +299,33 @@ class FreeTraces:
             if tool in self._speakers:
                 words = cast("list[str]", arguments[WORDS])
                 yield Event(tool, {"text": " ".join(words), WORDS: arguments[WORDS]}, time=time)
-            elif read.truth(step.completed):
-                yield Event(tool, arguments, "completed", read.given(step.results[tool]), time=time)
+                continue
+            usual_arguments, usual_results = self._usual_fields(tool)
+            arguments = usual_arguments | arguments
+            if read.truth(step.completed):
+                results = usual_results | read.given(step.results[tool])
+                yield Event(tool, arguments, "completed", results, time=time)
             else:
                 yield Event(tool, arguments, "raised", time=time)
+
+    def _usual_fields(self, name: str) -> tuple[dict[str, Json], dict[str, Json]]:
+        """Usual values of the required arguments and of the results that only judges read."""
+        tool, (arguments, results) = self._environment.tools[name], self._judged
+        return (
+            {
+                each.name: _usual_value(each.type)
+                for each in tool.parameters
+                if each.required and (name, each.name) in arguments - self._arguments
+            },
+            {each.name: _usual_result(each) for each in tool.results if (name, each.name) in results - self._results},
+        )
 
 
 class _Simplest:
     """The simplest solution, which does not depend on what was asked before. It holds inside the `with` block.
 
     Step by step: the first tool that is possible, completed if possible, as early as possible, with new texts and small
-    numbers.
+    numbers. After `SIMPLE_RLIMIT` the rest stays as it is.
     """
 
     def __init__(self, horizon: _Horizon, assumptions: Sequence[z3.BoolRef]) -> None:
@@ -270,9 +333,11 @@ class _Simplest:
         self._solver = horizon.solver
         self._assumptions = list(assumptions)
         self._pushed = 0
+        self._model = self._solver.model()
+        self._last_resources = _resources(self._solver) + SIMPLE_RLIMIT
 
     def __enter__(self) -> None:
-        if self._solver.check(*self._assumptions, self._horizon.plain) == z3.sat:
+        if self._is_possible(self._horizon.plain):
             self._assumptions.append(self._horizon.plain)
         before: Any = None
         for step in self._horizon.steps:
@@ -293,13 +358,24 @@ class _Simplest:
 
     def _fix(self, constraint: Truth) -> bool:
         """Whether a solution with that is left; then it holds from now on."""
+        holds = (
+            z3.is_true(self._model.eval(constraint, model_completion=True)) if z3.is_expr(constraint) else constraint
+        )
         self._solver.push()
         self._solver.add(constraint)
-        if self._solver.check(*self._assumptions) == z3.sat:
+        if holds or self._is_possible():
             self._pushed += 1
             return True
         self._solver.pop()
         return False
+
+    def _is_possible(self, *assumptions: z3.BoolRef) -> bool:
+        if _resources(self._solver) > self._last_resources:
+            return False
+        if self._solver.check(*self._assumptions, *assumptions) != z3.sat:
+            return False
+        self._model = self._solver.model()
+        return True
 
     def _fix_truth(self, truth: Truth) -> None:
         if not self._fix(truth):
@@ -307,12 +383,11 @@ class _Simplest:
 
     def _least(self, number: z3.ArithRef, low: int) -> None:
         """Fix a number to the least value from `low` on that is found."""
-        self._solver.check(*self._assumptions)
-        high = self._solver.model().eval(number, model_completion=True).as_long()
+        high = self._model.eval(number, model_completion=True).as_long()
         while low < high:
             middle = (low + high) // 2
-            if self._solver.check(*self._assumptions, *self._selected(number <= middle)) == z3.sat:
-                high = middle
+            if self._is_possible(*self._selected(number <= middle)):
+                high = self._model.eval(number, model_completion=True).as_long()
             else:
                 low = middle + 1
         self._fix(number == high)
@@ -456,6 +531,51 @@ class _Closed:
 
     def _number(self, expression: z3.ArithRef) -> int:
         return self.model.eval(expression, model_completion=True).as_long()
+
+
+def _resources(solver: z3.Solver) -> int:
+    """Z3's resource units up to now."""
+    statistics = solver.statistics()
+    return statistics.get_key_value("rlimit count") if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
+
+
+def _fields_read(rules: Sequence[Rule]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """The arguments and the results that rules read, each with its tool."""
+    read = observed_fields(rules)
+    return (
+        {(tool, str(path.path[0])) for tool, path in read if path.path[0] != RESULT},
+        {(tool, str(path.path[1])) for tool, path in read if path.path[0] == RESULT and path.path[1:]},
+    )
+
+
+def _usual_value(value_type: ValueType) -> Json:
+    match value_type:
+        case ListOf():
+            return []
+        case Choice(options=options):
+            return options[0]
+        case _ if value_type == BOOLEAN:
+            return True
+        case _ if is_text_type(value_type):
+            return ascii_uppercase[0]
+        case _ if type(value_type) is type(DATE):
+            return value_type.encode(_DATES.start)
+        case _ if type(value_type) is type(MOMENT):
+            return value_type.encode(_DATES.start * MINUTES_PER_DAY)
+        case _:
+            return value_type.encode(0)
+
+
+def _usual_result(declared: Result) -> Json:
+    match declared:
+        case ValueResult(type=value_type):
+            return _usual_value(value_type)
+        case KeyResult(entity=entity):
+            return _usual_value(entity.fields[entity.key].type)
+        case RowsResult(single=False):
+            return []
+        case RowsResult(entity=entity, fields=fields):
+            return {name: _usual_value(entity.fields[name].type) for name in fields if name in entity.fields}
 
 
 def _types_in(result: Result) -> list[ValueType]:

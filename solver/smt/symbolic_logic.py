@@ -38,7 +38,10 @@ class SymbolicLogic:
         """An open string: one of the pool, or of ``words``. The solver is told its range."""
         range_ = tuple(self._indices) if words is None else tuple(dict.fromkeys(words))
         variable = z3.Int(name)
-        solver.add(z3.Or([variable == self.index(word) for word in range_]))
+        if words is None:
+            solver.add(variable >= 0, variable < len(range_))
+        else:
+            solver.add(z3.Or([variable == self.index(word) for word in range_]))
         self._ranges[name] = range_
         return variable
 

@@ -14,13 +14,14 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult
 from lawtrace.environments.spec.samplers import OneOf
-from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.terms import argument, constant, exists
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.solver.lint.declarations import (
     DeclarationIssue,
     check_deadlines,
+    check_facts,
     check_rule_constants,
     lint_declaration,
 )
@@ -344,3 +345,12 @@ def test_a_field_that_is_always_absent() -> None:
 def test_a_deadline_after_every_session_is_an_issue(formula: str, windows: list[str]) -> None:
     issues = list(check_deadlines(INCIDENT_ROOM, [Rule(id="r", formula=formula)]))
     assert [str(issue).count(window) for issue, window in zip(issues, windows, strict=True)] == [1] * len(windows)
+
+
+def test_facts_that_no_result_shows_are_reported() -> None:
+    vouchers = WORLD.entities["vouchers"]
+    shown = Fact("price", BOOKINGS, "ticket_price", (100, 200))
+    hidden = Fact("worth", vouchers, "amount", (100, 200))
+    (issue,) = check_facts(replace(WORLD, facts=(shown, hidden)))
+    assert issue.place == "fact 'worth'"
+    assert issue.what == "no rule can depend on it: no result shows the field 'amount' of 'vouchers'"
