@@ -30,7 +30,7 @@ from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelParameters, Model
 from lawtrace.agents.models.budget import Budget, Price
 from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.roles.executor import Briefing
+from lawtrace.agents.roles.executor import Briefing, RegulationExtent
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
@@ -39,6 +39,7 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.schemas.attempt_rows import ActingMode
 from lawtrace.runs.schemas.task_rows import TaskMode, TaskVariant
 from lawtrace.solver.masking.instructions import STYLES, Style
+from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
 from lawtrace.solver.shield import ShieldMode
 
@@ -109,6 +110,7 @@ class TaskOptions(RecipePart):
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
     sides count as tasks, and their length follows from the request.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
+    ``difficulty``: bounds on contrast pairs.
     ``variants``: authorized tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
     pairs of each.
     """
@@ -119,6 +121,7 @@ class TaskOptions(RecipePart):
     trace_mode: TaskMode | None = None
     variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)
     constraints: TraceConstraints = NO_CONSTRAINTS
+    difficulty: Difficulty = ANY_DIFFICULTY
 
     def mode_in(self, environment: Environment) -> TaskMode:
         """What traces are made for in this environment."""
@@ -166,8 +169,9 @@ class AttemptOptions(RecipePart):
     ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors check
     each call and warn of, or refuse, a call after which a rule cannot be kept. ``hints``: the documentation says when
     to call the compliance tools. ``target_state``: the goal prompt contains the target state, as the published one
-    does. These three give help that users do not give, and are off. ``regulation``: the prompt contains the
-    regulation's text.
+    does. These three give help that users do not give, and are off. ``regulation``: how much of the regulation the
+    prompt contains: the provisions of the rules that apply to the task or to the other side of its contrast pair, the
+    whole text, or the name.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
@@ -178,7 +182,7 @@ class AttemptOptions(RecipePart):
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
-    regulation: bool = True
+    regulation: RegulationExtent = "whole"
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""
     tools: ToolOptions = ToolOptions()

@@ -42,6 +42,7 @@ from lawtrace.runs.stages.stage import (
     StageContext,
     StageInputs,
 )
+from lawtrace.runs.stages.traces_stage import check_difficulty
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, write_rows
@@ -370,6 +371,7 @@ def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
         check_rules(curated_rules(variant.recipe, domain), domain.environment, domain.regulation)
         variant.recipe.prompts.prompts().check()
         options.constraints.check(domain.environment)
+        check_difficulty(options.difficulty, options.mode_in(domain.environment))
         initial = domain.environment.populate(Random(variant.recipe.seed))
         if "denied" in options.variants:
             deny_authorization(domain.environment, initial)

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, assert_never
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
@@ -26,19 +27,25 @@ FENCED = re.compile(
 PYTHON = frozenset({"python", "python3", "py"})
 
 
+RegulationExtent = Literal["applicable", "whole", "name"]
+
+
 @dataclass(frozen=True, slots=True)
 class Briefing:
     """The information for a model under test besides the request and the tools.
 
     Attributes:
-        regulation: the text of the regulation.
+        regulation: how much of the regulation the prompt contains: the provisions that apply, the whole text, or the
+            name.
+        provisions: the citations of the provisions that apply.
         hints: when to call the compliance tools, and the interpretation of restated provisions.
         shield: whether there is one.
         session_start: the time at which the session starts; None if tools and rules do not depend on the time.
         prompts: the prompt files.
     """
 
-    regulation: bool = True
+    regulation: RegulationExtent = "whole"
+    provisions: frozenset[str] = frozenset()
     hints: bool = False
     shield: ShieldMode = "off"
     session_start: int | None = None
@@ -75,8 +82,25 @@ def tools_system(environment: Environment, regulation: Regulation, briefing: Bri
 
 def _shared_inputs(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
     documentation = json.dumps(document(environment, hints=briefing.hints, start=briefing.session_start), indent=1)
-    text = regulation.text(readings=briefing.hints) if briefing.regulation else ""
-    return {"documentation": documentation, "regulation": text, "shield": briefing.shield}
+    return {
+        "documentation": documentation,
+        "regulation": _regulation_text(regulation, briefing),
+        "extent": briefing.regulation,
+        "shield": briefing.shield,
+    }
+
+
+def _regulation_text(regulation: Regulation, briefing: Briefing) -> str:
+    match briefing.regulation:
+        case "whole":
+            return regulation.text(readings=briefing.hints)
+        case "applicable":
+            applying = [found for found in regulation.provisions if found.citation in briefing.provisions]
+            return regulation.with_provisions(applying).text(readings=briefing.hints) if applying else regulation.name
+        case "name":
+            return regulation.name
+        case _:
+            assert_never(briefing.regulation)
 
 
 def request_text(

@@ -74,9 +74,14 @@ class Regulation(BaseModel):
             id=self.id, title=self.title, source=self.source, restated=self.restated, provisions=tuple(provisions)
         )
 
+    @property
+    def name(self) -> str:
+        """The title with the reference of the original."""
+        return f"{self.title} ({self.source})"
+
     def text(self, *, readings: bool = False) -> str:
         """The text for a model under test. Interpretations are left out by default, since they reveal the rules."""
-        lines = [f"{self.title} ({self.source})", ""]
+        lines = [self.name, ""]
         for provision in self.provisions:
             words = provision.whole() if readings else provision.words()
             lines.append(f"{provision.citation}: {words}")

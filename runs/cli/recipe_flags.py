@@ -74,6 +74,7 @@ def _split_pairs(pairs: list[str]) -> Values:
 
 
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
+DIFFICULTY = ("max_changes", "min_rules", "min_distance", "min_calls")
 
 FLAGS: Mapping[str, _Flag] = {
     "rules": _Flag(
@@ -113,6 +114,22 @@ FLAGS: Mapping[str, _Flag] = {
     "distance": _Flag(
         Annotated[int | None, typer.Option(min=0, help="Minimum positions where any two traces differ.")],
         _sets("tasks.constraints.distance"),
+    ),
+    "max_changes": _Flag(
+        Annotated[int | None, typer.Option(min=1, help="Maximum changes that a request asks for; default: 2.")],
+        _sets("tasks.difficulty.changes"),
+    ),
+    "min_rules": _Flag(
+        Annotated[int | None, typer.Option(min=0, help="Minimum rules that apply to each side.")],
+        _sets("tasks.difficulty.rules"),
+    ),
+    "min_distance": _Flag(
+        Annotated[int | None, typer.Option(min=0, help="Minimum calls between a trigger and its duty.")],
+        _sets("tasks.difficulty.distance"),
+    ),
+    "min_calls": _Flag(
+        Annotated[int | None, typer.Option(min=0, help="Minimum calls of a reference that carries out.")],
+        _sets("tasks.difficulty.calls"),
     ),
     "variant": _Flag(
         Annotated[

@@ -27,7 +27,7 @@ from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.full_run import FinishedRun, continue_run, start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.report.ablation_tables import ablation_table, axis_table
+from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, setting_table
 from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import outcome_table, pair_table, plan_table, strength_table, usage_table
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
@@ -97,6 +97,7 @@ def print_report(report: WrittenReport, folder: Path) -> None:
         print_result(ablation_table(report.ablation))
         if report.ablation.axes:
             print_result(axis_table(report.ablation))
+        print_result(setting_table(report.ablation))
     if content is not None:
         unusable = len(content.problems)
         print_result(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable))

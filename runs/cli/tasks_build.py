@@ -8,7 +8,7 @@ import typer
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_outcome
-from lawtrace.runs.cli.recipe_flags import TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -17,7 +17,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 
 
-@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, "seed", "variant", "sandbox")
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed", "variant", "sandbox")
 def build_command(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
@@ -30,8 +30,9 @@ def build_command(
 
     Exit code 1 if fewer tasks than requested were accepted.
     """
-    if traces is not None and any(key.startswith("tasks.constraints.") for key in flags.values):
-        raise InputError("--traces cannot be combined with --require, --forbid, --pair, --compliance or --distance")
+    if traces is not None and any(key.startswith(("tasks.constraints.", "tasks.difficulty.")) for key in flags.values):
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in (*TRACE_CONSTRAINTS, *DIFFICULTY))
+        raise InputError(f"--traces cannot be combined with options about the synthesis: {named}")
     recipe = flags.resolve()
     given = None if traces is None else read_rows(traces, TraceRow)
 

@@ -6,7 +6,7 @@ import typer
 
 from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_outcome
-from lawtrace.runs.cli.recipe_flags import TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.cli.traces_coverage import coverage_command
 from lawtrace.runs.report.text import counted
@@ -24,7 +24,7 @@ app = typer.Typer(
 
 
 @app.command("synthesize")
-@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, "seed")
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed")
 def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl"), as_json: JsonOption = False) -> None:
     """Synthesize compliant traces.
 

@@ -4,9 +4,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
-from lawtrace.runs.scoring.ablation import Ablation, AxisEffect, VariantModelLine
+from lawtrace.runs.scoring.ablation import Ablation, AxisEffect, SettingLine, VariantModelLine
 from lawtrace.runs.variants import format_axis_value, short_axis_names
 
 
@@ -41,6 +40,32 @@ def axis_table(ablation: Ablation) -> Table:
     return table
 
 
+def setting_table(ablation: Ablation) -> Table:
+    """A row for each model under test and each value of an axis."""
+    table = _table("setting", "model", "Pass@1", "gap", "n", "pair score", "pairs")
+    names = short_axis_names(ablation.variants[0].changes)
+    for line in ablation.settings:
+        _add(table, _setting_cells(names[line.axis], line))
+    table.caption = (
+        "Each value of an axis over all variants that have it; with another value the tasks may be others. pair score: "
+        "contrast pairs right on both sides. Intervals: 95 % (Wilson)."
+    )
+    return table
+
+
+def _setting_cells(name: str, line: SettingLine) -> list[str]:
+    outcomes, pairs = line.outcomes, line.pairs
+    return [
+        f"{name}={format_axis_value(line.axis, line.value)}",
+        line.model if line.task_variant == "authorized" else f"{line.model}, denied",
+        f"{percent(outcomes.pass_at_1)} [{show_interval(outcomes.pass_at_1_interval)}]",
+        percent(outcomes.inference_gap),
+        str(outcomes.judged),
+        f"{percent(pairs.score)} [{show_interval(pairs.interval)}]" if pairs.pairs else "–",
+        str(pairs.pairs) if pairs.pairs else "–",
+    ]
+
+
 def _variant_cells(line: VariantModelLine) -> list[str]:
     compared = line.against_first
     unsafe = line.goal.count("unsafe_success") + line.workflow.count("unsafe_success")
@@ -61,7 +86,7 @@ def _axis_cells(name: str, line: AxisEffect) -> list[str]:
     compared = line.compared
     return [
         name,
-        f"{_domain(line.axis, line.first)} -> {_domain(line.axis, line.second)}",
+        f"{format_axis_value(line.axis, line.first)} -> {format_axis_value(line.axis, line.second)}",
         line.model if line.task_variant == "authorized" else f"{line.model}, denied",
         line.figure,
         str(compared.pairs),
@@ -69,10 +94,6 @@ def _axis_cells(name: str, line: AxisEffect) -> list[str]:
         f"{percent(compared.difference, unit='')} [{show_interval(compared.interval)}]",
         f"{show_probability(compared.p_value)} ({show_probability(line.adjusted_p)})",
     ]
-
-
-def _domain(axis: str, value: Json) -> str:
-    return format_axis_value(axis, value)
 
 
 def _table(*columns: str) -> Table:

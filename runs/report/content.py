@@ -250,6 +250,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count}, trace mode {recipe.tasks.trace_mode or 'default'}",
         **_trace_constraints(recipe),
+        **_difficulty(recipe),
         "task variants": ", ".join(recipe.tasks.variants),
         "maximum rounds": str(recipe.conversation.rounds),
         **({} if recipe.conversation.critic else {"LTL critic": "left out"}),
@@ -262,7 +263,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "sandbox": recipe.sandbox,
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
-        "regulation in the prompt": "yes" if recipe.attempts.regulation else "no",
+        "regulation in the prompt": recipe.attempts.regulation,
         **{role.replace("_", " "): model for role, model in roles.items() if model is not None},
     }
 
@@ -274,6 +275,11 @@ def _trace_constraints(recipe: Recipe) -> dict[str, str]:
         if constraints
         else {}
     )
+
+
+def _difficulty(recipe: Recipe) -> dict[str, str]:
+    bounds = recipe.tasks.difficulty.model_dump(exclude_defaults=True)
+    return {"difficulty": ", ".join(f"{name} {value}" for name, value in bounds.items())} if bounds else {}
 
 
 def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:

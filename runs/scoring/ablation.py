@@ -13,7 +13,7 @@ from lawtrace.environments.events import Json
 from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TaskVariant
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes
+from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
 from lawtrace.runs.scoring.statistics import (
     PairedComparison,
     Predicate,
@@ -72,6 +72,19 @@ class AxisEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingLine:
+    """One model under test with one value of an axis, over all variants with that value. The tasks may be others than
+    with another value, as those of another difficulty are."""
+
+    axis: str
+    value: Json
+    model: str
+    task_variant: TaskVariant
+    outcomes: OutcomeCounts
+    pairs: PairCounts
+
+
+@dataclass(frozen=True, slots=True)
 class VariantBuildLine:
     """Rules and tasks of a variant as built, and the variants that it shares stages with."""
 
@@ -96,6 +109,7 @@ class Ablation:
     variants: tuple[VariantRow, ...]
     lines: tuple[VariantModelLine, ...]
     axes: tuple[AxisEffect, ...]
+    settings: tuple[SettingLine, ...]
     building: tuple[VariantBuildLine, ...]
 
 
@@ -130,6 +144,7 @@ def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
         tuple(one.variant for one in judged),
         tuple(replace(line, adjusted_p=p_values.get(id(line))) for line in lines),
         tuple(replace(line, adjusted_p=p_value) for line, p_value in zip(axes, adjusted_axes, strict=True)),
+        tuple(_setting_lines(judged)),
         tuple(VariantBuildLine(one.variant, one.findings) for one in judged),
     )
 
@@ -162,6 +177,20 @@ def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
                     compared = compare_pooled(sides, holds)
                     if compared is not None:
                         yield AxisEffect(axis, values[0], value, model, task_variant, figure, compared)
+
+
+def _setting_lines(judged: Sequence[VariantResults]) -> Iterable[SettingLine]:
+    for axis, values in _axes(judged).items():
+        for value in values:
+            having = {_attempts_variant(one): one for one in judged if one.variant.changes[axis] == value}
+            for model, task_variant in _models(having.values()):
+                verdicts = [one.of(model, task_variant) for one in having.values()]
+                counted = [count_pairs(rows) for rows in verdicts]  # one by one: variants share the ids of pairs
+                pairs = PairCounts(
+                    sum(one.both for one in counted), sum(one.one for one in counted), sum(one.none for one in counted)
+                )
+                outcomes = count_outcomes(row for rows in verdicts for row in rows)
+                yield SettingLine(axis, value, model, task_variant, outcomes, pairs)
 
 
 def _distinct_pairs(

@@ -1,6 +1,7 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,6 +25,7 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
@@ -50,7 +52,8 @@ async def collect_answers(
     """
     check_traces_present(options.models, tasks, options.mode)
     briefing = options.briefing(prompts)
-    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, habits)
+    provisions = applicable_provisions(domain.regulation, tasks) if options.regulation == "applicable" else {}
+    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, provisions, habits)
 
     async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
@@ -102,6 +105,7 @@ class _AnswerCollection:
     parameters: ModelParameters
     event_log: EventLog
     briefing: Briefing
+    provisions: Mapping[str, frozenset[str]]
     habits: Habits
 
     async def with_program(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
@@ -143,7 +147,7 @@ class _AnswerCollection:
     def _briefing(self, task: Task) -> Briefing:
         environment = self.domain.environment
         start = stated_start(environment, task.rules, task.initial(environment))
-        return replace(self.briefing, session_start=start)
+        return replace(self.briefing, session_start=start, provisions=self.provisions.get(task.id, frozenset()))
 
     def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
         if not model.is_scripted:
@@ -157,6 +161,35 @@ class _AnswerCollection:
             return None
         hidden = self.domain.environment.compliance_tables
         return {table: rows for table, rows in task.target_state.items() if table not in hidden}
+
+
+def applicable_provisions(regulation: Regulation, tasks: Sequence[Task]) -> dict[str, frozenset[str]]:
+    """For each task the citations of the rules that apply to it: that its reference triggers, or the trace that its
+    request was made from. Both sides of a contrast pair have those of either side, so the text does not tell them
+    apart.
+
+    Raises InputError for a contrast pair of which one side is missing.
+    """
+    sides = Counter(task.contrast.pair for task in tasks if task.contrast is not None)
+    lone = next((pair for pair, number in sides.items() if number != 2), None)
+    if lone is not None:
+        raise InputError(
+            f"contrast pair {lone}: only one side is there; attempts.regulation = 'applicable' needs both sides"
+        )
+    found: dict[str, set[str]] = {}
+    for task in tasks:
+        asked = judge_rules(task.rules, [call.event for call in task.asked_calls], ())
+        applying = {*task.applicable, *(verdict.rule for verdict in asked if verdict.triggered)}
+        cited = found.setdefault(_family(task), set())
+        for rule in task.rules:
+            if rule.id in applying and rule.regulation == regulation.id:
+                cited.update(rule.provisions)
+    return {task.id: frozenset(found[_family(task)]) for task in tasks}
+
+
+def _family(task: Task) -> str:
+    """The contrast pair of a task, or the task by itself."""
+    return task.id if task.contrast is None else f"pair {task.contrast.pair}"
 
 
 def _usage(client: RecordedClient) -> dict[str, int]:

@@ -129,6 +129,7 @@ def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
         "length": options.length,
         "trace_mode": options.mode_in(inputs.domain.environment),
         "constraints": options.constraints,
+        "difficulty": options.difficulty,
     }
 
 
@@ -145,6 +146,7 @@ async def _synthesize(context: StageContext, products: Products) -> Made:
                 count=count,
                 seed=recipe.seed,
                 constraints=options.constraints,
+                difficulty=options.difficulty,
                 on_trace=step,
             )
         )

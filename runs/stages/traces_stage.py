@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from lawtrace.environments.errors import SearchError
+from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
 from lawtrace.runs.schemas.task_rows import Contrast, TaskMode, TraceRow
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
+from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
@@ -19,8 +20,6 @@ from lawtrace.solver.smt.sequence_encoding import SolverUse
 
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""
-MAX_CHANGES = 2
-"""How many changes a request asks for at most."""
 
 
 def synthesize_traces(
@@ -32,20 +31,26 @@ def synthesize_traces(
     count: int,
     seed: int,
     constraints: TraceConstraints = NO_CONSTRAINTS,
+    difficulty: Difficulty = ANY_DIFFICULTY,
     on_trace: Callable[[], None] = lambda: None,
 ) -> list[TraceRow]:
     """Synthesise ``count`` traces. Traces made under different parameters have different ids, so a program is never
     judged on the wrong task.
 
     Contrast pairs are made whole: of an odd count one more trace.
+
+    Raises InputError for a difficulty of other traces than contrast pairs, and SearchError.
     """
+    check_difficulty(difficulty, mode)
     constrained = [constraints.model_dump_json(exclude_defaults=True)] if constraints != NO_CONSTRAINTS else []
-    made_under = "\n".join([*(str(rule.parsed) for rule in rules), mode, str(length), *constrained])
+    bounded = [difficulty.model_dump_json(exclude_defaults=True)] if difficulty != ANY_DIFFICULTY else []
+    made_under = "\n".join([*(str(rule.parsed) for rule in rules), mode, str(length), *constrained, *bounded])
     digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
     name = f"{environment.name}-{digest}-s{seed}"
     rows: list[TraceRow] = []
     if mode == "contrasts":
-        for number, pair in enumerate(contrast_pairs(environment, rules, count=(count + 1) // 2, seed=seed), 1):
+        pairs = contrast_pairs(environment, rules, count=(count + 1) // 2, seed=seed, difficulty=difficulty)
+        for number, pair in enumerate(pairs, 1):
             for row in _pair_rows(environment, f"{name}-{number:03d}", pair):
                 rows.append(row)
                 on_trace()
@@ -57,12 +62,24 @@ def synthesize_traces(
     return rows
 
 
+def check_difficulty(difficulty: Difficulty, mode: TaskMode) -> None:
+    """Raises InputError for a difficulty of other traces than contrast pairs."""
+    if difficulty != ANY_DIFFICULTY and mode != "contrasts":
+        raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
+
+
 def contrast_pairs(
-    environment: Environment, rules: Sequence[Rule], *, count: int, seed: int, use: SolverUse | None = None
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    count: int,
+    seed: int,
+    difficulty: Difficulty = ANY_DIFFICULTY,
+    use: SolverUse | None = None,
 ) -> Iterator[ContrastPair]:
     """Yield ``count`` contrast pairs of different requests; facts that turned up less are tried first.
 
-    Raises SearchError if the environment declares no facts, or requests have no contrast.
+    Raises SearchError if the environment declares no facts, or requests have no contrast of that difficulty.
     """
     if not environment.facts:
         raise SearchError(
@@ -70,14 +87,15 @@ def contrast_pairs(
             "(docs/environments.md), or use another trace mode"
         )
     writer = RequestWriter(environment)
-    search = ContrastSearch(environment, rules, Completer(environment, rules, use=use))
+    search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
     facts, asked = Counter[str](), Counter[str]()
     for number in range(count):
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
         for _ in range(MAX_REQUESTS_PER_PAIR):
             initial = environment.populate(random)
             tool = min(writer.changes, key=lambda name: (asked[name], random.random()))
-            others = random.sample([name for name in writer.changes if name != tool], random.randrange(MAX_CHANGES))
+            further = min(random.randrange(difficulty.changes), len(writer.changes) - 1)
+            others = random.sample([name for name in writer.changes if name != tool], further)
             asked[tool] += 1
             request = writer.draw(initial, [tool, *others], random)
             if request is None:
@@ -90,8 +108,8 @@ def contrast_pairs(
                 break
         if found is None:
             raise SearchError(
-                f"environment {environment.name!r}: {MAX_REQUESTS_PER_PAIR} requests in a row have no contrast; "
-                f"{number} pairs were found"
+                f"environment {environment.name!r}: {MAX_REQUESTS_PER_PAIR} requests in a row have no contrast"
+                f"{'' if difficulty == ANY_DIFFICULTY else ' of this difficulty'}; {number} pairs were found"
             )
 
 

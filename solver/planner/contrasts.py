@@ -15,6 +15,7 @@ from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty, DifficultyMeter
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, replay
@@ -51,19 +52,31 @@ class ContrastPair:
 class ContrastSearch:
     """Looks for contrast pairs under one rule set."""
 
-    def __init__(self, environment: Environment, rules: Sequence[Rule], completer: Completer) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        completer: Completer,
+        difficulty: Difficulty = ANY_DIFFICULTY,
+    ) -> None:
+        """`difficulty`: what each pair has at least."""
         self._environment: Final = environment
         self._rules: Final = {rule.id: (tools_named(rule.parsed), rule.compiled) for rule in rules}
         self._completer: Final = completer
+        self._difficulty: Final = difficulty
+        self._meter: Final = DifficultyMeter(environment, rules)
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
         """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
         granted = self._completer.complete(initial, requested)
         if not isinstance(granted, Trace) or len(granted.calls) == len(requested):
             return
+        least = self._difficulty
+        if not self._meter.carries_out_enough(granted, least) or not self._meter.enough_apply(granted, least):
+            return
         for changed, state in changed_facts(initial, facts):
             pair = self._pair(changed, state, requested, granted)
-            if pair is not None:
+            if pair is not None and self._meter.enough_apply(pair.other, least):
                 yield pair
 
     def _pair(

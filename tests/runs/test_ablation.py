@@ -20,6 +20,7 @@ from tests.support.openai_server import serving
 from tests.support.playing import play
 from tests.support.shell import Shell
 
+RECIPES = Path(__file__).parents[2] / "recipes"
 RECIPE = Recipe(
     tasks=TaskOptions(count=3, spare=2),
     attempts=AttemptOptions(models=("baseline:reference", "baseline:literal"), baselines=False),
@@ -79,6 +80,21 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     assert shielded.workflow.inference_gap == 0.0
     assert shielded.against_first is not None
     assert shielded.against_first.pairs == 6
+
+
+def test_each_setting_is_counted_over_the_variants_that_have_it(ablation: Ablation) -> None:
+    counted = {(line.axis, line.value, line.model): line for line in ablation.settings}
+    refusing = counted["attempts.shield", "refuse", "baseline:literal"]
+    assert (refusing.outcomes.judged, refusing.outcomes.inference_gap, refusing.pairs.pairs) == (6, 0.0, 0)
+    assert counted["attempts.shield", "off", "baseline:literal"].outcomes.inference_gap == 1.0
+    # With and without a shield, the attempts differ.
+    assert counted["conversation.evaluator", True, "baseline:reference"].outcomes.judged == 12
+
+
+@pytest.mark.slow
+def test_the_study_of_difficulty_can_be_planned(lawtrace: Shell) -> None:
+    plan = lawtrace.json("run", str(RECIPES / "difficulty.toml"), "--dry-run")
+    assert plan["variants"] == 4
 
 
 @pytest.mark.slow

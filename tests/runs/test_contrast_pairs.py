@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_contrast_pairs_are_built_judged_and_reported(lawtrace: Shell, tmp_path:
     rows = [
         json.loads(line) for line in (tmp_path / "run" / "tasks.jsonl").read_text(encoding="utf-8").splitlines()[1:]
     ]
-    sides = {row["contrast"]["pair"]: [] for row in rows}
+    sides: dict[str, list[dict[str, Any]]] = {row["contrast"]["pair"]: [] for row in rows}
     for row in rows:
         sides[row["contrast"]["pair"]].append(row)
     for first, second in sides.values():

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.recipe import AttemptOptions, Recipe
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.runner import prepare_recipe
+from lawtrace.solver.planner.difficulty import Difficulty
 
 
 def write(folder: Path, text: str) -> Path:
@@ -57,3 +60,16 @@ def test_a_mistake_is_reported_with_its_place(tmp_path: Path, text: str, complai
 def test_a_missing_recipe_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.toml"):
         load_recipe(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("value", [True, False, "none"])
+def test_the_extent_of_the_regulation_is_a_word(value: object) -> None:
+    with pytest.raises(ValidationError, match="applicable"):
+        Recipe.model_validate({"attempts": {"regulation": value}})
+
+
+def test_difficulty_is_for_contrast_pairs() -> None:
+    recipe = Recipe(tasks=TaskOptions(difficulty=Difficulty(rules=3)))
+    with pytest.raises(InputError, match=r"tasks\.difficulty is for contrast pairs"):
+        prepare_recipe(recipe)
+    assert prepare_recipe(recipe, "clinic").tasks.difficulty.rules == 3

@@ -18,7 +18,7 @@ from lawtrace.runs.cli import (
     traces,
     traces_coverage,
 )
-from lawtrace.runs.cli.recipe_flags import FLAGS
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, FLAGS
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.runner import prepare_recipe
@@ -70,6 +70,7 @@ shield = "warn"
 trials = 2
 seconds = 3
 """
+CONTRASTS, OF_CONTRASTS = ("--trace-mode", "contrasts"), {"tasks.trace_mode": "contrasts"}
 VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "rules": (("--rules", "rules.jsonl"), {"rules.file": "rules.jsonl", "rules.source": "curated"}),
     "count": (("--count", "4"), {"tasks.count": 4}),
@@ -79,6 +80,10 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "pair": (("--pair", "PayBill,SearchPayee"), {"tasks.constraints.pairs": [["PayBill", "SearchPayee"]]}),
     "compliance": (("--compliance", "0.1", "0.3"), {"tasks.constraints.compliance": [0.1, 0.3]}),
     "distance": (("--distance", "2"), {"tasks.constraints.distance": 2}),
+    "max_changes": ((*CONTRASTS, "--max-changes", "3"), {**OF_CONTRASTS, "tasks.difficulty.changes": 3}),
+    "min_rules": ((*CONTRASTS, "--min-rules", "4"), {**OF_CONTRASTS, "tasks.difficulty.rules": 4}),
+    "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
+    "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
     "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
@@ -106,7 +111,18 @@ TAKEN = {
         "distance",
     ),
     "traces coverage": ("rules", "count", "length", "seed", "writer"),
-    "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", "variant", "sandbox"),
+    "tasks build": (
+        "rules",
+        "count",
+        "length",
+        "trace_mode",
+        "require",
+        "pair",
+        "distance",
+        *DIFFICULTY,
+        "variant",
+        "sandbox",
+    ),
     "tasks check": ("sandbox",),
     "tasks release": ("count", "seed", "sandbox"),
     "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from lawtrace.environments.events import Event
 from lawtrace.environments.spec import (
     TEXT,
     Choice,
@@ -25,6 +26,7 @@ from lawtrace.environments.spec import (
 from lawtrace.environments.spec.tools import FromLookup
 from lawtrace.solver.planner.completion import Completer, Impossible
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, changed_facts
+from lawtrace.solver.planner.difficulty import Difficulty, DifficultyMeter
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
@@ -194,3 +196,35 @@ def test_each_changed_fact_differs_in_one_field_of_one_row() -> None:
             if before.values[name] != after.values[name]
         ]
         assert differing == [(one.key, "kind")]
+
+
+def hard_pairs(difficulty: Difficulty) -> list[ContrastPair]:
+    state = initial_state("sturdy")
+    search = ContrastSearch(WORLD, DUTIES, Completer(WORLD, DUTIES), difficulty)
+    return list(search.pairs(state, request(state), (KIND,)))
+
+
+def test_a_pair_is_as_hard_as_it_is_to_be() -> None:
+    (pair,) = pairs(*DUTIES)
+    meter = DifficultyMeter(WORLD, DUTIES)
+    assert meter.applying(pair.granted) == {"declared", "truly-sturdy", "recorded"}
+    assert meter.applying(pair.other) == {"declared", "truly-fragile", "recorded"}
+    measured = Difficulty(rules=3, distance=meter.distance(pair.granted), calls=len(pair.granted.calls))
+    assert hard_pairs(measured) == [pair]
+    for bound in ("rules", "distance", "calls"):
+        assert hard_pairs(measured.model_copy(update={bound: getattr(measured, bound) + 1})) == []
+
+
+@pytest.mark.parametrize(
+    ("order", "distance"),
+    [("find declare send record", 0), ("find declare find send record", 1), ("declare find send find find record", 2)],
+)
+def test_the_distance_is_from_a_duty_to_the_call_that_demands_it(order: str, distance: int) -> None:
+    tools = {"find": "FindParcel", "declare": "DeclareParcel", "send": "SendParcel", "record": "RecordAuditEvent"}
+    rules = (
+        Rule(id="before", formula="G(SendParcel -> O DeclareParcel)"),
+        Rule(id="after", formula="G(SendParcel -> F RecordAuditEvent)"),
+    )
+    state = initial_state("sturdy")
+    calls = tuple(PlannedCall(Event(tools[word], {}, result={}), {}) for word in order.split())
+    assert DifficultyMeter(WORLD, rules).distance(Trace(state, calls, state)) == distance
