@@ -49,7 +49,7 @@ def test_without_the_solver_they_cannot_be_met(name: str) -> None:
 
 
 def test_the_same_seed_gives_the_same_traces() -> None:
-    first, second = (traces(BINDING, COOLING, TWICE, count=4, seed=7) for _ in range(2))
+    first, second = (traces(BINDING, COOLING, TWICE, count=2, seed=7) for _ in range(2))
     assert [trace.events for trace in first] == [trace.events for trace in second]
     assert [trace.initial for trace in first] == [trace.initial for trace in second]
 
