@@ -8,7 +8,7 @@ differ from one message in each.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -53,13 +53,51 @@ def compare_states(
     environment: Environment, initial: State, expected: State, actual: State
 ) -> tuple[StateDifference, ...]:
     """The differences between the expected and the actual final state, both reached from ``initial``."""
-    judged = {name: e for name, e in environment.entities.items() if name not in environment.compliance_tables}
-    wanted, found = (_FinalState(environment, judged, initial, state) for state in (expected, actual))
-    differences: list[StateDifference] = []
-    for entity in judged.values():
-        differences += _compare_kept(entity, wanted, found)
-        differences += _compare_created(entity, wanted, found)
-    return tuple(differences or _compare_mentions(wanted, found))
+    return TargetState(environment, initial, expected).compare(actual)
+
+
+class TargetState:
+    """The state that is expected after calls from ``initial``, prepared for comparison with many final states.
+
+    A table that neither state changes is compared only if it may mention created rows.
+    """
+
+    def __init__(self, environment: Environment, initial: State, expected: State) -> None:
+        self._judged = {name: e for name, e in environment.entities.items() if name not in environment.compliance_tables}
+        self._before = {table: _Before.of(entity, initial) for table, entity in environment.entities.items()}
+        self._wanted = _FinalState(self._judged, self._before, expected)
+        self._unchanged = frozenset(
+            table for table, before in self._before.items() if self._wanted.kept[table] == before.kept
+        )
+
+    def compare(self, actual: State) -> tuple[StateDifference, ...]:
+        """The differences to a final state."""
+        wanted, found = self._wanted, _FinalState(self._judged, self._before, actual)
+        created = wanted.created_keys | found.created_keys
+        differences: list[StateDifference] = []
+        for table, entity in self._judged.items():
+            before = self._before[table]
+            same = table in self._unchanged and found.kept[table] is before.kept
+            if not same or not created.isdisjoint(before.items):
+                differences += _compare_kept(entity, wanted, found)
+            differences += _compare_created(entity, wanted, found)
+        return tuple(differences or _compare_mentions(wanted, found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """A table of the initial state: its entity, its rows, those present by key, and the values in them."""
+
+    entity: Entity
+    rows: tuple[Row, ...]
+    kept: dict[Value, Row]
+    items: frozenset[Value]
+
+    @classmethod
+    def of(cls, entity: Entity, initial: State) -> "_Before":
+        kept = {row.values[entity.key]: row for row in initial.rows(entity.table)}
+        items = frozenset(item for row in kept.values() for value in row.values.values() for item in _leaves(value))
+        return cls(entity, initial.tables[entity.table], kept, items)
 
 
 _Name = tuple[str, Value]
@@ -87,22 +125,30 @@ class _FinalState:
         contents: the content of each of them.
     """
 
-    def __init__(self, environment: Environment, judged: dict[str, Entity], initial: State, state: State) -> None:
+    def __init__(self, judged: Mapping[str, Entity], before: Mapping[str, _Before], state: State) -> None:
         self._judged = judged
         self._state = state
-        self.kept: dict[str, dict[Value, Row]] = {table: {} for table in environment.entities}
+        self.kept: dict[str, dict[Value, Row]] = {}
         self._by_key: dict[Value, list[tuple[Entity, Row]]] = {}  # two tables may use the same key
-        for table, entity in environment.entities.items():
-            before = {row.values[entity.key] for row in initial.rows(table)}
+        for table, known in before.items():
+            if state.tables[table] is known.rows:
+                self.kept[table] = known.kept
+                continue
+            kept = self.kept[table] = {}
             for row in state.rows(table):
-                key = row.values[entity.key]
-                if key in before:
-                    self.kept[table][key] = row
+                key = row.values[known.entity.key]
+                if key in known.kept:
+                    kept[key] = row
                 else:
-                    self._by_key.setdefault(key, []).append((entity, row))
+                    self._by_key.setdefault(key, []).append((known.entity, row))
         created = [(entity, key, row) for key, rows in self._by_key.items() for entity, row in rows]
         self.created: dict[_Name, Row] = {(e.table, key): row for e, key, row in created if e.table in judged}
         self.contents = {name: self._content(judged[name[0]], row) for name, row in self.created.items()}
+
+    @property
+    def created_keys(self) -> Set[Value]:
+        """The keys of the created rows, of unjudged tables too."""
+        return self._by_key.keys()
 
     def by_content(self, table: str) -> dict[str, list[Row]]:
         """The created rows of a table, grouped by content."""
@@ -173,8 +219,10 @@ def _compare_kept(entity: Entity, wanted: _FinalState, found: _FinalState) -> li
 
 
 def _compare_created(entity: Entity, wanted: _FinalState, found: _FinalState) -> list[StateDifference]:
-    here, there = wanted.by_content(entity.table), found.by_content(entity.table)
     differences: list[StateDifference] = []
+    if not wanted.created and not found.created:
+        return differences
+    here, there = wanted.by_content(entity.table), found.by_content(entity.table)
     for content, rows in here.items():
         missing = rows[len(there.get(content, ())) :]
         differences += [StateDifference(entity.table, "(created)", None, _shown(entity, row), None) for row in missing]
@@ -230,6 +278,15 @@ def _items(place: str, value: Value) -> Iterable[tuple[str, Value]]:
         yield place, value
     elif isinstance(value, tuple):
         yield from ((f"{place}[{at}]", item) for at, item in enumerate(cast("tuple[Value, ...]", value)))
+
+
+def _leaves(value: Value) -> Iterable[Value]:
+    """The value, or the items of a list."""
+    if isinstance(value, tuple):
+        for item in cast("tuple[Value, ...]", value):
+            yield from _leaves(item)
+    else:
+        yield value
 
 
 def _shown(entity: Entity, row: Row) -> Json:

@@ -1,16 +1,18 @@
 """Grades of habits: whether the wrapped program of a task reaches its goal and keeps every rule, in simulation.
 
-A search grades thousands of programs that differ in one call. So a rule is monitored again only if the events that
-concern it have changed, and a rule about tools that did not occur is looked at only where all others are kept.
+A search grades thousands of programs that differ in one call. So a call is simulated once after the same calls, a rule
+is monitored again only if the events that concern it have changed, and a rule about tools that did not occur is looked
+at only where all others are kept.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from lawtrace.environments.events import Event
-from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.runtime.session import CallResult, Session
+from lawtrace.environments.runtime.state_diff import TargetState
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.habits.reflexes import Habit
@@ -21,15 +23,18 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall
 
 _MOST_REMEMBERED: Final = 200_000
+_MOST_CALLS: Final = 60_000
+"""How many simulated calls are remembered."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HabitCase:
     """A task as a habit meets it.
 
     Attributes:
         requested: the calls of the literal program.
         forbidden: tools whose completed call misses the goal, in a session that is denied.
+        reference: the calls of the reference, if it makes the requested calls.
     """
 
     id: str
@@ -38,6 +43,7 @@ class HabitCase:
     requested: tuple[PlannedCall, ...]
     rules: tuple[Rule, ...]
     forbidden: frozenset[str] = frozenset()
+    reference: tuple[PlannedCall, ...] = ()
 
     @cached_property
     def tools(self) -> frozenset[str]:
@@ -70,34 +76,53 @@ class HabitScore:
 
 
 class Grader:
-    """Grades habits in one environment, and remembers how rules were kept."""
+    """Grades habits in one environment, and remembers what calls led to and how rules were kept."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment: Final = environment
         self._reads: Final[dict[str, _Reads]] = {}
+        self._rules: Final[dict[tuple[str, ...], _RuleIndex]] = {}
         self._kept: Final[dict[tuple[str, object], bool]] = {}
+        self._targets: Final[dict[HabitCase, TargetState]] = {}
+        self._starts: Final[dict[HabitCase, _Moment]] = {}
+        self._grades: Final[dict[tuple[HabitCase, Habit], HabitGrade]] = {}
+        self._remembered = _Count()
 
     def grade(self, case: HabitCase, habit: Habit) -> HabitGrade:
         """Make the calls of the habit on a task and judge them like an attempt."""
-        program = wrap_program(self._environment, case.initial, case.requested, habit)
+        place = case, Habit(tuple(one for one in habit.reflexes if one.acts_in(self._environment, case.tools)))
+        if place not in self._grades:
+            self._grades[place] = self._grade(*place)
+        return self._grades[place]
+
+    def _grade(self, case: HabitCase, habit: Habit) -> HabitGrade:
+        session = self._session(case)
+        program = wrap_program(self._environment, case.initial, case.requested, habit, session)
         reached = self._reaches_goal(case, program)
-        keys = tuple(map(_key, program.events))
-        occurring = {event.tool for event in program.events}
-        idle: list[Rule] = []
-        broken: set[str] = set()
-        for rule in case.rules:
-            if not self.reads(rule).tools & occurring:
-                idle.append(rule)
-            elif not self._is_kept(rule, program, keys):
-                broken.add(rule.id)
+        index = self._index(case.rules)
+        named = sorted(set[int]().union(*(index.naming.get(event.tool, ()) for event in program.events)))
+        broken = {
+            case.rules[number].id
+            for number in named
+            if not self._is_kept(case.rules[number], index.reads[number], program, session.keys)
+        }
         if reached and not broken:
-            broken |= {rule.id for rule in idle if not self._is_kept(rule, program, keys)}
+            idle = set(range(len(case.rules))).difference(named)
+            broken = {
+                case.rules[number].id
+                for number in idle
+                if not self._is_kept(case.rules[number], index.reads[number], program, session.keys)
+            }
         return HabitGrade(reached, frozenset(broken))
 
     def score(self, cases: Sequence[HabitCase], habit: Habit) -> HabitScore:
         """The tasks that a habit passes."""
         passed = tuple(case.id for case in cases if self.grade(case, habit).passed)
         return HabitScore(habit, passed, len(cases))
+
+    def wrap(self, case: HabitCase, habit: Habit) -> WrappedProgram:
+        """The calls of the habit on a task."""
+        return wrap_program(self._environment, case.initial, case.requested, habit, self._session(case))
 
     def reads(self, rule: Rule) -> "_Reads":
         """The part of a trace that a rule depends on."""
@@ -109,13 +134,35 @@ class Grader:
             )
         return self._reads[rule.formula]
 
+    def _index(self, rules: Sequence[Rule]) -> "_RuleIndex":
+        place = tuple(rule.formula for rule in rules)
+        if place not in self._rules:
+            reads = [self.reads(rule) for rule in rules]
+            naming: dict[str, list[int]] = {}
+            for number, read in enumerate(reads):
+                for tool in read.tools:
+                    naming.setdefault(tool, []).append(number)
+            self._rules[place] = _RuleIndex(reads, naming)
+        return self._rules[place]
+
+    def _session(self, case: HabitCase) -> "_RememberingSession":
+        if self._remembered.calls > _MOST_CALLS:
+            self._remembered.calls = 0
+            self._starts.clear()
+        if case not in self._starts:
+            self._starts[case] = _Moment()
+        return _RememberingSession(self._environment, case.initial, self._starts[case], self._remembered)
+
     def _reaches_goal(self, case: HabitCase, program: WrappedProgram) -> bool:
         if program.died or any(event.completed and event.tool in case.forbidden for event in program.events):
             return False
-        return not compare_states(self._environment, case.initial, case.target, program.final)
+        if case not in self._targets:
+            self._targets[case] = TargetState(self._environment, case.initial, case.target)
+        return not self._targets[case].compare(program.final)
 
-    def _is_kept(self, rule: Rule, program: WrappedProgram, keys: Sequence[tuple[object, ...]]) -> bool:
-        reads = self.reads(rule)
+    def _is_kept(
+        self, rule: Rule, reads: "_Reads", program: WrappedProgram, keys: Sequence[tuple[object, ...]]
+    ) -> bool:
         seen = [
             (event.time if reads.timed else None, key)
             for event, key in zip(program.events, keys, strict=True)
@@ -143,5 +190,57 @@ class _Reads:
     timed: bool
 
 
-def _key(event: Event) -> tuple[object, ...]:
-    return event.tool, event.outcome, repr(event.arguments), repr(event.result)
+@dataclass(frozen=True, slots=True)
+class _RuleIndex:
+    """What each rule of a set reads, and the numbers of the rules that name a tool."""
+
+    reads: Sequence[_Reads]
+    naming: Mapping[str, Sequence[int]]
+
+
+@dataclass(slots=True)
+class _Count:
+    calls: int = 0
+
+
+@dataclass(slots=True)
+class _Moment:
+    """A moment in the sessions of one task: what each next call led to."""
+
+    after: dict[tuple[str, str], "_Remembered"] = field(default_factory=dict[tuple[str, str], "_Remembered"])
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """A call that was simulated: its event with a key that is equal for equal events, and the moment after it."""
+
+    event: Event
+    key: tuple[object, ...]
+    state: State
+    now: int
+    moment: _Moment
+
+
+class _RememberingSession(Session):
+    """A session that simulates no call twice after the same calls."""
+
+    def __init__(self, environment: Environment, initial: State, start: _Moment, count: _Count) -> None:
+        super().__init__(environment, initial)
+        self.keys: Final[list[tuple[object, ...]]] = []
+        self._moment = start
+        self._count: Final = count
+
+    def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
+        place = tool, repr(arguments)
+        known = self._moment.after.get(place)
+        if known is None:
+            event = super().call(tool, arguments, message).event
+            key = (event.tool, event.outcome, repr(event.arguments), repr(event.result))
+            known = self._moment.after[place] = _Remembered(event, key, self.state, self.now, _Moment())
+            self._count.calls += 1
+        else:
+            self.state, self.now = known.state, known.now
+            self.events.append(known.event)
+        self.keys.append(known.key)
+        self._moment = known.moment
+        return CallResult(known.event)

@@ -99,6 +99,10 @@ class Reflex:
             or (self.around == CHANGING and tool in environment.changing_tools)
         )
 
+    def acts_in(self, environment: Environment, tools: frozenset[str]) -> bool:
+        """Whether it wraps a call of one of these tools."""
+        return any(self.wraps(environment, tool) for tool in tools)
+
     @property
     def tools(self) -> frozenset[str]:
         return frozenset(call.tool for call in self.calls)

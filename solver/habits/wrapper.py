@@ -57,10 +57,17 @@ class WrappedProgram:
 
 
 def wrap_program(
-    environment: Environment, initial: State, requested: Sequence[PlannedCall], habit: Habit
+    environment: Environment,
+    initial: State,
+    requested: Sequence[PlannedCall],
+    habit: Habit,
+    session: Session | None = None,
 ) -> WrappedProgram:
-    """Make the requested calls from the initial state with the habit around them."""
-    return _Wrapper(environment, initial, habit).run(requested)
+    """Make the requested calls from the initial state with the habit around them.
+
+    ``session``: a new session from that state, if not an ordinary one.
+    """
+    return _Wrapper(environment, session or Session(environment, initial), habit).run(requested)
 
 
 def print_wrapped(environment: Environment, habit: Habit, wrapped: WrappedProgram) -> str:
@@ -74,10 +81,10 @@ def print_wrapped(environment: Environment, habit: Habit, wrapped: WrappedProgra
 
 
 class _Wrapper:
-    def __init__(self, environment: Environment, initial: State, habit: Habit) -> None:
+    def __init__(self, environment: Environment, session: Session, habit: Habit) -> None:
         self._environment: Final = environment
         self._habit: Final = habit
-        self._session: Final = Session(environment, initial)
+        self._session: Final = session
         self._calls: Final[list[PlannedCall]] = []
         self._own: Final[set[int]] = set()
         self._fired: Final[set[Reflex]] = set()
