@@ -14,6 +14,7 @@ from lawtrace.runs.full_run import start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
 from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
@@ -82,6 +83,13 @@ class Run:
         if self.variants:
             raise InputError(f"{self.path} is an ablation; take the verdicts of each of its `variants`")
         return Verdicts(read_rows(RunFolder(self.path).verdicts, Verdict))
+
+    @property
+    def habits(self) -> tuple[HabitRow, ...]:
+        """The best habit for the tasks in each style. Raises InputError as `verdicts` does."""
+        if self.variants:
+            raise InputError(f"{self.path} is an ablation; take the habits of each of its `variants`")
+        return tuple(read_rows(RunFolder(self.path).habits, HabitRow))
 
     @property
     def variants(self) -> "tuple[Run, ...]":

@@ -63,7 +63,9 @@ class TargetState:
     """
 
     def __init__(self, environment: Environment, initial: State, expected: State) -> None:
-        self._judged = {name: e for name, e in environment.entities.items() if name not in environment.compliance_tables}
+        self._judged = {
+            name: e for name, e in environment.entities.items() if name not in environment.compliance_tables
+        }
         self._before = {table: _Before.of(entity, initial) for table, entity in environment.entities.items()}
         self._wanted = _FinalState(self._judged, self._before, expected)
         self._unchanged = frozenset(

@@ -83,8 +83,16 @@ def print_outcome(
 
 
 def best_habits(rows: "Sequence[HabitRow]") -> dict[str, Json]:
-    """The best habit of each style as JSON."""
-    return {row.style: {"name": row.name, "passed": len(row.passed), "tasks": row.tasks} for row in rows}
+    """The best habit of each style as JSON; its pairs only where there are contrast pairs."""
+    return {
+        row.style: {
+            "name": row.name,
+            "passed": len(row.passed),
+            "tasks": row.tasks,
+            **({"pairs_passed": len(row.pairs_passed), "pairs": row.pairs} if row.pairs else {}),
+        }
+        for row in rows
+    }
 
 
 def print_note(text: str) -> None:

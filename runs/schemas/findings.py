@@ -110,6 +110,7 @@ class HabitRow(_Row):
     Attributes:
         name: in words.
         passed: the ids of the tasks that it passes, in simulation, of ``tasks`` in all.
+        pairs_passed: the ids of the contrast pairs of which it passes both sides, of ``pairs`` in all.
     """
 
     schema_version: Literal["lawtrace.habit/1"] = "lawtrace.habit/1"
@@ -118,6 +119,8 @@ class HabitRow(_Row):
     habit: Habit
     passed: tuple[str, ...]
     tasks: int
+    pairs_passed: tuple[str, ...] = ()
+    pairs: int = 0
     runners_up: tuple[HabitRunnerUp, ...] = ()
 
     @property
@@ -126,8 +129,18 @@ class HabitRow(_Row):
 
     @property
     def sentence(self) -> str:
-        """``Best habit, goal style: CheckAuthorization before every call passes 39 of 40 tasks.``"""
-        return f"Best habit, {self.style} style: {self.name} passes {len(self.passed)} of {self.tasks} tasks."
+        """``Best habit, goal style: 97.5 % of tasks (39 of 40): CheckAuthorization before every call.``
+
+        With contrast pairs, the share of these follows that of the tasks.
+        """
+        shares = [_share(len(self.passed), self.tasks, "tasks")]
+        if self.pairs:
+            shares.append(_share(len(self.pairs_passed), self.pairs, "pairs"))
+        return f"Best habit, {self.style} style: {', '.join(shares)}: {self.name}."
+
+
+def _share(part: int, whole: int, what: str) -> str:
+    return f"{100 * part / whole:.3g} % of {what} ({part} of {whole})"
 
 
 class Findings(_Row):

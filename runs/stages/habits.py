@@ -7,7 +7,7 @@ from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.solver.habits.grading import Grader, HabitCase, HabitScore
 from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.habits.search import find_habits
+from lawtrace.solver.habits.search import STEPS, find_habits
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import STYLES, Style, requested_calls
 from lawtrace.solver.traces import PlannedCall
@@ -16,8 +16,12 @@ Habits = Mapping[Style, Habit]
 """The best habit for each style."""
 
 
+HABIT_STEPS = len(STYLES) * STEPS
+"""How many steps of progress the search reports."""
+
+
 def find_task_habits(
-    environment: Environment, tasks: Sequence[Task], on_style: Callable[[], None] = lambda: None
+    environment: Environment, tasks: Sequence[Task], on_step: Callable[[], None] = lambda: None
 ) -> list[HabitRow]:
     """The best habit for each style; none for tasks without traces.
 
@@ -26,11 +30,17 @@ def find_task_habits(
     traced = [task for task in tasks if task.calls]
     authorized = [task for task in traced if task.variant == "authorized"] or traced
     rows: list[HabitRow] = []
+    searched: list[tuple[list[tuple[str, tuple[PlannedCall, ...]]], list[HabitScore]]] = []
     for style in STYLES:
         cases = _cases(environment, authorized, style)
         if not cases:
             continue
-        best, *others = find_habits(environment, cases)
+        asked = [(case.id, case.requested) for case in cases]
+        known = next((found for same, found in searched if same == asked), None)  # both styles may ask for the same
+        found = known or find_habits(environment, cases, on_step=on_step)
+        searched.append((asked, found))
+        best, *others = found
+        pairs = _pairs([task for task in authorized if style in task.styles])
         runners_up = tuple(HabitRunnerUp(name=other.habit.name, passed=len(other.passed)) for other in others)
         rows.append(
             HabitRow(
@@ -39,11 +49,21 @@ def find_task_habits(
                 habit=best.habit,
                 passed=best.passed,
                 tasks=best.tasks,
+                pairs_passed=tuple(pair for pair, sides in pairs.items() if {*sides} <= {*best.passed}),
+                pairs=len(pairs),
                 runners_up=runners_up,
             )
         )
-        on_style()
     return rows
+
+
+def _pairs(tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """The ids of the sides of each contrast pair of which both sides are there."""
+    sides: dict[str, list[str]] = {}
+    for task in tasks:
+        if task.contrast is not None:
+            sides.setdefault(task.contrast.pair, []).append(task.id)
+    return {pair: ids for pair, ids in sides.items() if len(ids) > 1}
 
 
 def score_task_habit(environment: Environment, tasks: Sequence[Task], style: Style, habit: Habit) -> HabitScore:
@@ -65,6 +85,7 @@ def _cases(environment: Environment, tasks: Sequence[Task], style: Style) -> lis
             _requested(environment, task, style),
             task.rules,
             frozenset() if task.variant == "authorized" else environment.critical_tools - environment.compliance_tools,
+            () if task.declined else task.planned,
         )
         for task in tasks
         if task.calls and style in task.styles

@@ -18,7 +18,7 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
 from lawtrace.runs.stages.baseline_answers import HABIT, without_habit
 from lawtrace.runs.stages.denied_sessions import add_denied_sessions
-from lawtrace.runs.stages.habits import Habits, find_task_habits
+from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
 from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.quality import QualityRow, check_tasks
@@ -31,7 +31,6 @@ from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.solver.coverage.mutations import measure_mutation_score
-from lawtrace.solver.masking.instructions import STYLES
 from lawtrace.solver.rules import Rule
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
@@ -251,7 +250,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
 
 async def _find_habits(context: StageContext, products: Products) -> Made:
     tasks = products[TASKS]
-    with context.progress.stage("habits", len(STYLES)) as step:
+    with context.progress.stage("habits", HABIT_STEPS) as step:
         rows = await run_in_worker_thread(lambda: find_task_habits(context.domain.environment, tasks, step))
     return Made().add(HABITS, rows)
 
@@ -366,6 +365,7 @@ async def _check_quality(context: StageContext, products: Products) -> Made:
             role_models=context.role_models,
             event_log=context.event_log,
             reader_is_offline=context.recipe.models.independent_reader == "offline",
+            habits=products[HABITS],
             on_task=step,
         )
     undecided = any(finding.detail == "the reader failed" for row in rows for finding in row.findings)
@@ -424,7 +424,7 @@ TASK_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(
         name="quality",
         produces=(QUALITY,),
-        needs=lambda _: (TASKS,),
+        needs=lambda _: (TASKS, HABITS),
         depends=lambda inputs: {**inputs.environment_key(), **inputs.roles_key("independent_reader")},
         run=_check_quality,
     ),

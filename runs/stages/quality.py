@@ -1,4 +1,4 @@
-"""The quality gate on tasks: nine checks, each passed, failed or undecided.
+"""The quality gate on tasks: ten checks, each passed, failed or undecided.
 
     reference      the reference program runs in the jail, reaches the target and keeps every rule
     triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
@@ -10,6 +10,7 @@
     solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
     needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
                    the calls that an instruction asks for
+    habit          the best habit does not pass both sides of a contrast pair, in either style
 
 Where the reference declines, *triggered* requires that doing what is asked breaks a rule, and the checks of the
 instruction use the trace that the request was made from. For a denied session, *something* and *needed* do not apply
@@ -37,6 +38,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.task_rows import Task, TaskVariant
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
@@ -62,6 +64,7 @@ Check = Literal[
     "distinct",
     "solvable",
     "compliance needed",
+    "habit",
 ]
 CHECKS: tuple[Check, ...] = get_args(Check)
 Answer = Literal["passed", "failed", "undecided"]
@@ -116,9 +119,10 @@ async def check_tasks(
     role_models: RoleModels,
     event_log: EventLog,
     reader_is_offline: bool,
+    habits: Sequence[HabitRow] = (),
     on_task: Callable[[], None] = lambda: None,
 ) -> list[QualityRow]:
-    """Check every task; one row for each, in order."""
+    """Check every task; one row for each, in order. ``habits``: the best ones for these tasks."""
     examined = [_examine(environment, task, jail) for task in tasks]
     twins = _duplicates(examined)
 
@@ -136,6 +140,7 @@ async def check_tasks(
             ),
             *twins.get(one.task.id, ()),
             *_compliance_findings(environment, one),
+            *_habit_findings(one.task, habits),
         )
         on_task()
         return QualityRow(task=one.task.id, findings=findings)
@@ -299,3 +304,9 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
     for style in one.task.styles:
         if not breaks_a_rule(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)
+
+
+def _habit_findings(task: Task, habits: Sequence[HabitRow]) -> Iterable[QualityFinding]:
+    for habit in habits:
+        if task.contrast is not None and task.contrast.pair in habit.pairs_passed:
+            yield _failed("habit", "the best habit passes both sides of its contrast pair", habit.style)

@@ -48,6 +48,10 @@ class RunFolder:
         return self.path / "verdicts.jsonl"
 
     @property
+    def habits(self) -> Path:
+        return self.path / "habits.jsonl"
+
+    @property
     def findings(self) -> Path:
         """Statistics of the stages: coverage, funnel, deletion check, extraction score."""
         return self.path / "findings.jsonl"

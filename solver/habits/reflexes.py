@@ -15,11 +15,12 @@ Each argument of a compliance call is
     events   what the declaration derives from the calls so far: the events that are not recorded yet
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final, Literal
 
+from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.samplers import Amount, OneOf
@@ -110,19 +111,23 @@ class Reflex:
     @property
     def name(self) -> str:
         """In words: ``CheckAuthorization before every call``."""
-        calls = " and ".join(call.name_at(self.place) for call in self.calls)
+        return f"{self.call_names} {self.where}"
+
+    @property
+    def call_names(self) -> str:
+        return " and ".join(call.name_at(self.place) for call in self.calls)
+
+    @property
+    def where(self) -> str:
+        """When it acts, in words: ``before every call``."""
         if self.around == EVERY:
             last = " for the last call" if any(call.reads_call for call in self.calls) else ""
             where = {"before": "at the start", "after": "after the first call", "end": f"at the end{last}"}[self.place]
-            return f"{calls} {where}" if self.once else f"{calls} {self._each('call')}"
+            return where if self.once else self._each("call")
         what = "call that changes something" if self.around == CHANGING else self.around
         if not self.once:
-            return f"{calls} {self._each(what)}"
-        return (
-            f"{calls} at the end for the last {what}"
-            if self.place == "end"
-            else f"{calls} {self.place} the first {what}"
-        )
+            return self._each(what)
+        return f"at the end for the last {what}" if self.place == "end" else f"{self.place} the first {what}"
 
     def _each(self, what: str) -> str:
         return f"at the end for every {what}" if self.place == "end" else f"{self.place} every {what}"
@@ -137,8 +142,12 @@ class Habit:
     @property
     def name(self) -> str:
         """In words: ``CheckAuthorization before every call, RecordAuditEvent after every call``."""
-        ordered = sorted(self.reflexes, key=lambda reflex: ("before", "after", "end").index(reflex.place))
-        return ", ".join(reflex.name for reflex in ordered) or "only the requested calls"
+        calls: dict[str, list[str]] = {}
+        for reflex in sorted(self.reflexes, key=lambda reflex: ("before", "after", "end").index(reflex.place)):
+            calls.setdefault(reflex.where, []).append(reflex.call_names)
+        return (
+            ", ".join(f"{' and '.join(names)} {where}" for where, names in calls.items()) or "only the requested calls"
+        )
 
 
 PLACES: Final[tuple[tuple[Place, bool], ...]] = (
@@ -154,7 +163,9 @@ PLACES: Final[tuple[tuple[Place, bool], ...]] = (
 
 def all_reflexes(environment: Environment, tools: frozenset[str]) -> Iterator[Reflex]:
     """The reflexes of an environment around calls of these tools, general ones first."""
-    chains = [calls for tool in environment.tools.values() if tool.compliance for calls in _chains(environment, tool)]
+    chains = [
+        calls for tool in environment.tools.values() if tool.compliance for calls in call_chains(environment, tool)
+    ]
     classes = (EVERY, CHANGING, *(name for name in environment.tools if name in tools))
     for around, (place, once), calls in product(classes, PLACES, chains):
         if place == "before" and any(argument.source == "event" for call in calls for argument in call.arguments):
@@ -162,18 +173,26 @@ def all_reflexes(environment: Environment, tools: frozenset[str]) -> Iterator[Re
         yield Reflex(calls, place, around, once)
 
 
-def _chains(environment: Environment, tool: Tool, most: int = MOST_LOOKUPS) -> Iterator[tuple[ReflexCall, ...]]:
-    """The tool's calls, alone and after compliance look-ups of the rows that it takes."""
-    yield from ((call,) for call in _variants(environment, tool))
+def call_chains(
+    environment: Environment,
+    tool: Tool,
+    arguments: Mapping[str, Json] | None = None,
+    most: int = MOST_LOOKUPS,
+) -> Iterator[tuple[ReflexCall, ...]]:
+    """The tool's calls, alone and after compliance look-ups of the rows that it takes.
+
+    ``arguments``: that the calls must be able to have.
+    """
+    yield from ((call,) for call in _variants(environment, tool, arguments))
     if not most:
         return
     wanted = {p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)}
     for lookup in environment.tools.values():
         if not lookup.compliance or lookup is tool or not wanted & shown_tables(lookup):
             continue
-        for before in _chains(environment, lookup, most - 1):
+        for before in call_chains(environment, lookup, most=most - 1):
             if all(call.tool != tool.name for call in before):
-                yield from ((*before, call) for call in _variants(environment, tool))
+                yield from ((*before, call) for call in _variants(environment, tool, arguments))
 
 
 def shown_tables(tool: Tool) -> frozenset[str]:
@@ -185,10 +204,22 @@ def shown_tables(tool: Tool) -> frozenset[str]:
     )
 
 
-def _variants(environment: Environment, tool: Tool) -> Iterator[ReflexCall]:
-    options = [_options(environment, parameter) for parameter in tool.parameters]
+def _variants(
+    environment: Environment, tool: Tool, arguments: Mapping[str, Json] | None = None
+) -> Iterator[ReflexCall]:
+    options = [
+        [one for one in _options(environment, parameter) if arguments is None or _gives(parameter, one, arguments)]
+        for parameter in tool.parameters
+    ]
     for chosen in islice(product(*options), MOST_VARIANTS):
         yield ReflexCall(tool.name, tuple(argument for argument in chosen if argument is not None))
+
+
+def _gives(parameter: Parameter, option: ReflexArgument | None, arguments: Mapping[str, Json]) -> bool:
+    """Whether an option can give the parameter the value that it has in ``arguments``."""
+    if option is None:
+        return parameter.name not in arguments
+    return parameter.name in arguments and (option.source != "fixed" or option.value == arguments[parameter.name])
 
 
 def _options(environment: Environment, parameter: Parameter) -> list[ReflexArgument | None]:

@@ -1,36 +1,60 @@
-"""The best habit for a set of tasks: greedy composition of reflexes, in simulation.
+"""The best habit for a set of tasks, found in simulation.
 
-A habit is better if it passes more tasks, then if it breaks fewer rules in all. A task whose goal it spoils counts as
-if it broke every rule. Reflexes are added while this improves. Where no single reflex does, one that keeps a broken
-rule and breaks others is tried together with reflexes that keep those: a payment is authenticated, and for that it is
-presented first. At the end reflexes that do not matter are left out.
+A habit is better if it passes more tasks, then if it breaks fewer rules in all, then if it is shorter. A task whose
+goal it spoils counts as if it broke every rule. The search has three parts:
 
-The search uses a sample of the tasks and a bounded number of trials. Its result depends on the tasks alone. The habits
-that it finds are compared on all tasks.
+1. The habits that references suggest are joined: each is added to what was found before, or takes its place around the
+   same calls, while this improves.
+2. Reflexes are added while this improves, on a sample of the tasks. Where no single reflex does, one that keeps a
+   broken rule and breaks others is tried together with reflexes that keep those: a payment is authenticated, and for
+   that it is presented first. In a large environment only the reflexes of part 1 take part, and those around all calls
+   that are best on a few tasks.
+3. Reflexes around several tools become one around all calls, and those that do not matter are left out.
+
+The number of trials is bounded, and the result depends on the tasks alone. The habits are compared on all tasks.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.habits.grading import Grader, HabitCase, HabitGrade, HabitScore
-from lawtrace.solver.habits.reflexes import Habit, Reflex, ReflexCall, all_reflexes
+from lawtrace.solver.habits.induction import induce_habit
+from lawtrace.solver.habits.joining import HabitJoiner
+from lawtrace.solver.habits.reflexes import CHANGING, EVERY, Habit, Reflex, ReflexCall, all_reflexes
 
 SAMPLE: Final = 16
 """How many tasks the search looks at."""
 MOST_TRIALS: Final = 12_000
-"""How many tasks may be simulated in one search."""
+"""How many tasks may be simulated in the second part."""
+SCREENED: Final = 40
+"""How many reflexes of a large environment take part in it."""
+SCREENING_SAMPLE: Final = 6
+"""How many tasks these are chosen on."""
+MOST_UNSCREENED: Final = 400
+"""An environment with more reflexes is large."""
 ATTEMPTED_DETOURS: Final = 6
 """How many reflexes that are no gain on their own are tried together with others."""
 REPAIRS: Final = 4
 """How many reflexes may be added to one of them."""
 RUNNERS_UP: Final = 3
+STEPS: Final = 20
+"""How many steps of progress a search reports."""
 
 
-def find_habits(environment: Environment, cases: Sequence[HabitCase]) -> list[HabitScore]:
-    """The best habit on all cases, then the runners-up that the search came by."""
-    grader = Grader(environment)
+def find_habits(
+    environment: Environment,
+    cases: Sequence[HabitCase],
+    grader: Grader | None = None,
+    on_step: Callable[[], None] = lambda: None,
+) -> list[HabitScore]:
+    """The best habit on all cases, then the runners-up that the search came by.
+
+    ``grader``: what is remembered of other searches. ``on_step`` is called `STEPS` times.
+    """
+    grader = grader or Grader(environment)
+    progress = _Progress(on_step)
     found: dict[Habit, HabitScore] = {}
 
     def consider(habits: Iterable[Habit]) -> HabitScore:
@@ -39,20 +63,39 @@ def find_habits(environment: Environment, cases: Sequence[HabitCase]) -> list[Ha
                 found[habit] = grader.score(cases, habit)
         return _ranked(found)[0]
 
-    best = consider([Habit()])
-    sample = spread_sample(cases, SAMPLE)
-    trials = MOST_TRIALS
-    for _ in range(2):
-        search = _Search(environment, grader, sample, trials)
-        better = consider([*search.improve(best.habit), *search.runners_up()])
-        trials = search.trials // 2
-        failed = [case for case in cases if case.id not in set(better.passed)]
-        if len(cases) <= SAMPLE or not failed or trials <= 0:
-            break
-        best = better
-        passing = [case for case in cases if case.id in set(better.passed)]
+    joiner = HabitJoiner(environment, grader, cases)
+    suggested = list(dict.fromkeys(induce_habit(environment, grader, case) for case in cases if case.reference))
+    progress.reach(0.2)
+    joined = joiner.join(suggested)
+    progress.reach(0.4)
+    best = consider([Habit(), joined])
+    reflexes = dict.fromkeys(reflex for habit in suggested for reflex in habit.reflexes)
+    sample, trials = spread_sample(cases, SAMPLE), MOST_TRIALS
+    search = _Search(environment, grader, sample, trials, reflexes, progress)
+    best = consider([*search.improve(best.habit), *search.runners_up()])
+    trials = search.trials // 2
+    failed = [case for case in cases if case.id not in set(best.passed)]
+    if len(cases) > SAMPLE and failed and trials > 0:
+        passing = [case for case in cases if case.id in set(best.passed)]
         sample = [*spread_sample(failed, SAMPLE // 2), *spread_sample(passing, SAMPLE // 2)]
+        search = _Search(environment, grader, sample, trials, reflexes, progress)
+        best = consider([*search.improve(best.habit), *search.runners_up()])
+    consider([joiner.simplify(best.habit)])
+    progress.reach(1.0)
     return _ranked(found)[: 1 + RUNNERS_UP]
+
+
+class _Progress:
+    """Steps of progress, from the share of the work that is done."""
+
+    def __init__(self, on_step: Callable[[], None]) -> None:
+        self._on_step: Final = on_step
+        self._steps = 0
+
+    def reach(self, share: float) -> None:
+        while self._steps < int(share * STEPS):
+            self._steps += 1
+            self._on_step()
 
 
 def _ranked(found: dict[Habit, HabitScore]) -> list[HabitScore]:
@@ -99,15 +142,32 @@ class _Trial:
 
 
 class _Search:
-    """Greedy search on a sample. ``trials``: how many simulations are left."""
+    """Greedy search on a sample.
 
-    def __init__(self, environment: Environment, grader: Grader, sample: Sequence[HabitCase], trials: int) -> None:
+    ``trials``: how many simulations are left. ``suggested``: reflexes that take part in any case.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        grader: Grader,
+        sample: Sequence[HabitCase],
+        trials: int,
+        suggested: Iterable[Reflex],
+        progress: _Progress,
+    ) -> None:
         self._grader: Final = grader
         self._sample: Final = sample
         self.trials = trials
+        self._progress: Final = progress
         self._costs: Final[dict[Habit, _Cost]] = {}
         tools = frozenset[str]().union(*(case.tools for case in sample))
-        self._candidates: Final = list(_distinct(environment, all_reflexes(environment, tools), sample))
+        candidates = list(_distinct(environment, all_reflexes(environment, tools), sample))
+        if len(candidates) > MOST_UNSCREENED:
+            known = list(_distinct(environment, suggested, sample))
+            wide = [one for one in candidates if one.reflex.around in {EVERY, CHANGING}] if known else candidates
+            candidates = list(dict.fromkeys([*known, *self._screened(wide)]))
+        self._candidates: Final = candidates
         self._named_by: Final = {rule.id: grader.reads(rule).tools for case in sample for rule in case.rules}
 
     def improve(self, start: Habit) -> Iterator[Habit]:
@@ -124,6 +184,21 @@ class _Search:
     def runners_up(self) -> list[Habit]:
         """The habits of least cost among those tried, the best one included."""
         return sorted(self._costs, key=lambda habit: (self._costs[habit], len(habit.reflexes)))[: 1 + RUNNERS_UP]
+
+    def _screened(self, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+        """The candidates that are best alone on a few tasks: that pass most, then that keep most rules."""
+        few = spread_sample(self._sample, SCREENING_SAMPLE)
+        idle = [self._grader.grade(case, Habit()) for case in few]
+
+        def rank(candidate: _Candidate) -> tuple[int, int, int]:
+            grades = [self._grader.grade(case, Habit((candidate.reflex,))) for case in few]
+            broken = sum(
+                len(one.broken) if one.reached else len(case.rules) for one, case in zip(grades, few, strict=True)
+            )
+            mended = sum(len(old.broken - new.broken) for old, new in zip(idle, grades, strict=True))
+            return -sum(one.passed for one in grades), broken, -mended
+
+        return sorted(candidates, key=rank)[:SCREENED]
 
     def _relevant(self, broken: frozenset[str]) -> list[_Candidate]:
         """The reflexes with a tool that a broken rule names."""
@@ -201,6 +276,7 @@ class _Search:
             else:
                 grade = self._grader.grade(case, habit)
                 self.trials -= 1
+                self._progress.reach(0.4 + 0.6 * (1 - max(self.trials, 0) / MOST_TRIALS))
             grades.append(grade)
             failed += not grade.passed
             broken += len(grade.broken) if grade.reached else len(case.rules)

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS
+from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.stages.habits import find_task_habits, score_task_habit
+from lawtrace.runs.schemas.task_rows import Contrast, Task
+from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits, score_task_habit
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from tests.support.runs import SMALL, run
@@ -24,7 +25,7 @@ def test_run_stores_and_reports_the_best_habit(small_run: RunResult) -> None:
     assert tuple(rows) == small_run.findings.habits
     assert [row.style for row in rows] == ["goal", "workflow"]
     assert all("CheckAuthorization" in row.name and "RecordAuditEvent" in row.name for row in rows)
-    assert rows[0].sentence == f"Best habit, goal style: {rows[0].name} passes 3 of 3 tasks."
+    assert rows[0].sentence == f"Best habit, goal style: 100 % of tasks (3 of 3): {rows[0].name}."
     report = make_run_report(load_run_content(small_run.folder.path))
     assert next(section for section in report.sections if section.id == "habits").values["habits"] == tuple(rows)
 
@@ -58,6 +59,24 @@ def test_check_states_the_best_habit(lawtrace: Shell, small_run: RunResult, tmp_
     write_tasks(tmp_path / "tasks.jsonl", small_run.tasks)
     checked = lawtrace.json("tasks", "check", "tasks.jsonl")
     assert checked["habits"]["tasks"]["goal"] == {"name": small_run.findings.habits[0].name, "passed": 3, "tasks": 3}
+
+
+def test_pairs_are_scored_beside_tasks(small_run: RunResult) -> None:
+    domain = load_domain("banking")
+
+    def side(number: int, pair: str) -> Task:
+        contrast = Contrast(pair=pair, fact="f", table="accounts", key="k", field="x", value=1, other=2)
+        return small_run.tasks[number].model_copy(update={"contrast": contrast})
+
+    row = find_task_habits(domain.environment, [side(0, "whole"), side(1, "whole"), side(2, "half")])[0]
+    assert (row.pairs_passed, row.pairs) == (("whole",), 1), "a pair has two sides"
+    assert row.sentence.startswith("Best habit, goal style: 100 % of tasks (3 of 3), 100 % of pairs (1 of 1): ")
+
+
+def test_progress_is_the_same_for_all_tasks(small_run: RunResult) -> None:
+    steps: list[None] = []
+    find_task_habits(load_domain("banking").environment, small_run.tasks, lambda: steps.append(None))
+    assert 0 < len(steps) <= HABIT_STEPS
 
 
 def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,12 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.findings import HabitRow
+from lawtrace.runs.schemas.task_rows import Contrast, Task
 from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
 from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -35,7 +37,9 @@ def casting_of(clients: ModelClients) -> ConfiguredRoleModels:
     return ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters)
 
 
-async def gate(tasks: list[Task], jail: Jail, environment: Environment = ENVIRONMENT) -> list[QualityRow]:
+async def gate(
+    tasks: list[Task], jail: Jail, environment: Environment = ENVIRONMENT, habits: Sequence[HabitRow] = ()
+) -> list[QualityRow]:
     async with ModelClients(NullEventLog()) as clients:
         return await check_tasks(
             environment,
@@ -44,6 +48,7 @@ async def gate(tasks: list[Task], jail: Jail, environment: Environment = ENVIRON
             role_models=casting_of(clients),
             event_log=NullEventLog(),
             reader_is_offline=True,
+            habits=habits,
         )
 
 
@@ -94,6 +99,16 @@ def without_last_line(text: str) -> str:
 
 def without_payments(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not re.search(r"\d\.\d\d\b", line))
+
+
+async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], jail: Jail) -> None:
+    contrast = Contrast(pair="pair", fact="f", table="accounts", key="k", field="x", value=1, other=2)
+    sides = [task.model_copy(update={"contrast": contrast}) for task in tasks[:2]]
+    passed = tuple(task.id for task in sides)
+    habit = HabitRow(style="goal", name="h", habit=Habit(), passed=passed, tasks=2, pairs_passed=("pair",), pairs=1)
+    rows = await gate([*sides, tasks[2]], jail, habits=[habit])
+    assert [row.answer("habit") for row in rows] == ["failed", "failed", "passed"]
+    assert all(row.answer("habit") == "passed" for row in await gate(sides, jail))
 
 
 PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
