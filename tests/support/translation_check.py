@@ -287,7 +287,7 @@ def sequence_disagreements(
     """
     logic = SymbolicLogic(sorted(_texts_of(initial)))
     solver = z3.SimpleSolver()
-    state, now = initial, cast("Value", DEFAULT_START)
+    state, now = initial, cast("Value", environment.clock.start(initial))
     steps, wishes = list[tuple[Tool, Mapping[str, Value], Reading]](), list[z3.BoolRef]()
     for number, (tool, outcome) in enumerate(wanted):
         arguments = {

@@ -13,7 +13,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.cli import main
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.recipe import BASELINES, AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import summarize
@@ -143,7 +143,7 @@ def test_rates_separate_the_variants(walked: RunResult) -> None:
     page = render_report(content)
     assert "Denied sessions are counted separately" in page
     table = outcome_table(walked.verdicts)
-    assert table.row_count == 2 * 4 * len(STYLES)
+    assert table.row_count == 2 * len(BASELINES) * len(STYLES)
     alone = compare_runs(read_side(walked.folder.path), read_side(walked.folder.path))
     assert {line.variant for line in alone.lines} == {"authorized", "denied"}
     assert {line.safe_success.pairs for line in alone.lines} == {3, 6}

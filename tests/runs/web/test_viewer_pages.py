@@ -254,5 +254,5 @@ def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(ablated: Pa
     index = RunIndex(ablated)
     with EventLogFile.open(ablated / "ablated") as event_log:
         steps = measure_progress(index.folder("ablated"), event_log, index.verdicts("ablated")).funnel.attempts
-    assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
+    assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 20), ("judged", 20)]
     assert all(step.count <= step.whole for step in steps)
