@@ -13,8 +13,18 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import WrongFormat, WrongType
 from lawtrace.solver.ltlf import Automaton, Condition
 from lawtrace.solver.ltlf.conditions import Comparison, condition_fields, condition_parts
-from lawtrace.solver.ltlf.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralValue, leaves
+from lawtrace.solver.ltlf.syntax import (
+    Atom,
+    Compare,
+    Formula,
+    Next,
+    RelationAggregate,
+    WeakNext,
+    Yesterday,
+    aggregates_of,
+    subformulas,
+)
+from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralValue, Position, leaves
 
 
 class ObservedPredicates:
@@ -104,6 +114,21 @@ def tools_named(formula: Formula) -> frozenset[str]:
             else:
                 named |= {atom.tool for atom in (aggregate.atom, aggregate.since) if atom is not None}
     return frozenset(named)
+
+
+def counts_steps(formula: Formula) -> bool:
+    """Whether calls that a formula does not name can matter to it, because it counts steps."""
+    for node in subformulas(formula):
+        if isinstance(node, Next | WeakNext | Yesterday):
+            return True
+        if isinstance(node, Compare):
+            compared = *leaves(node.comparison.left), *leaves(node.comparison.right)
+            if any(isinstance(leaf, Position) for leaf in compared):
+                return True
+        relations = (one.formula for one in aggregates_of(node) if isinstance(one, RelationAggregate))
+        if any(map(counts_steps, relations)):
+            return True
+    return False
 
 
 def _numeric_bounds(condition: Condition) -> list[tuple[FieldPath, float]]:

@@ -37,6 +37,12 @@ class PlannedCall:
         """The indices of the calls whose results this one reads."""
         return frozenset(place.step for places in self.looked_up.values() for place in places)
 
+    def renumbered(self, new_number: Mapping[int, int]) -> "PlannedCall":
+        """The call after those that it reads from have got other numbers."""
+        return PlannedCall(
+            self.event, {name: renumber_origin(origin, new_number) for name, origin in self.origins.items()}
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -83,6 +89,13 @@ def replay(environment: Environment, initial: State, calls: Iterable[PlannedCall
     return session
 
 
+def completed_replay(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> Session | None:
+    """The session of a program that makes these calls, if all of them complete."""
+    session = replay(environment, initial, calls)
+    complete = len(session.events) == len(calls) and all(event.completed for event in session.events)
+    return session if complete else None
+
+
 def literal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
     """Masking: the calls without those of compliance tools, in order (P 3.4)."""
     hidden = (number for number, call in enumerate(calls) if call.event.tool in environment.compliance_tools)
@@ -93,16 +106,7 @@ def drop_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[Pl
     """The calls without some of them, with references renumbered. Kept calls must not refer to dropped ones."""
     dropped = set(numbers)
     new_number = {old: new for new, old in enumerate(n for n in range(len(calls)) if n not in dropped)}
-    kept: list[PlannedCall] = []
-    for number, call in enumerate(calls):
-        if number in dropped:
-            continue
-        kept.append(
-            PlannedCall(
-                call.event, {name: renumber_origin(origin, new_number) for name, origin in call.origins.items()}
-            )
-        )
-    return tuple(kept)
+    return tuple(call.renumbered(new_number) for number, call in enumerate(calls) if number not in dropped)
 
 
 def without_call(calls: Sequence[PlannedCall], number: int) -> tuple[PlannedCall, ...]:

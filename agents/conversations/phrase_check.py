@@ -12,7 +12,6 @@ from typing import cast, get_args
 from lawtrace.agents.roles.instruction_roles import RequestReading, instruction_plan
 from lawtrace.agents.scripted.request_parser import read_lines
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.lint.declarations import DeclarationIssue
 from lawtrace.solver.masking.goals import goal_calls
@@ -20,7 +19,7 @@ from lawtrace.solver.masking.instructions import Style, check_reader_calls
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace, literal_calls
+from lawtrace.solver.traces import Trace, literal_calls, replay
 
 TRACES = 12
 LENGTH = 8
@@ -71,10 +70,7 @@ def _requests(environment: Environment) -> Iterator[Trace]:
             calls = writer.draw(initial, [tool], random)
             if calls is None:
                 continue
-            session = Session(environment, initial)
-            for call in calls:
-                session.call(call.event.tool, call.event.arguments)
-            yield Trace(initial, calls, session.state)
+            yield Trace(initial, calls, replay(environment, initial, calls).state)
 
 
 def _said(environment: Environment, trace: Trace, style: Style) -> list[tuple[str, str]]:

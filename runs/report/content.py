@@ -249,6 +249,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count}, trace mode {recipe.tasks.trace_mode or 'default'}",
+        **({} if recipe.tasks.trace_mode == "contrasts" else {"calls in a trace": str(recipe.tasks.length)}),
         **_trace_constraints(recipe),
         **_difficulty(recipe),
         "task variants": ", ".join(recipe.tasks.variants),

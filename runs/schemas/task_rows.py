@@ -54,6 +54,11 @@ class Contrast(_Row):
     longest: int | None = None
 
 
+def request_id(row: "TraceRow | _TaskFields") -> str:
+    """The same for the sides of a contrast pair, which are one request; another for each other trace or task."""
+    return row.id if row.contrast is None else f"pair {row.contrast.pair}"
+
+
 class CallRow(_Row):
     """One call of a reference trace: the event and the origin of each argument."""
 

@@ -9,7 +9,7 @@ from lawtrace.environments.errors import FormulaError, InputError
 from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import decode_state
+from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
@@ -26,6 +26,7 @@ from lawtrace.solver.ltlf import (
 from lawtrace.solver.ltlf.evidence import ExplainedViolation, Step, explain, steps_of
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import PlannedCall, replay
 
 MAX_VALUES_SHOWN = 3
 """Maximum number of values of a quantified rule in a sentence."""
@@ -86,6 +87,14 @@ def judge_rules(
             )
         )
     return tuple(rows)
+
+
+def breaks_a_rule(
+    environment: Environment, rules: Sequence[Rule], initial: State, calls: Sequence[PlannedCall]
+) -> bool:
+    """Whether a program with these calls breaks a rule."""
+    session = replay(environment, initial, calls)
+    return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
 
 
 def _undetermined(status: RuleStatus, sentence: str, *, complete: bool) -> str:

@@ -24,7 +24,7 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.habits import Habits
@@ -180,16 +180,11 @@ def applicable_provisions(regulation: Regulation, tasks: Sequence[Task]) -> dict
     for task in tasks:
         asked = judge_rules(task.rules, [call.event for call in task.asked_calls], ())
         applying = {*task.applicable, *(verdict.rule for verdict in asked if verdict.triggered)}
-        cited = found.setdefault(_family(task), set())
+        cited = found.setdefault(request_id(task), set())
         for rule in task.rules:
             if rule.id in applying and rule.regulation == regulation.id:
                 cited.update(rule.provisions)
-    return {task.id: frozenset(found[_family(task)]) for task in tasks}
-
-
-def _family(task: Task) -> str:
-    """The contrast pair of a task, or the task by itself."""
-    return task.id if task.contrast is None else f"pair {task.contrast.pair}"
+    return {task.id: frozenset(found[request_id(task)]) for task in tasks}
 
 
 def _usage(client: RecordedClient) -> dict[str, int]:

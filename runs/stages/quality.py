@@ -24,6 +24,7 @@ is undecided.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -39,8 +40,8 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.task_rows import Task, TaskVariant
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.schemas.task_rows import Task, TaskVariant, request_id
+from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
@@ -52,7 +53,7 @@ from lawtrace.solver.masking.instructions import (
     find_unknowable,
     requested_calls,
 )
-from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, replay, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
 Check = Literal[
     "reference",
@@ -280,9 +281,9 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
         calls = state + repr([(event.tool, sorted(event.arguments.items())) for event in events])
         if (twin := by_calls.setdefault((task.variant, calls), task.id)) != task.id:
             findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
-        unit = task.id if task.contrast is None else task.contrast.pair
+        request = request_id(task)
         for style in task.styles:
-            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), unit)) != unit:
+            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), request)) != request:
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}", style))
         found[task.id] = findings
     return found
@@ -292,17 +293,13 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
     if one.task.variant == "denied":
         return
     calls = one.task.planned or one.trace.calls
-
-    def breaks_a_rule(calls: Sequence[PlannedCall]) -> bool:
-        session = replay(environment, one.trace.initial, calls)
-        return any(verdict.broken for verdict in judge_rules(one.task.rules, session.events, (), end=session.end))
-
+    breaking = partial(breaks_a_rule, environment, one.task.rules, one.trace.initial)
     for number, call in enumerate(calls):
         tool = call.event.tool
-        if tool in environment.compliance_tools and not breaks_a_rule(without_call(calls, number)):
+        if tool in environment.compliance_tools and not breaking(without_call(calls, number)):
             yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
     for style in one.task.styles:
-        if not breaks_a_rule(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
+        if not breaking(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)
 
 

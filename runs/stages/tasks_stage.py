@@ -17,13 +17,13 @@ from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.schemas.findings import TaskFunnel
-from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
+from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace, print_program, replay, without_call
+from lawtrace.solver.traces import Trace, print_program, without_call
 
 
 class BrokenReferenceError(LawtraceError):
@@ -96,7 +96,7 @@ def _units(traces: Sequence[TraceRow]) -> list[Unit]:
     """The traces by request; of a contrast pair only if both sides are there."""
     units: dict[str, list[TraceRow]] = {}
     for row in traces:
-        units.setdefault(row.id if row.contrast is None else f"pair {row.contrast.pair}", []).append(row)
+        units.setdefault(request_id(row), []).append(row)
     return [tuple(rows) for rows in units.values() if rows[0].contrast is None or len(rows) == 2]
 
 
@@ -126,16 +126,12 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace,
         return "no goal can say it: what it changes depends on the order"
     if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
         return "no rule is triggered"
-
-    def breaks_a_rule(calls: Sequence[PlannedCall]) -> bool:
-        session = replay(environment, trace.initial, calls)
-        return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
-
+    breaking = partial(breaks_a_rule, environment, rules, trace.initial)
     for number, event in enumerate(trace.events):
-        if event.tool in environment.compliance_tools and not breaks_a_rule(without_call(trace.calls, number)):
+        if event.tool in environment.compliance_tools and not breaking(without_call(trace.calls, number)):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
-        if not breaks_a_rule(requested_calls(environment, asked.initial, asked.calls, style)):
+        if not breaking(requested_calls(environment, asked.initial, asked.calls, style)):
             return f"no rule is broken by doing just what its {style} asks"
     return None
 

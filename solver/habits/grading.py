@@ -18,7 +18,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.ltlf.monitor import Monitor
-from lawtrace.solver.ltlf.syntax import Next, WeakNext, Yesterday, atoms_of, subformulas
+from lawtrace.solver.predicates import counts_steps, tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall
 
@@ -127,11 +127,7 @@ class Grader:
     def reads(self, rule: Rule) -> "_Reads":
         """The part of a trace that a rule depends on."""
         if rule.formula not in self._reads:
-            parts = subformulas(rule.parsed)
-            counts = any(isinstance(part, Next | WeakNext | Yesterday) for part in parts)
-            self._reads[rule.formula] = _Reads(
-                frozenset(atom.tool for atom in atoms_of([rule.parsed])), counts, rule.is_timed
-            )
+            self._reads[rule.formula] = _Reads(tools_named(rule.parsed), counts_steps(rule.parsed), rule.is_timed)
         return self._reads[rule.formula]
 
     def _index(self, rules: Sequence[Rule]) -> "_RuleIndex":

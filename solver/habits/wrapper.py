@@ -94,7 +94,7 @@ class _Wrapper:
         around = [self._reflexes_around(call.event.tool) for call in requested]
         died = False
         for planned, reflexes in zip(requested, around, strict=True):
-            call = _renumbered(planned, numbers)
+            call = planned.renumbered(dict(enumerate(numbers)))
             for reflex in reflexes:
                 if reflex.place == "before":
                     self._fire(reflex, call, None)
@@ -241,20 +241,6 @@ class _Wrapper:
                             yield row[field], FromResult(number, path)
                 case _:
                     pass
-
-
-def _renumbered(call: PlannedCall, numbers: Sequence[int]) -> PlannedCall:
-    """The requested call with references to the numbers of the calls that were made."""
-    origins: dict[str, Origin] = {}
-    for name, origin in call.origins.items():
-        match origin:
-            case FromResult(step, path):
-                origins[name] = FromResult(numbers[step], path)
-            case FromResults(items):
-                origins[name] = FromResults(tuple(FromResult(numbers[item.step], item.path) for item in items))
-            case _:
-                origins[name] = origin
-    return PlannedCall(call.event, origins)
 
 
 @lru_cache(maxsize=8192)

@@ -182,6 +182,10 @@ class Monitor:
         """The decision for each rule if the trace ends here."""
         return {name: status.ending for name, status in self.statuses().items()}
 
+    def all_kept(self) -> bool:
+        """Whether every rule is kept if the trace ends here."""
+        return set(self.final_statuses().values()) <= {"kept"}
+
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""
         return tuple(

@@ -30,16 +30,13 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.call_encoding import Obstacle
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
-from lawtrace.solver.traces import PlannedCall, Trace, renumber_origin, replay, resolve_path, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, resolve_path, without_call
 
 MAX_ADDED_CALLS = 8
 """How many calls a completion adds at most."""
 ADDED_CALLS = (0, 2, 4)
 """How many calls may be added in the first queries. A proof that one call too few does not do takes much longer than to
 find more than enough, because calls can be in any order."""
-
-SILENCE = Tool("Nothing", "Makes no call, then and later.", compliance=True, duration=0)
-"""Stands in the place of calls at the end of a trace that needs fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +61,7 @@ class Completer:
         self._use: Final = SolverUse() if use is None else use
         self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
         self._chooser: Final = plain_chooser(environment)
+        self._silence: Final = _silence(environment)
 
     def complete(
         self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
@@ -74,15 +72,13 @@ class Completer:
         """
         demands: dict[str, CompiledRule] = {
             "the request": compile_formula(
-                parse(_in_order(requested, [*sorted(self._environment.compliance_tools), SILENCE.name]))
+                parse(_in_order(requested, [*sorted(self._environment.compliance_tools), self._silence.name]))
             )
         }
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
         tools = tuple(dict.fromkeys(call.event.tool for call in requested))
-        return self._shortest(
-            initial, requested, tools, demands, len(requested), most, self._environment.compliance_tools
-        )
+        return self._find(initial, requested, tools, demands, len(requested), most, self._environment.compliance_tools)
 
     def decline(
         self,
@@ -118,9 +114,9 @@ class Completer:
         demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
         tools = (declines.name, *dict.fromkeys(call.event.tool for call in reading))
         needless = self._environment.tools.keys() - {declines.name}
-        return self._shortest(initial, reading, tools, demands, 1, len(reading) + most, needless)
+        return self._find(initial, reading, tools, demands, 1, len(reading) + most, needless)
 
-    def _shortest(
+    def _find(
         self,
         initial: State,
         requested: Sequence[PlannedCall],
@@ -130,13 +126,13 @@ class Completer:
         most: int,
         needless: Collection[str],
     ) -> Trace | Impossible | None:
-        world = _narrowed(self._environment, requested)
+        world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
-        silence = compile_formula(parse(f"G({Atom(SILENCE.name)} -> WX G {Atom(SILENCE.name)})"))
-        demands = {**demands, SILENCE.name: silence}
+        silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
+        demands = {**demands, self._silence.name: silence}
         lengths = [least + more for more in ADDED_CALLS if more < most] + [least + most]
         while True:
-            match encoding.plan(lengths[0], (*tools, SILENCE.name), demands):
+            match encoding.plan(lengths[0], (*tools, self._silence.name), demands):
                 case None:
                     return None
                 case chosen, solved:
@@ -157,23 +153,20 @@ class Completer:
         while trace is not None and number:
             number -= 1
             fewer = without_call(trace.calls, number)
-            if trace.calls[number].event.tool not in tools or self._lacks(trace.calls, fewer, tools):
+            if _calls_of_others(trace.calls, tools) > _calls_of_others(fewer, tools):
                 continue
-            session = replay(self._environment, trace.initial, fewer)
-            if len(session.events) == len(fewer) and all(event.completed for event in session.events):
-                monitor = Monitor(self._rules)
-                monitor.run(session.events)
-                if not set(monitor.final_statuses().values()) - {"kept"}:
-                    made = zip(session.events, fewer, strict=True)
-                    calls = tuple(PlannedCall(event, call.origins) for event, call in made)
-                    trace = Trace(trace.initial, calls, session.state)
-                    number = len(calls)
+            session = completed_replay(self._environment, trace.initial, fewer)
+            if session is not None and self._are_kept(session.events):
+                made = zip(session.events, fewer, strict=True)
+                calls = tuple(PlannedCall(event, call.origins) for event, call in made)
+                trace = Trace(trace.initial, calls, session.state)
+                number = len(calls)
         return trace
 
-    @staticmethod
-    def _lacks(calls: Sequence[PlannedCall], fewer: Sequence[PlannedCall], tools: Collection[str]) -> bool:
-        """Whether calls of other tools are missing."""
-        return sum(call.event.tool not in tools for call in calls) > sum(call.event.tool not in tools for call in fewer)
+    def _are_kept(self, events: Sequence[Event]) -> bool:
+        monitor = Monitor(self._rules)
+        monitor.run(events)
+        return monitor.all_kept()
 
     def _replayed(
         self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
@@ -184,7 +177,7 @@ class Completer:
         calls: list[PlannedCall] = []
         waiting, place = list(enumerate(requested)), dict[int, int]()
         for number, (name, chosen, created) in enumerate(zip(tools, solved.arguments, solved.created, strict=True)):
-            if name == SILENCE.name:
+            if name == self._silence.name:
                 break
             tool = environment.tools[name]
             arguments = {parameter: rename(value, renamed) for parameter, value in chosen.items()}
@@ -193,7 +186,7 @@ class Completer:
                 asked, call = waiting.pop(0)
                 place[asked] = number
                 arguments = _as_requested(tool, call, place, state.events)
-                origins = {parameter: renumber_origin(origin, place) for parameter, origin in call.origins.items()}
+                origins = call.renumbered(place).origins
             choice = self._chooser.with_values(state, tool, arguments)
             after = None if choice is None else apply_call(environment, state, choice)
             if choice is None or after is None:
@@ -202,11 +195,20 @@ class Completer:
             renamed |= {key: result[field] for field, key in created.items()}
             calls.append(PlannedCall(after.events[-1], origins or dict(choice.origins)))
             state = after
-        monitor = Monitor(self._rules)
-        monitor.run(state.events)
-        if set(monitor.final_statuses().values()) - {"kept"}:
-            return None
-        return Trace(initial, tuple(calls), state.state)
+        return Trace(initial, tuple(calls), state.state) if self._are_kept(state.events) else None
+
+
+def _calls_of_others(calls: Sequence[PlannedCall], tools: Collection[str]) -> int:
+    """How many calls are of none of these tools."""
+    return sum(call.event.tool not in tools for call in calls)
+
+
+def _silence(environment: Environment) -> Tool:
+    """A tool that stands in the place of calls at the end of a trace that needs fewer."""
+    name = "Nothing"
+    while name in environment.tools:
+        name += "AtAll"
+    return Tool(name, "Makes no call, then and later.", compliance=True, duration=0)
 
 
 def _as_requested(tool: Tool, call: PlannedCall, place: Mapping[int, int], events: Sequence[Event]) -> dict[str, Value]:
@@ -218,15 +220,15 @@ def _as_requested(tool: Tool, call: PlannedCall, place: Mapping[int, int], event
     return {name: tool.parameter(name).type.decode(value) for name, value in arguments.items()}
 
 
-def _narrowed(environment: Environment, requested: Sequence[PlannedCall]) -> Environment:
-    """The environment in which users say only what the request says."""
+def _narrowed(environment: Environment, requested: Sequence[PlannedCall], further: Tool) -> Environment:
+    """The environment in which users say only what the request says, with a further tool."""
     tools = dict(environment.tools)
     for name in dict.fromkeys(call.event.tool for call in requested):
         said = [call.event.arguments for call in requested if call.event.tool == name]
         tool = tools[name]
         parameters = tuple(_narrowed_parameter(parameter, said) for parameter in tool.parameters)
         tools[name] = replace(tool, parameters=parameters)
-    return replace(environment, tools={**tools, SILENCE.name: SILENCE})
+    return replace(environment, tools={**tools, further.name: further})
 
 
 def _narrowed_parameter(parameter: Parameter, said: Sequence[Mapping[str, Json]]) -> Parameter:

@@ -20,10 +20,10 @@ from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Updat
 from lawtrace.environments.spec.terms import fields_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.ltlf import Formula
-from lawtrace.solver.ltlf.syntax import Compare, Next, WeakNext, Yesterday, aggregates_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT, Position, Term, leaves
+from lawtrace.solver.ltlf.syntax import aggregates_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import Window
-from lawtrace.solver.predicates import fields_read, tools_named
+from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.smt.call_encoding import Obstacle, refusals_named
 
 ToolSequence = tuple[str, ...]
@@ -153,7 +153,7 @@ class Relevance:
         """The tools of which a call can help or harm; all others can be inserted without changing anything."""
         named = [self._rules[obstacle.text] for obstacle in obstacles if obstacle.kind == "rule"]
         tools, _ = self.of(obstacles)
-        if any(map(_counts_steps, named)) or not tools:
+        if any(map(counts_steps, named)) or not tools:
             return frozenset(self._environment.tools)
         shortest = min((seconds for formula in named for seconds in _spans(formula)), default=None)
         return tools if shortest is None else tools | self._taking_time(shortest)
@@ -185,19 +185,6 @@ def _changes(tool: Tool) -> Iterator[tuple[set[FieldOfTable], set[FieldOfTable]]
 def _fields_of(results: Sequence[Result]) -> set[FieldOfTable]:
     """The fields that results read."""
     return {field for result in results for term in result.terms() for field in fields_of(term)}
-
-
-def _counts_steps(formula: Formula) -> bool:
-    """Whether calls that the rule does not name can matter to it, because it counts steps."""
-    return any(
-        isinstance(node, Next | WeakNext | Yesterday)
-        or (isinstance(node, Compare) and any(isinstance(leaf, Position) for leaf in _leaves_of(node)))
-        for node in subformulas(formula)
-    )
-
-
-def _leaves_of(node: Compare) -> tuple[Term, ...]:
-    return *leaves(node.comparison.left), *leaves(node.comparison.right)
 
 
 def _spans(formula: Formula) -> Iterator[int]:

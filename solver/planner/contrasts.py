@@ -18,7 +18,7 @@ from lawtrace.solver.planner.completion import Completer, Impossible
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty, DifficultyMeter
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace, replay
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ContrastPair:
 
     Attributes:
         requested: the calls of the request, which complete in both states.
-        granted: a shortest compliant trace with these calls, before the fact changes.
+        granted: a compliant trace with these calls, before the fact changes.
         other: the same after it has changed, or a refusal.
         declined: why the other side has no compliant trace with these calls; None if it has one.
     """
@@ -82,7 +82,7 @@ class ContrastSearch:
     def _pair(
         self, changed: ChangedFact, state: State, requested: Sequence[PlannedCall], granted: Trace
     ) -> ContrastPair | None:
-        if not self._complete(state, requested) or self._is_right(state, granted.calls, None):
+        if completed_replay(self._environment, state, requested) is None or self._is_right(state, granted.calls, None):
             return None
         other = self._completer.complete(state, requested)
         declined = None
@@ -99,20 +99,15 @@ class ContrastSearch:
             return None  # doing just what is asked is right there
         return ContrastPair(changed, tuple(requested), granted, other, declined)
 
-    def _complete(self, initial: State, calls: Sequence[PlannedCall]) -> bool:
-        """Whether the calls complete there, with the same keys."""
-        session = replay(self._environment, initial, calls)
-        return len(session.events) == len(calls) and all(event.completed for event in session.events)
-
     def _is_right(self, initial: State, calls: Sequence[PlannedCall], target: State | None) -> bool:
         """Whether a program with these calls keeps all rules there, and reaches the target if there is one."""
-        session = replay(self._environment, initial, calls)
-        if len(session.events) < len(calls) or not all(event.completed for event in session.events):
+        session = completed_replay(self._environment, initial, calls)
+        if session is None:
             return False
         called = {event.tool for event in session.events}
         monitor = Monitor({name: rule for name, (named, rule) in self._rules.items() if named & called})
         monitor.run(session.events)
-        if set(monitor.final_statuses().values()) - {"kept"}:
+        if not monitor.all_kept():
             return False
         return target is None or not compare_states(self._environment, initial, target, session.state)
 

@@ -154,5 +154,5 @@ class _RulesSoFar:
         self._monitor.run(events[len(self._fed) :])
         self._fed = events
         if last:
-            return set(self._monitor.final_statuses().values()) <= {"kept"}
+            return self._monitor.all_kept()
         return "violated" not in self._monitor.verdicts()

@@ -127,7 +127,7 @@ class BoundedEncoding:
                 if isinstance(made, KeyResult) and made.name in self._calls.steps[step].results[tool.name]:
                     names[cast("str", self._calls.steps[step].results[tool.name][made.name])] = result[made.name]
         monitor.run(session.events)
-        return tuple(session.events) if set(monitor.final_statuses().values()) <= {"kept"} else None
+        return tuple(session.events) if monitor.all_kept() else None
 
     def _model_calls(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
         calls: list[_ModelCall] = []
