@@ -12,44 +12,45 @@ A trace that is found counts only if monitors agree; where Z3's budget ends, or 
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import islice, pairwise
-from string import ascii_uppercase
 from typing import Any, Final, cast
 
 import z3
 
 from lawtrace.environments.events import SPEAKERS, Event, Json
-from lawtrace.environments.spec.clock import DEFAULT_START, EPOCH_DAY, SECONDS_PER_DAY
+from lawtrace.environments.spec.clock import DEFAULT_START, SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import FromUser
 from lawtrace.environments.spec.types import (
-    BOOLEAN,
-    DATE,
-    MINUTES_PER_DAY,
-    MOMENT,
-    TIME,
-    Choice,
     ListOf,
-    ValueType,
     is_text_type,
 )
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf import Formula, MetricRule, Monitor
-from lawtrace.solver.ltlf.conditions import WORDS, Condition, condition_leaves, condition_parts
-from lawtrace.solver.ltlf.syntax import Compare, EventAggregate, aggregates_of, atoms_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralList, LiteralValue, Term, leaves
+from lawtrace.solver.ltlf.conditions import WORDS
+from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
+from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import SECONDS, Window
 from lawtrace.solver.smt.environment_encoding import observed_fields
+from lawtrace.solver.smt.free_values import (
+    ELEMENTS,
+    ModelValues,
+    OpenValues,
+    new_texts,
+    texts_of,
+    texts_of_arguments,
+    types_in,
+    usual_result,
+    usual_value,
+    variants,
+)
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Optional, SymbolicStep
-from lawtrace.solver.smt.symbolic_values import Open, OpenList, OpenObject, SymbolicValue, from_internal, only
+from lawtrace.solver.smt.symbolic_values import Open, OpenList, OpenObject
 from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
 
 QUERY_RLIMIT = 10_000_000
@@ -58,11 +59,7 @@ SIMPLE_RLIMIT: Final = 5_000_000
 """Z3's resource units for making one trace simple."""
 EFFORT_RESOURCES: Final = 5_000
 """So many of Z3's resource units are as much effort as one rule in one call."""
-ELEMENTS: Final = 2
-"""How many elements a list has at most."""
 _DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 2}
-_DATES: Final = range(EPOCH_DAY - 20 * 365, EPOCH_DAY + 80 * 365)
-"""Dates are of the years from 1950 to 2050."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +121,8 @@ class FreeTraces:
         self._speakers = [name for name in SPEAKERS if name in named]
         self._arguments, self._results = _fields_read(rules)
         self._judged: Final = (self._arguments, self._results) if judged is None else judged.fields
-        self._named = _texts_of_arguments(formulas)
-        self._texts = _texts_of(formulas)
+        self._named = texts_of_arguments(formulas)
+        self._texts = texts_of(formulas)
         if judged is None:
             self._bounds = TimeBounds(DEFAULT_START, DEFAULT_START + SECONDS_PER_DAY * _days_of(formulas))
             self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules)
@@ -228,12 +225,12 @@ class FreeTraces:
 
     def _horizon(self, length: int) -> _Horizon:
         slots = max((self._text_places(tool) for tool in self._tools), default=0) * length
-        new = _new_texts(slots, self._texts)
-        logic = SymbolicLogic([*self._texts, *new, *_variants(self._texts)])
+        new = new_texts(slots, self._texts)
+        logic = SymbolicLogic([*self._texts, *new, *variants(self._texts)])
         solver = z3.SimpleSolver()
         solver.set("rlimit", QUERY_RLIMIT)
         plain = z3.Bool("plain")
-        open_values = _OpenValues(logic, solver, plain, new)
+        open_values = OpenValues(logic, solver, plain, new)
         steps: list[SymbolicStep] = []
         for number in range(length):
             steps.append(self._step(number, steps, open_values))
@@ -241,7 +238,7 @@ class FreeTraces:
             solver.add(z3.Implies(plain, steps[0].time == self._bounds.start))
         return _Horizon(solver, RuleEncoding(self._environment, logic, steps, self._bounds), steps, plain, new)
 
-    def _step(self, number: int, before: Sequence[SymbolicStep], opened: "_OpenValues") -> SymbolicStep:
+    def _step(self, number: int, before: Sequence[SymbolicStep], opened: OpenValues) -> SymbolicStep:
         calls = {name: z3.Bool(f"{name}@{number}") for name in (*self._tools, *self._speakers)}
         opened.solver.add(z3.PbEq([(call, 1) for call in calls.values()], 1))
         time = z3.Int(f"time@{number}")
@@ -271,7 +268,7 @@ class FreeTraces:
                     results[name][result.name] = Optional(completed, shown)
         return SymbolicStep(calls, arguments, results, None, time, completed)
 
-    def _message(self, place: str, opened: "_OpenValues") -> dict[str, Any]:
+    def _message(self, place: str, opened: OpenValues) -> dict[str, Any]:
         words = tuple((z3.Bool(f"{place} {word}"), word) for word in self._texts)
         return {WORDS: OpenList(words, counted=False)}
 
@@ -283,7 +280,7 @@ class FreeTraces:
             value_type
             for result in declared.results
             if (tool, result.name) in self._results
-            for value_type in _types_in(result)
+            for value_type in types_in(result)
         ]
         return sum(ELEMENTS if isinstance(t, ListOf) else 1 for t in types if is_text_type(t))
 
@@ -291,7 +288,7 @@ class FreeTraces:
 
     def _events(self, horizon: _Horizon) -> Iterator[Event]:
         model = horizon.solver.model()
-        read = _Closed(model, horizon.encoding.logic)
+        read = ModelValues(model, horizon.encoding.logic)
         for step in horizon.steps:
             tool = next(tool for tool, call in step.calls.items() if read.truth(call))
             time = model.eval(step.time, model_completion=True).as_long() if self._timed else None
@@ -313,11 +310,11 @@ class FreeTraces:
         tool, (arguments, results) = self._environment.tools[name], self._judged
         return (
             {
-                each.name: _usual_value(each.type)
+                each.name: usual_value(each.type)
                 for each in tool.parameters
                 if each.required and (name, each.name) in arguments - self._arguments
             },
-            {each.name: _usual_result(each) for each in tool.results if (name, each.name) in results - self._results},
+            {each.name: usual_result(each) for each in tool.results if (name, each.name) in results - self._results},
         )
 
 
@@ -424,115 +421,6 @@ class _Simplest:
                 pass
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenValues:
-    """Makes open values of declared types.
-
-    Attributes:
-        plain: a literal under which texts are among `named`, which rules compare the argument with, and the new ones.
-        new: texts that no rule names.
-    """
-
-    logic: SymbolicLogic
-    solver: z3.Solver
-    plain: z3.BoolRef
-    new: Sequence[str]
-
-    def value(self, value_type: ValueType, place: str, named: Sequence[str] = ()) -> SymbolicValue:
-        if isinstance(value_type, ListOf):
-            items: list[tuple[Any, SymbolicValue]] = []
-            for number in range(ELEMENTS):
-                there = z3.Bool(f"{place} has {number}")
-                if items:
-                    self.solver.add(z3.Implies(there, items[-1][0]))
-                items.append((there, self.value(value_type.items, f"{place}[{number}]", named)))
-            return OpenList(tuple(items))
-        return from_internal(self.logic, value_type, self._scalar(value_type, place, named))
-
-    def _scalar(self, value_type: ValueType, place: str, named: Sequence[str]) -> Truth:
-        if value_type == BOOLEAN:
-            return z3.Bool(place)
-        if is_text_type(value_type):
-            if isinstance(value_type, Choice):
-                return self.logic.open_text(place, self.solver, value_type.options)
-            text = self.logic.open_text(place, self.solver)
-            usual = [text == self.logic.index(word) for word in (*named, *self.new)]
-            self.solver.add(z3.Implies(self.plain, z3.Or(usual)))
-            return text
-        number = z3.Int(place)
-        moments = range(_DATES.start * MINUTES_PER_DAY, _DATES.stop * MINUTES_PER_DAY)
-        for kind, values in ((DATE, _DATES), (MOMENT, moments), (TIME, range(MINUTES_PER_DAY))):
-            if type(value_type) is type(kind):
-                self.solver.add(number >= values.start, number < values.stop)
-        return number
-
-    def result(self, declared: Result, place: str) -> SymbolicValue:
-        match declared:
-            case ValueResult(type=value_type):
-                return self.value(value_type, place)
-            case KeyResult(entity=entity):
-                return self.value(entity.fields[entity.key].type, place)
-            case RowsResult():
-                return self._row(declared, place) if declared.single else self._rows(declared, place)
-
-    def _rows(self, declared: RowsResult | NestedRows, place: str) -> OpenList:
-        rows = [(z3.Bool(f"{place} has {n}"), self._row(declared, f"{place}[{n}]")) for n in range(ELEMENTS)]
-        for (before, _), (there, _) in pairwise(rows):
-            self.solver.add(z3.Implies(there, before))
-        return OpenList(tuple(rows))
-
-    def _row(self, declared: RowsResult | NestedRows, place: str) -> OpenObject:
-        fields = {
-            name: only(self.value(declared.entity.fields[name].type, f"{place}.{name}"))
-            for name in declared.fields
-            if name in declared.entity.fields
-        }
-        for part in declared.parts if isinstance(declared, RowsResult) else ():
-            fields[part.name] = only(self._rows(part, f"{place}.{part.name}"))
-        return OpenObject(fields)
-
-
-@dataclass(frozen=True, slots=True)
-class _Closed:
-    """Reads values from a model."""
-
-    model: z3.ModelRef
-    logic: SymbolicLogic
-
-    def given(self, fields: Mapping[str, Any]) -> dict[str, Json]:
-        found: dict[str, Json] = {}
-        for name, value in fields.items():
-            if not isinstance(value, Optional):
-                found[name] = self.value(value)
-            elif self.truth(value.given):
-                found[name] = self.value(value.value)
-        return found
-
-    def value(self, value: SymbolicValue) -> Json:
-        match value:
-            case Open("boolean", truth):
-                return self.truth(truth)
-            case Open("number", expression, scale):
-                number = Fraction(self._number(expression), scale)
-                return number.numerator if number.denominator == 1 else float(number)
-            case Open("string", expression, _, calendar) if calendar is not None:
-                return calendar.encode(self._number(expression))
-            case Open(_, expression):
-                return self.logic.word(self._number(expression))
-            case OpenList(items):
-                return [self.value(item) for here, item in items if self.truth(here)]
-            case OpenObject(fields):
-                return {name: self.value(alternatives[0][1]) for name, alternatives in fields.items()}
-            case _:
-                return cast("Json", value)
-
-    def truth(self, truth: Truth) -> bool:
-        return z3.is_true(self.model.eval(truth, model_completion=True)) if z3.is_expr(truth) else bool(truth)
-
-    def _number(self, expression: z3.ArithRef) -> int:
-        return self.model.eval(expression, model_completion=True).as_long()
-
-
 def _resources(solver: z3.Solver) -> int:
     """Z3's resource units up to now."""
     statistics = solver.statistics()
@@ -546,105 +434,6 @@ def _fields_read(rules: Sequence[Rule]) -> tuple[set[tuple[str, str]], set[tuple
         {(tool, str(path.path[0])) for tool, path in read if path.path[0] != RESULT},
         {(tool, str(path.path[1])) for tool, path in read if path.path[0] == RESULT and path.path[1:]},
     )
-
-
-def _usual_value(value_type: ValueType) -> Json:
-    match value_type:
-        case ListOf():
-            return []
-        case Choice(options=options):
-            return options[0]
-        case _ if value_type == BOOLEAN:
-            return True
-        case _ if is_text_type(value_type):
-            return ascii_uppercase[0]
-        case _ if type(value_type) is type(DATE):
-            return value_type.encode(_DATES.start)
-        case _ if type(value_type) is type(MOMENT):
-            return value_type.encode(_DATES.start * MINUTES_PER_DAY)
-        case _:
-            return value_type.encode(0)
-
-
-def _usual_result(declared: Result) -> Json:
-    match declared:
-        case ValueResult(type=value_type):
-            return _usual_value(value_type)
-        case KeyResult(entity=entity):
-            return _usual_value(entity.fields[entity.key].type)
-        case RowsResult(single=False):
-            return []
-        case RowsResult(entity=entity, fields=fields):
-            return {name: _usual_value(entity.fields[name].type) for name in fields if name in entity.fields}
-
-
-def _types_in(result: Result) -> list[ValueType]:
-    match result:
-        case ValueResult(type=value_type):
-            return [value_type]
-        case KeyResult(entity=entity):
-            return [entity.fields[entity.key].type]
-        case RowsResult():
-            row = [result.entity.fields[name].type for name in result.fields if name in result.entity.fields]
-            for part in result.parts:
-                row += ELEMENTS * [part.entity.fields[n].type for n in part.fields if n in part.entity.fields]
-            return ELEMENTS * row
-
-
-def _leaves_of(formulas: Iterable[Formula]) -> Iterator[Term]:
-    for formula in formulas:
-        for node in subformulas(formula):
-            if isinstance(node, Compare):
-                yield from (*leaves(node.comparison.left), *leaves(node.comparison.right))
-    for atom in atoms_of(formulas):
-        if atom.condition is not None:
-            yield from condition_leaves(atom.condition)
-
-
-def _literal_texts(terms: Iterable[Term]) -> list[str]:
-    named: dict[str, None] = {}
-    for leaf in terms:
-        literals = leaf.items if isinstance(leaf, LiteralList) else (leaf,) if isinstance(leaf, LiteralValue) else ()
-        named.update(dict.fromkeys(item.content for item in literals if isinstance(item.content, str)))
-    return list(named)
-
-
-def _texts_of(formulas: Sequence[Formula]) -> list[str]:
-    """The texts that formulas name."""
-    return _literal_texts(_leaves_of(formulas))
-
-
-def _texts_of_arguments(formulas: Sequence[Formula]) -> dict[tuple[str, str], list[str]]:
-    """The texts that formulas name together with an argument, by tool and argument."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for atom in atoms_of(formulas):
-        for condition in _comparisons(atom.condition):
-            terms = condition_leaves(condition)
-            for argument in (str(term.path[0]) for term in terms if isinstance(term, FieldPath)):
-                found.setdefault((atom.tool, argument), []).extend(_literal_texts(terms))
-    return found
-
-
-def _comparisons(condition: Condition | None) -> Iterator[Condition]:
-    """The parts of a condition that have no parts."""
-    if condition is None:
-        return
-    parts = condition_parts(condition)
-    if not parts:
-        yield condition
-    for part in parts:
-        yield from _comparisons(part)
-
-
-def _new_texts(count: int, known: Sequence[str]) -> list[str]:
-    """Texts that no rule names: A, B, ..., A1, B1, ..."""
-    new = (f"{letter}{round_ or ''}" for round_ in range(count + 1) for letter in ascii_uppercase)
-    return list(islice((text for text in new if text not in known), count))
-
-
-def _variants(known: Sequence[str]) -> list[str]:
-    """Texts that differ from the known ones as functions of texts do."""
-    return [varied for text in known for varied in (f"{text} {text}", text.swapcase()) if varied not in known]
 
 
 def _days_of(formulas: Sequence[Formula]) -> int:
