@@ -1,0 +1,148 @@
+"""Texts written by hand, matched to the requests that they are for, and checked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
+from lawtrace.runs.store.text_file import WrittenPair, WrittenTexts
+from lawtrace.solver.masking.instructions import STYLES, Style
+from lawtrace.solver.masking.requests import AskedRequest, Secret
+from lawtrace.solver.masking.written_texts import (
+    SAME_OPENING,
+    TextFinding,
+    check_text,
+    find_alike,
+    find_stock_openings,
+    says_keys,
+)
+from lawtrace.solver.traces import literal_calls
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFinding:
+    """A defect of an entry. ``style``: None where it concerns both texts."""
+
+    entry: str
+    style: Style | None
+    finding: TextFinding
+
+    def __str__(self) -> str:
+        return f"{self.finding}"
+
+
+def secret_of(environment: Environment, contrast: Contrast | None) -> Secret | None:
+    """The fact of a contrast pair, as texts must not reveal it."""
+    if contrast is None:
+        return None
+    value_type = environment.entities[contrast.table].fields[contrast.field].type
+    return Secret(contrast.fact, value_type, (contrast.value, contrast.other))
+
+
+def requests_of_traces(environment: Environment, rows: Sequence[TraceRow]) -> dict[str, AskedRequest]:
+    """The requests of traces, by the id of the pair or task. Of a pair both sides must be there."""
+    units: dict[str, list[TraceRow]] = {}
+    for row in rows:
+        units.setdefault(row.id if row.contrast is None else row.contrast.pair, []).append(row)
+    found: dict[str, AskedRequest] = {}
+    for name, sides in units.items():
+        traces = [row.trace(environment) for row in sides]
+        found[name] = AskedRequest(
+            environment,
+            tuple(trace.initial for trace in traces),
+            literal_calls(environment, traces[0].calls),
+            secret_of(environment, sides[0].contrast),
+        )
+    return found
+
+
+def requests_of_tasks(environment: Environment, tasks: Sequence[Task]) -> dict[str, AskedRequest]:
+    """The requests of tasks, by the id of the pair or task."""
+    units: dict[str, list[Task]] = {}
+    for task in tasks:
+        units.setdefault(task.id if task.contrast is None else task.contrast.pair, []).append(task)
+    return {
+        name: AskedRequest(
+            environment,
+            tuple(task.initial(environment) for task in sides),
+            literal_calls(environment, sides[0].requested),
+            secret_of(environment, sides[0].contrast),
+        )
+        for name, sides in units.items()
+    }
+
+
+def check_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts) -> list[EntryFinding]:
+    """All findings on the texts, entry by entry; texts that are alike last."""
+    findings: list[EntryFinding] = []
+    outlines: dict[str, str] = {}
+    for name, pair in texts.pairs.items():
+        request = requests.get(name)
+        if (stale := stale_reason(request, pair)) is not None:
+            findings.append(EntryFinding(name, None, TextFinding("complete", stale)))
+            continue
+        assert request is not None
+        if not pair.goal.strip() and not pair.workflow.strip():
+            findings.append(EntryFinding(name, None, TextFinding("complete", "no text yet")))
+            continue
+        used: set[str] = set()
+        for style in STYLES:
+            checked = check_text(request, style, pair.text(style), pair.says)
+            findings += [EntryFinding(name, style, finding) for finding in checked.findings]
+            outlines[f"{name}/{style}"] = checked.outline
+            used |= checked.used
+        findings += [EntryFinding(name, None, finding) for finding in _useless_notes(request, pair, used)]
+    return [*findings, *_alike(texts, outlines)]
+
+
+def _alike(texts: WrittenTexts, outlines: Mapping[str, str]) -> Iterator[EntryFinding]:
+    for alike, earlier in find_alike(outlines):
+        entry, style = alike.rsplit("/", 1)
+        detail = f"the text equals that of {earlier} but for its values; write another one"
+        yield EntryFinding(entry, _style(style), TextFinding("distinct", detail))
+    for style in STYLES:
+        written = {name: pair.text(style) for name, pair in texts.pairs.items() if pair.text(style)}
+        for entry, opening in find_stock_openings(written):
+            detail = f"more than {SAME_OPENING} texts begin with {opening!r}; begin in another way"
+            yield EntryFinding(entry, style, TextFinding("distinct", detail, opening))
+
+
+def stale_reason(request: AskedRequest | None, pair: WrittenPair) -> str | None:
+    """Why an entry does not belong to these traces or tasks, and what to do; None if it does."""
+    if request is None:
+        return "no pair or task has this id; remove the entry, or give the traces that it was written for"
+    if request.fingerprint != pair.asked:
+        return (
+            f"written for other calls (asked is {pair.asked!r}, now {request.fingerprint!r}); read the calls again, "
+            f'adapt the texts, and write asked = "{request.fingerprint}"'
+        )
+    return None
+
+
+def require_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts, path: Path) -> None:
+    """Raise InputError for the first defect of the texts."""
+    for found in check_texts(requests, texts):
+        style = f", {found.style}" if found.style else ""
+        raise InputError(f"{path}, [{found.entry}]{style}: {found.finding}; see `lawtrace tasks texts`")
+
+
+def _useless_notes(request: AskedRequest, pair: WrittenPair, used: set[str]) -> list[TextFinding]:
+    known = says_keys(request)
+    findings: list[TextFinding] = []
+    for key, wordings in pair.says.items():
+        if key not in known:
+            detail = f"says has {key!r}, which no asked call has; it can have {', '.join(sorted(known))}"
+            findings.append(TextFinding("complete", detail))
+            continue
+        findings += [
+            TextFinding("complete", f"says notes {words!r}, which neither text has", words)
+            for words in wordings
+            if words not in used
+        ]
+    return findings
+
+
+def _style(name: str) -> Style:
+    return next(style for style in STYLES if style == name)

@@ -1,0 +1,184 @@
+"""What a written text must say and must not say: the asked calls of a request, on every side of its contrast pair."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import Choice, ValueType
+from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.traces import PlannedCall, replay, resolve_path
+
+_PLAIN_WORDS = """
+    the and for with which who how what from into that this day days kind part way people person number state status
+    time last first row wants need other data reason sum are was were has have been earlier given name ask asked none
+    open all any not out nothing months within told tell list one several each customer someone else only down after
+    shown current much too can may complete little named home club mail use
+"""
+_PLAIN = frozenset(_PLAIN_WORDS.split())
+"""Words of facts that say nothing about the fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """The fact of a contrast pair: its name, and its values on both sides as JSON."""
+
+    name: str
+    type: ValueType
+    values: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """A row that a look-up shows."""
+
+    entity: str
+    key: Json
+    fields: Mapping[str, Json]
+
+    def __str__(self) -> str:
+        shown = ", ".join(str(value) for value in self.fields.values() if value != self.key)
+        return f"{self.entity} {self.key} ({shown})"
+
+
+@dataclass(frozen=True)
+class AskedRequest:
+    """A request to put into words.
+
+    Attributes:
+        initials: the initial states of its sides: one, or the two of a contrast pair.
+        calls: the ordinary calls that carry it out.
+        secret: the fact that the text must not give away; None without a contrast.
+    """
+
+    environment: Environment
+    initials: tuple[State, ...]
+    calls: tuple[PlannedCall, ...]
+    secret: Secret | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short digest of the calls and the fact."""
+        calls: list[Json] = [[call.event.tool, dict(call.event.arguments)] for call in self.calls]
+        fact: Json = [] if self.secret is None else [self.secret.name, *sorted(map(str, self.secret.values))]
+        return hashlib.sha256(json.dumps([calls, fact], sort_keys=True).encode()).hexdigest()[:8]
+
+    def numbers(self, style: Style) -> tuple[int, ...]:
+        """The calls that a text of this style asks for."""
+        return self._goal if style == "goal" else tuple(range(len(self.calls)))
+
+    @cached_property
+    def _goal(self) -> tuple[int, ...]:
+        return goal_calls(self.environment, self.initials[0], self.calls)
+
+    def tool(self, number: int) -> Tool:
+        return self.environment.tools[self.calls[number].event.tool]
+
+    def wanted_rows(self, number: int) -> list[str]:
+        """The keys that later calls read from the look-up of that number."""
+        result, keys = self.calls[number].event.result, {lookup.entity.key for lookup in self.tool(number).lookups}
+        read = (place for call in self.calls for places in call.looked_up.values() for place in places)
+        return list(
+            dict.fromkeys(
+                str(resolve_path(result, place.path))
+                for place in read
+                if place.step == number and place.path[-1] in keys
+            )
+        )
+
+    def is_lookup(self, number: int) -> bool:
+        return bool(self.tool(number).lookups) and bool(self.wanted_rows(number))
+
+    def found_rows(self, number: int, words: Mapping[str, Json]) -> Iterator[list[FoundRow]]:
+        """On each side, the rows that the look-up shows with these words instead of its own arguments."""
+        call = self.calls[number]
+        for initial in self.initials:
+            session = replay(self.environment, initial, self.calls[:number])
+            event = session.call(call.event.tool, {**call.event.arguments, **words}).event
+            shown = [row for lookup in self.tool(number).lookups for row in _rows(lookup, event.result)]
+            yield shown if event.completed else []
+
+    def names_of(self, number: int, name: str) -> list[str]:
+        """What stands in the field that an argument of a look-up names, over all rows of all sides."""
+        sampler = getattr(self.tool(number).parameter(name).source, "sampler", None)
+        entity, field = getattr(sampler, "entity", None), getattr(sampler, "field", None)
+        if entity is None or not isinstance(field, str):
+            return []
+        rows = (row for initial in self.initials for row in initial.rows(entity.table))
+        return list(dict.fromkeys(str(row.values[field]) for row in rows if row.values[field] is not None))
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The keys of the rows, and what a row of the table is called."""
+        return {
+            str(row.values[entity.key]): entity.singular
+            for entity in self.environment.entities.values()
+            for initial in self.initials
+            for row in initial.rows(entity.table)
+            if re.search(r"\d", str(row.values[entity.key])) and len(str(row.values[entity.key])) > 3
+        }
+
+    @cached_property
+    def secret_phrases(self) -> tuple[str, ...]:
+        """Words that would give the fact away: its name and its values as far as the calls do not use them."""
+        if self.secret is None:
+            return ()
+        said = {str(value).lower() for call in self.calls for value in call.event.arguments.values()}
+        values = [
+            value
+            for value in self.secret.values
+            if isinstance(value, str) and value.lower() not in {*said, *_PLAIN} and not re.match(r"\d{4}-", value)
+        ]
+        words = [word for text in (self.secret.name, *values) for word in _words(text)]
+        telling = [word for word in words if word not in _PLAIN and not self._is_used(word)]
+        return tuple(dict.fromkeys([self.secret.name, *values, *telling]))
+
+    def _is_used(self, word: str) -> bool:
+        return any(word[:5] == other[:5] for other in self._used_words)
+
+    @cached_property
+    def _used_words(self) -> frozenset[str]:
+        """The words of the asked calls: of their tools, phrases and values."""
+        words: set[str] = set()
+        for number, call in enumerate(self.calls):
+            tool = self.tool(number)
+            phrases = [text for one in tool.phrases.variants.values() for text in one.texts] if tool.phrases else []
+            for text in (tool.name, tool.summary, *phrases, *map(str, call.event.arguments.values())):
+                words |= set(_words(text))
+        return frozenset(words)
+
+    @cached_property
+    def hidden_options(self) -> tuple[str, ...]:
+        """The options of compliance tools that are phrases of their own."""
+        said = {str(value) for call in self.calls for value in call.event.arguments.values()}
+        return tuple(
+            dict.fromkeys(
+                option
+                for name in self.environment.tools
+                if name in self.environment.compliance_tools
+                for parameter in self.environment.tools[name].parameters
+                if isinstance(parameter.type, Choice)
+                for option in parameter.type.options
+                if " " in option and option not in said and not all(map(self._is_used, _words(option)))
+            )
+        )
+
+
+def _rows(lookup: RowsResult, result: Json) -> Iterator[FoundRow]:
+    found = result.get(lookup.name) if isinstance(result, dict) else None
+    rows: Sequence[Json] = found if isinstance(found, list) else [found]
+    for row in rows:
+        if isinstance(row, dict):
+            yield FoundRow(lookup.entity.singular, row[lookup.entity.key], row)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))]

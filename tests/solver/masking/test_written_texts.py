@@ -1,0 +1,285 @@
+"""The gate on texts that a person wrote: good ones pass, and each defect is found and named."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from lawtrace.environments.spec.state import State
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.written_texts import Says, TextCheck, check_text, find_alike, find_stock_openings
+from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT
+
+GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
+    (
+        PAYMENT,
+        "goal",
+        "The garage on Osier Street wants its money for the brakes. It's €85.40, and it should come out of my rainy "
+        "day pot, to Osier Street Garage.",
+        {},
+    ),
+    (
+        PAYMENT,
+        "workflow",
+        "Have a look at my rainy-day pot and find Osier Street Garage among the people I pay. After that, send them "
+        "eighty-five euros and forty cents from the pot.",
+        {},
+    ),
+    (CANCELLATION, "goal", "We moved out of Alder Court, so I don't want that rent to go off any more.", {}),
+    (CANCELLATION, "workflow", "Search my orders for the Alder Court one. Then cancel it, please.", {}),
+    (
+        COPY,
+        "goal",
+        "Kestrel Heart Center is asking about Marcus Ferrante. Please send them the report on his scan, his imaging "
+        "report.",
+        {},
+    ),
+    (
+        COPY,
+        "workflow",
+        "1. Find what Kestrel Heart Center wants for Marcus Ferrante.\n2. Pull up the X-ray report that goes with it.\n"
+        "3. Send it out to them.",
+        {"FindRecord.kind": ["X-ray report"]},
+    ),
+    (NEWS, "goal", "Silas Ferrante is on the phone about Marcus Ferrante. Can you tell him how things are going?", {}),
+    (NEWS, "workflow", "Look up the call from Silas Ferrante for Marcus Ferrante, then give him the news.", {}),
+    (
+        CORRECTION,
+        "goal",
+        "Nele Vos is right about her training plan. Correct it: it is three sessions a week.",
+        {"FindCase.matter": ["correct it"]},
+    ),
+    (
+        CORRECTION,
+        "workflow",
+        "Bring up the case where Nele Vos wants her training plan put right. Next, change it to three sessions a week.",
+        {"1.FindCase.matter": ["put right"]},
+    ),
+    (
+        PASSING_ON,
+        "goal",
+        "Nordlys Insurance should get Lena Brandt's accident report from us. It's the case about passing it on.",
+        {"FindCase.matter": ["passing it on"]},
+    ),
+    (
+        PASSING_ON,
+        "workflow",
+        "Find case K-4110, that's passing on Lena Brandt's accident report; then find Nordlys Insurance; then share "
+        "the data with them.",
+        {},
+    ),
+]
+
+BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
+    (PAYMENT, "goal", "", {}, "complete", "no text yet"),
+    (
+        PAYMENT,
+        "goal",
+        "Pay Osier Street Garage out of the rainy-day pot.",
+        {},
+        "complete",
+        "it does not say 3.SendPayment.amount = '85.40'; write the value, or note in says which words mean it",
+    ),
+    (
+        NEWS,
+        "goal",
+        "Please tell Silas how Marcus Ferrante is doing.",
+        {},
+        "complete",
+        "it does not say 1.FindRequest.requester_name = 'Silas Ferrante'; write 'Silas Ferrante', or a part by which "
+        "FindRequest finds it",
+    ),
+    (
+        CORRECTION,
+        "goal",
+        "Nele Vos trains three sessions a week; her training plan must say so.",
+        {},
+        "complete",
+        "it does not say 1.FindCase.matter = 'rectification'; name it, or note in says which words do",
+    ),
+    (
+        CANCELLATION,
+        "goal",
+        "I don't want the flat paid for again.",
+        {"FindOrder.description": ["the flat"]},
+        "complete",
+        "FindOrder does not find the order by 'the flat'",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "Send Osier Street Garage 85.40 from the rainy-day pot, or was it €58.40?",
+        {},
+        "unambiguous",
+        "'58.40' would fit SendPayment.amount, too, which is '85.40'",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "85.40 to Osier Street Garage, from the rainy-day pot rather than the everyday account.",
+        {},
+        "unambiguous",
+        "'everyday account' would fit FindAccount.nickname, too, which is 'rainy-day pot'",
+    ),
+    (
+        COPY,
+        "goal",
+        "Kestrel Heart Center needs Marcus Ferrante's imaging report, not the visit summary.",
+        {},
+        "unambiguous",
+        "'visit summary' would fit FindRecord.kind, too, which is 'imaging report'",
+    ),
+    (
+        PAYMENT,
+        "workflow",
+        "Find Osier Street Garage and my rainy-day pot and send 85.40.",
+        {},
+        "unambiguous",
+        "a workflow gives its steps in order: first, then, after that, or a list",
+    ),
+    (
+        CANCELLATION,
+        "workflow",
+        "There is the rent for Alder Court. Then cancel it.",
+        {},
+        "unambiguous",
+        "a workflow says what to look up, too: find, look up, pull up",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "Osier Street Garage isn't frozen, is it? Send 85.40 from the rainy-day pot.",
+        {},
+        "leak-free",
+        "'frozen' is about the fact of the pair: payments to the payee forbidden",
+    ),
+    (
+        CANCELLATION,
+        "goal",
+        "The rent for Alder Court goes off on 12 March. Stop it.",
+        {},
+        "leak-free",
+        "'12 March' is a value of the fact of the pair: day on which an order is due",
+    ),
+    (
+        NEWS,
+        "goal",
+        "Silas Ferrante wants news of Marcus Ferrante, who agrees.",
+        {},
+        "leak-free",
+        "'agrees' hints at a hidden step",
+    ),
+    (
+        PASSING_ON,
+        "goal",
+        "Nordlys Insurance is to get Lena Brandt's accident report, passing on under standard clauses.",
+        {},
+        "leak-free",
+        "'standard clauses' is an option of a hidden step",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "SendPayment 85.40, Osier Street Garage, rainy-day pot",
+        {},
+        "natural",
+        "people do not say 'SendPayment'",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "amount == 85.40 for Osier Street Garage from the rainy-day pot",
+        {},
+        "natural",
+        "people do not write '=='",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "payee_id of Osier Street Garage, rainy-day pot, 85.40 euros",
+        {},
+        "natural",
+        "people do not write 'payee_id'",
+    ),
+    (
+        CORRECTION,
+        "goal",
+        'Nele Vos, training plan, "rectification": three sessions a week.',
+        {},
+        "natural",
+        '"rectification" is an option of the interface; say it in words of the request',
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "€85.40 from the rainy-day pot to Osier Street Garage (PY-6663).",
+        {},
+        "natural",
+        "people do not know 'PY-6663'; name the payee",
+    ),
+    (
+        CANCELLATION,
+        "goal",
+        "1. The rent for Alder Court is gone.",
+        {},
+        "natural",
+        "a goal has no numbered steps; say what is to be so in the end",
+    ),
+]
+
+
+@pytest.mark.parametrize(("request_", "style", "text", "says"), GOOD)
+def test_a_good_text_has_no_defect(request_: AskedRequest, style: Style, text: str, says: Says) -> None:
+    checked = check_text(request_, style, text, says)
+    assert [str(finding) for finding in checked.findings] == []
+    assert checked.used == {words for wordings in says.values() for words in wordings}
+
+
+@pytest.mark.parametrize(("request_", "style", "text", "says", "check", "detail"), BAD)
+def test_a_defect_is_named(
+    request_: AskedRequest, style: Style, text: str, says: Says, check: TextCheck, detail: str
+) -> None:
+    findings = check_text(request_, style, text, says).findings
+    assert (check, detail) in [(finding.check, finding.detail) for finding in findings]
+
+
+def test_a_name_of_two_rows_is_refused_with_both() -> None:
+    two = tuple(_with_second_garage(PAYMENT, number) for number in range(2))
+    request = replace(PAYMENT, initials=two)
+    text = "85.40 from the rainy-day pot to the people on Osier Street."
+    (finding,) = check_text(request, "goal", text, {}).findings
+    assert finding.detail == (
+        "'Osier Street' can be payee PY-6663 (Osier Street Garage, EX30 9535 7443) or payee PY-4818 (Osier Street "
+        "Bakery, EX88 7448 3791); say more"
+    )
+    assert check_text(request, "goal", text.replace("Street", "Street Garage"), {}).findings == []
+
+
+def _with_second_garage(request: AskedRequest, side: int) -> State:
+    rows = request.initials[side].tables["payees"]
+    *others, last = rows
+    renamed = type(last)({**last.values, "name": "Osier Street Bakery"}, last.present)
+    return request.initials[side].with_table("payees", (*others, renamed))
+
+
+def _outlines(texts: Sequence[str]) -> dict[str, str]:
+    return {text: check_text(PAYMENT, "goal", text, {}).outline for text in texts}
+
+
+def test_texts_that_differ_in_values_only_are_alike() -> None:
+    one = "Send 85.40 from the rainy-day pot to Osier Street Garage."
+    same = "Send eighty-five euros forty from the rainy day pot to Osier Street Garage."
+    other = "Osier Street Garage gets 85.40 from the rainy-day pot."
+    assert list(find_alike(_outlines([one, same, other]))) == [(same, one)]
+
+
+def test_a_fourth_text_with_the_same_opening_is_noticed() -> None:
+    texts = {str(number): f"Could you please send {number} euros" for number in range(4)}
+    assert list(find_stock_openings(texts)) == [("3", "Could you please send")]
+
+
+def test_the_digest_of_a_request_depends_on_calls_and_fact() -> None:
+    assert PAYMENT.fingerprint == replace(PAYMENT, initials=PAYMENT.initials[:1]).fingerprint
+    assert replace(PAYMENT, secret=None).fingerprint != PAYMENT.fingerprint
+    assert replace(PAYMENT, calls=PAYMENT.calls[:2]).fingerprint != PAYMENT.fingerprint
