@@ -202,7 +202,7 @@ GOOD: dict[str, Arguments] = {
     "ReportIncident": {"matter": "major incident"},
     "WarnCustomer": {},
 }
-NOBODY = "XX-0"
+UNKNOWN = "XX-0"
 
 
 def _refused(good: Arguments, *changes: Arguments) -> list[list[Arguments]]:
@@ -224,7 +224,7 @@ RAISED: dict[str, list[list[Arguments]]] = {
         )
     },
     **{
-        name: _refused(GOOD[name], {next(iter(GOOD[name])): NOBODY})
+        name: _refused(GOOD[name], {next(iter(GOOD[name])): UNKNOWN})
         for name in (
             "TrustPayee",
             "CancelOrder",
@@ -240,26 +240,26 @@ RAISED: dict[str, list[list[Arguments]]] = {
             "ReadProviderFile",
         )
     },
-    "SendPayment": _refused(SEND, {"amount": 0}, {"account_id": NOBODY}, {"payee_id": NOBODY}),
+    "SendPayment": _refused(SEND, {"amount": 0}, {"account_id": UNKNOWN}, {"payee_id": UNKNOWN}),
     "CreateStandingOrder": _refused(
-        SERIES, {"amount": -1}, {"account_id": NOBODY}, {"payee_id": NOBODY}, {"day_of_month": 29}
+        SERIES, {"amount": -1}, {"account_id": UNKNOWN}, {"payee_id": UNKNOWN}, {"day_of_month": 29}
     ),
-    "ApproveContactless": _refused(TAP, {"amount": 0}, {"card_id": NOBODY}),
-    "ShowStatement": _refused(VIEW, {"statement_id": NOBODY}, {"days_back": 0}),
-    "ShareAccountData": _refused(SHARE, {"provider_id": NOBODY}, {"account_id": NOBODY}),
+    "ApproveContactless": _refused(TAP, {"amount": 0}, {"card_id": UNKNOWN}),
+    "ShowStatement": _refused(VIEW, {"statement_id": UNKNOWN}, {"days_back": 0}),
+    "ShareAccountData": _refused(SHARE, {"provider_id": UNKNOWN}, {"account_id": UNKNOWN}),
     "DeclineRequest": _refused(DECLINED, {"subject": "my rent"}, {"reason": "we do not want to"}),
-    "RecordFinding": _refused(FOUND, {"transaction_id": NOBODY}, {"finding": "sympathy"}),
+    "RecordFinding": _refused(FOUND, {"transaction_id": UNKNOWN}, {"finding": "sympathy"}),
     "ReadSecurityFile": [],
     "FindDevice": _refused({}, {"kind": "watch"}),
-    "AskAgreement": _refused(ASKED, {"order_id": NOBODY}, {"party": "the neighbour"}),
-    "ScreenPayment": _refused(PAYMENT, {"payee_id": NOBODY}, {"amount": 0}),
-    "PresentPayment": _refused(PAYMENT, {"payee_id": NOBODY}, {"amount": 0}),
+    "AskAgreement": _refused(ASKED, {"order_id": UNKNOWN}, {"party": "the neighbour"}),
+    "ScreenPayment": _refused(PAYMENT, {"payee_id": UNKNOWN}, {"amount": 0}),
+    "PresentPayment": _refused(PAYMENT, {"payee_id": UNKNOWN}, {"amount": 0}),
     "AuthenticatePayment": _refused(
-        LINKED, {"device_id": NOBODY}, {"second_element": "smile"}, {"payee_id": NOBODY}, {"amount": 0}
+        LINKED, {"device_id": UNKNOWN}, {"second_element": "smile"}, {"payee_id": UNKNOWN}, {"amount": 0}
     ),
-    "AuthenticateCustomer": _refused(SIGN_IN, {"device_id": NOBODY}, {"action": "look around"}),
-    "ApplyExemption": _refused(EXEMPT, {"payee_id": NOBODY}, {"amount": 0}, {"ground": "a hurry"}),
-    "AskForPin": _refused(TAP, {"card_id": NOBODY}, {"amount": 0}),
+    "AuthenticateCustomer": _refused(SIGN_IN, {"device_id": UNKNOWN}, {"action": "look around"}),
+    "ApplyExemption": _refused(EXEMPT, {"payee_id": UNKNOWN}, {"amount": 0}, {"ground": "a hurry"}),
+    "AskForPin": _refused(TAP, {"card_id": UNKNOWN}, {"amount": 0}),
     "ReportIncident": _refused({}, {"matter": "rain"}),
     "WarnCustomer": [],
 }

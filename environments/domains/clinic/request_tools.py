@@ -136,7 +136,7 @@ FIND_RECORD = Tool(
     name="FindRecord",
     summary=(
         "Finds a record of the patient that a request is about: where it is kept, who agreed to the care it is about, "
-        "and whether a licensed clinician has found that access to it is likely to endanger somebody's life or safety."
+        "and whether a licensed clinician has found that access to it is likely to endanger a person's life or safety."
     ),
     phrases=Phrases(
         step="Find the {kind} for {request_id}.",
