@@ -9,6 +9,7 @@ An event is one tool call with its arguments, its outcome and its result. The ou
 - ``shielded``: a guard refused the call before it reached the tool. To the rules it has not happened.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -66,6 +67,12 @@ class Event:
             if getattr(self, name) is None:
                 fields.pop(name, None)
         return fields
+
+
+def message_event(speaker: str, text: str, time: int | None, message: str | None = None) -> Event:
+    """A message of one of the `SPEAKERS` as an event. ``message``: its id in the event log."""
+    words: list[Json] = [*re.findall(r"\w+", text.lower())]
+    return Event(speaker, {"text": text, "words": words}, time=time, message=message)
 
 
 @dataclass(frozen=True, slots=True)

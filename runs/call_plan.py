@@ -23,6 +23,10 @@ MAX_TRIES = 2
 """An unusable answer is requested once more."""
 
 
+USUAL_MESSAGES = 3
+"""Messages of the user in a dialogue, if the model asks for what it needs."""
+
+
 class PlannedCalls(BaseModel):
     """Calls of one model in one role: expected if every answer is accepted at once, and at most."""
 
@@ -117,7 +121,7 @@ def plan_of(recipe: Recipe) -> RunPlan:
     variants = [_inputs(variant.recipe) for variant in variants_of(recipe)]
     answer = recipe.parameters.max_tokens
     # Later prompts of a conversation contain the earlier answers.
-    turns = recipe.attempts.tools.turns if recipe.attempts.mode == "tools" else recipe.conversation.rounds * MAX_TRIES
+    turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
     prompt = max(map(_longest_prompt, variants)) + turns * (answer or 0)
     seen: set[str] = set()
     for inputs in variants:
@@ -168,10 +172,13 @@ def _writing_calls(inputs: StageInputs) -> StageCalls:
 def _attempt_calls(inputs: StageInputs) -> StageCalls:
     tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
     pairs = tasks.count * len(tasks.variants) * len(attempts.styles) * attempts.trials
-    turns = attempts.tools.turns if attempts.mode == "tools" else 1
-    usual = min(turns, tasks.length + 1) if attempts.mode == "tools" else 1
+    turns = 1 if attempts.mode == "program" else attempts.tools.turns
+    usual = min(turns, tasks.length + 1)
     for model in attempts.all_models:
         yield ("executor", model), pairs * usual, pairs * turns
+    if attempts.mode == "dialogue" and inputs.recipe.models.user is not None:
+        talking = pairs * sum(not ModelSpec.parse(model).is_scripted for model in attempts.all_models)
+        yield ("user", inputs.recipe.models.user), talking * USUAL_MESSAGES, talking * turns * MAX_TRIES
 
 
 _CALLS: Mapping[str, Callable[[StageInputs], StageCalls]] = {

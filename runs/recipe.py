@@ -31,6 +31,7 @@ from lawtrace.agents.models.budget import Budget, Price
 from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.executor import Briefing, RegulationExtent
+from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
@@ -147,7 +148,7 @@ _DEFAULT_LIMITS = ToolConversationLimits()
 
 
 class ToolOptions(RecipePart):
-    """Limits of one attempt in tools mode; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
+    """Limits of one attempt with tools; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
 
     turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
     calls: int = Field(default=_DEFAULT_LIMITS.calls, ge=1)
@@ -162,11 +163,18 @@ BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)
 """The baseline policies, as model specs."""
 
 
+class DialogueOptions(RecipePart):
+    """``behaviours``: what users do besides answering; the seed chooses one of them for each request, or none."""
+
+    behaviours: Annotated[tuple[Behaviour, ...], AfterValidator(distinct)] = BEHAVIOURS
+
+
 class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
     ``baselines``: the baseline policies (`BASELINES`) are run as well.
-    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors check
+    ``mode``: each model writes one program, or calls tools turn by turn, without or with a user who answers
+    (docs/acting.md). ``shield``: monitors check
     each call and warn of, or refuse, a call after which a rule cannot be kept. ``hints``: the documentation says when
     to call the compliance tools. ``target_state``: the goal prompt contains the target state, as the published one
     does. These three give help that users do not give, and are off. ``regulation``: how much of the regulation the
@@ -186,6 +194,7 @@ class AttemptOptions(RecipePart):
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""
     tools: ToolOptions = ToolOptions()
+    dialogue: DialogueOptions = DialogueOptions()
 
     @property
     def all_models(self) -> tuple[str, ...]:
@@ -194,7 +203,13 @@ class AttemptOptions(RecipePart):
 
     def briefing(self, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
         """What the model under test is told."""
-        return Briefing(regulation=self.regulation, hints=self.hints, shield=self.shield, prompts=prompts)
+        return Briefing(
+            regulation=self.regulation,
+            hints=self.hints,
+            shield=self.shield,
+            dialogue=self.mode == "dialogue",
+            prompts=prompts,
+        )
 
     @model_validator(mode="after")
     def _check_warnings_are_read(self) -> Self:
@@ -205,11 +220,20 @@ class AttemptOptions(RecipePart):
             )
         return self
 
+    @model_validator(mode="after")
+    def _check_values_are_not_given(self) -> Self:
+        if self.target_state and self.mode == "dialogue":
+            raise ValueError("target_state gives away what the user of a dialogue tells only when asked; leave it out")
+        return self
 
-def _check_trace_writer(text: str) -> str:
+
+def _check_role_needs_model(text: str) -> str:
     if ModelSpec.parse(text).is_scripted:
-        raise ValueError("the model-written baseline needs a model; name an endpoint or omit the key")
+        raise ValueError("this role needs a model; name an endpoint or omit the key")
     return text
+
+
+OptionalModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_role_needs_model)] | None
 
 
 PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
@@ -218,7 +242,8 @@ PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner
 
 class RoleModelOptions(RecipePart):
     """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``.
-    ``trace_writer`` writes the model-written baseline (P Table 2); without a model there is no baseline."""
+    ``trace_writer`` writes the model-written baseline (P Table 2); without a model there is no baseline. ``user`` words
+    what the users of dialogues say; without a model they use the words of the script."""
 
     scope_aligner: RoleModel | None = None
     verifiability_refiner: RoleModel | None = None
@@ -228,14 +253,15 @@ class RoleModelOptions(RecipePart):
     instruction_generator: RoleModel = "offline"
     masking_evaluator: RoleModel = "offline"
     independent_reader: RoleModel = "offline"
-    trace_writer: Annotated[str, AfterValidator(_check_model), AfterValidator(_check_trace_writer)] | None = None
+    trace_writer: OptionalModel = None
+    user: OptionalModel = None
 
     def spec(self, role: RoleName) -> ModelSpec:
         """The model of a role."""
         return self.specs()[role]
 
     def specs(self) -> dict[str, ModelSpec]:
-        """The model of each role; the trace writer only if it is set."""
+        """The model of each role; the trace writer and the user only if they are set."""
         named: dict[str, str | None] = self.model_dump()
         named |= {role: named[role] or self.policy_extractor for role in PREPARING_ROLES}
         return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
@@ -304,6 +330,7 @@ class RolePromptOptions(PromptOptions):
     masking_evaluator: str = BUILT_IN_PROMPT
     independent_reader: str = BUILT_IN_PROMPT
     trace_writer: str = BUILT_IN_PROMPT
+    user: str = BUILT_IN_PROMPT
     executor_system: str = BUILT_IN_PROMPT
     executor_tools_system: str = BUILT_IN_PROMPT
     executor_user: str = BUILT_IN_PROMPT

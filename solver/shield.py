@@ -51,6 +51,11 @@ class Shield:
             refused=self._refuses,
         )
 
+    def note(self, event: Event) -> None:
+        """Take a message into account. It happens whatever the rules say, so there is no objection to it."""
+        self._monitor.feed(event)
+        self._let_through.append(event)
+
     def open_duties(self) -> Objection | None:
         """The rules that are broken if the session ends now, but could still be kept."""
         owed = [rule for rule, ending in self._monitor.final_statuses().items() if ending == "left_open"]

@@ -1,6 +1,7 @@
-"""The conversations of attempts: a model under test writes a program, or calls tools turn by turn."""
+"""The conversations of attempts: a model under test writes a program, or calls tools turn by turn, with or without a
+user who answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,7 +14,7 @@ from autogen_agentchat.messages import (
     ToolCallExecutionEvent,
     ToolCallRequestEvent,
 )
-from autogen_core import FunctionCall
+from autogen_core import CancellationToken, FunctionCall
 from autogen_core.models import ChatCompletionClient, FunctionExecutionResult
 from autogen_core.tools import ParametersSchema, ToolSchema
 from pydantic import BaseModel, ConfigDict
@@ -22,6 +23,8 @@ from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, Message
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import DEFAULT_BRIEFING, Briefing, make_executor, request_text, tools_system
+from lawtrace.agents.roles.user import DialogueUser
+from lawtrace.agents.scripted.user_automaton import UserMove
 from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.documentation import call_schemas
@@ -80,13 +83,59 @@ class Turn(BaseModel):
     results: tuple[str, ...] = ()
 
 
+class UserTurn(BaseModel):
+    """One message of the user in a dialogue.
+
+    Attributes:
+        message: its id in the event log.
+        after: how many turns of the model came before it.
+        moves: what the user did.
+        text: the message.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: str
+    after: int
+    moves: tuple[UserMove, ...]
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class ToolConversation:
-    """The turns of an attempt with tools. ``reason`` describes the limit that ended it; None if the model did."""
+    """The turns of an attempt with tools.
+
+    Attributes:
+        reason: the limit that ended it; None if the model did.
+        user: the messages of the user; empty without a dialogue.
+    """
 
     turns: tuple[Turn, ...]
     end: ToolConversationEnd
     reason: str | None
+    user: tuple[UserTurn, ...] = ()
+
+    @property
+    def withdrawal(self) -> UserTurn | None:
+        """The message in which the user withdrew the request."""
+        return next((turn for turn in self.user if "withdraws" in turn.moves), None)
+
+    def replay(self, session: Session) -> None:
+        """Make the calls and messages again, in a new session, which gives the same events."""
+        for number, turn in enumerate(self.turns):
+            self._replay_user(session, number)
+            if turn.told:
+                session.open_duties()
+            if self.user and not turn.calls:
+                session.say("agent", turn.text, turn.message)
+            for call in turn.calls[: len(turn.results)]:
+                session.call_written(call.name, call.arguments, turn.message)
+        self._replay_user(session, len(self.turns))
+
+    def _replay_user(self, session: Session, number: int) -> None:
+        for said in self.user:
+            if said.after == number:
+                session.say("user", said.text, said.message)
 
 
 async def ask_for_program(
@@ -139,6 +188,20 @@ class _Recorder:
         context = self.context.at(role=role, model=None, turn=self.turn)
         return self._record(MessageSent(context=context, source=source, content=content))
 
+    def record_user(self, user: DialogueUser, content: str) -> str:
+        """The id of a message of the user in a dialogue, in its own words or those of a model."""
+        prompt = user.prompt if user.voiced else None
+        context = self.context.at(role=user.name, model=user.model if user.voiced else None, turn=self.turn)
+        return self._record(
+            MessageSent(
+                context=context,
+                source=user.name,
+                content=content,
+                prompt_id=prompt and prompt.id,
+                prompt_hash=prompt and prompt.hash,
+            )
+        )
+
     def _record(self, message: MessageSent) -> str:
         self.event_log.record(message)
         self.turn += 1
@@ -153,13 +216,15 @@ class _ToolConversationState:
     client: RecordedClient
     limits: ToolConversationLimits
     recorder: _Recorder
+    user: DialogueUser | None = None
+    said: list[UserTurn] = field(default_factory=list[UserTurn])
     turns: list[Turn] = field(default_factory=list[Turn])
     end: ToolConversationEnd = "finished"
     _thought: str = ""
     _told: str = ""
 
     def execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
-        if len(self.session.events) == self.limits.calls:
+        if self.session.calls == self.limits.calls:
             self.end = "call_limit"
             return None
         answer = self.session.call_written(call.name, call.arguments, self.turns[-1].message)
@@ -206,16 +271,29 @@ class _ToolConversationState:
             case StopMessage(content=reason):
                 self.recorder.record_code("limits", "limits", reason)
             case TextMessage(source="user", content=text):
-                self.recorder.record("user", text, prompts["user"])
+                if self.user is None:
+                    self.recorder.record("user", text, prompts["user"])
             case TextMessage(source=source, content=text) if source == SHIELD:
                 self._told = text
                 self.recorder.record_code(SHIELD, SHIELD, text)
             case TextMessage(source=source, content=text):
                 self._add_turn(source, text, prompts.get(source))
+                if self.user is not None:
+                    self.session.say("agent", text, self.turns[-1].message)
             case BaseChatMessage():
                 raise AssertionError(f"unexpected message type {type(item).__name__}")
             case _:
                 pass
+
+    async def ask_user(self, heard: Sequence[TextMessage]) -> TextMessage | None:
+        """The next message of the user; None if it was the last."""
+        assert self.user is not None
+        answer = (await self.user.on_messages(heard, CancellationToken())).chat_message
+        text = answer.to_text()
+        message = self.recorder.record_user(self.user, text)
+        self.session.say("user", text, message)
+        self.said.append(UserTurn(message=message, after=len(self.turns), moves=self.user.line.moves, text=text))
+        return answer if isinstance(answer, TextMessage) else None
 
     def _add_turn(self, source: str, text: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
         message = self.recorder.record(source, text, prompt, calls)
@@ -234,14 +312,16 @@ async def run_tool_conversation(
     limits: ToolConversationLimits,
     briefing: Briefing = DEFAULT_BRIEFING,
     target_state: Mapping[str, Json] | None = None,
+    user: DialogueUser | None = None,
 ) -> ToolConversation:
     """Let the model act; afterwards the session holds the events and the state.
 
+    With a user, the model is given the user's messages in place of the instruction, until the user has sent the last.
     With a shield that warns, a model that finishes with open duties is told so once and may continue.
 
     Raises CallFailed if an answer did not come.
     """
-    conversation = _ToolConversationState(session, client, limits, _Recorder(context, event_log))
+    conversation = _ToolConversationState(session, client, limits, _Recorder(context, event_log), user)
     agent = ToolAgent(
         "executor",
         client=client,
@@ -251,20 +331,26 @@ async def run_tool_conversation(
         stop_reason=conversation.stop_reason,
     )
     prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_tools_system"]}
-    task: str | TextMessage = request_text(instruction, target_state, briefing.prompts)
+    request = request_text(instruction, target_state, briefing.prompts)
+    task: str | TextMessage | None = request if user is None else await conversation.ask_user(())
     reason: str | None = None
-    for is_last in (briefing.shield != "warn", True):
+    listening, warning = user is not None, briefing.shield == "warn"
+    while task is not None:
+        last: TextMessage | None = None
         async with aclosing(agent.run_stream(task=task)) as stream:
             async for item in stream:
                 conversation.receive(item, prompts)
                 reason = item.content if isinstance(item, StopMessage) else reason
-        if is_last or conversation.reached_limit() is not None:
-            break
-        duties = session.open_duties()
-        if duties is None:
-            break
-        task = TextMessage(content=duties.text, source=SHIELD)
-    return ToolConversation(tuple(conversation.turns), conversation.end, reason)
+                last = item if isinstance(item, TextMessage) else last
+        task = None
+        if listening and reason is None:
+            assert last is not None, "the agent's turn ends with a text"
+            task = await conversation.ask_user([last])
+            listening = task is not None
+        if task is None and warning and conversation.reached_limit() is None:
+            warning, duties = False, session.open_duties()
+            task = None if duties is None else TextMessage(content=duties.text, source=SHIELD)
+    return ToolConversation(tuple(conversation.turns), conversation.end, reason, tuple(conversation.said))
 
 
 def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:

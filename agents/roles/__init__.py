@@ -14,6 +14,7 @@ RoleName = Literal[
     "masking_evaluator",
     "independent_reader",
     "trace_writer",
+    "user",
     "executor",
 ]
 ROLES: tuple[RoleName, ...] = get_args(RoleName)

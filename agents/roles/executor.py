@@ -41,6 +41,7 @@ class Briefing:
         hints: when to call the compliance tools, and the interpretation of restated provisions.
         shield: whether there is one.
         session_start: the time at which the session starts; None if tools and rules do not depend on the time.
+        dialogue: whether the user answers questions.
         prompts: the prompt files.
     """
 
@@ -49,6 +50,7 @@ class Briefing:
     hints: bool = False
     shield: ShieldMode = "off"
     session_start: int | None = None
+    dialogue: bool = False
     prompts: Prompts = DEFAULT_PROMPTS
 
 
@@ -77,7 +79,8 @@ def make_executor(
 
 def tools_system(environment: Environment, regulation: Regulation, briefing: Briefing) -> str:
     """The system prompt of a model that calls tools; it has the same information as that for programs."""
-    return briefing.prompts["executor_tools_system"].fill(**_shared_inputs(environment, regulation, briefing))
+    prompt, shared = briefing.prompts["executor_tools_system"], _shared_inputs(environment, regulation, briefing)
+    return prompt.fill(dialogue=briefing.dialogue, **shared)
 
 
 def _shared_inputs(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.environments.events import Event, Json, message_event
 from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call
 from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
@@ -46,6 +46,10 @@ class CallGuard(Protocol):
         """Check the event that the call would produce, before its effects are committed."""
         ...
 
+    def note(self, event: Event) -> None:
+        """Take notice of a message, which cannot be refused."""
+        ...
+
     def open_duties(self) -> Objection | None:
         """Check whether the session may end now."""
         ...
@@ -74,7 +78,8 @@ class Session:
 
     Attributes:
         state: the state after the calls so far.
-        events: one per call, in order.
+        events: one per call, and one per message of a dialogue, in order.
+        calls: how many of the events are calls.
         objections: the guard's objections, in order.
         now: the time at which the next call begins, in seconds since 1970.
     """
@@ -83,6 +88,7 @@ class Session:
         self.environment = environment
         self.state = initial
         self.events: list[Event] = []
+        self.calls = 0
         self.objections: list[Objection] = []
         self.now = environment.clock.start(initial)
         self._declared_end = environment.clock.end(initial)
@@ -124,6 +130,13 @@ class Session:
         error = f"{INVALID_CALL}: {reason}"
         return self._commit(Event(tool, {}, "rejected", None, error, self.now), self.state, message)
 
+    def say(self, speaker: str, text: str, message: str | None = None) -> None:
+        """Record a message of the user or the agent. It takes no time and changes nothing."""
+        event = message_event(speaker, text, self.now, message)
+        if self._guard:
+            self._guard.note(event)
+        self.events.append(event)
+
     def open_duties(self) -> Objection | None:
         """The guard's objection to ending the session now."""
         objection = self._guard.open_duties() if self._guard else None
@@ -142,5 +155,6 @@ class Session:
                 event, after = replace(event, outcome="shielded", result=None, error=error), self.state
         self.state = after
         self.events.append(event)
+        self.calls += 1
         self.pass_time(call_duration(self.environment, event))
         return CallResult(event, objection.text if objection is not None and not objection.refused else None)

@@ -149,7 +149,7 @@ FLAGS: Mapping[str, _Flag] = {
         _sets("models.trace_writer"),
     ),
     "mode": _Flag(
-        Annotated[ActingMode | None, typer.Option(help="Write one program, or call tools turn by turn.")],
+        Annotated[ActingMode | None, typer.Option(help="Write a program, call tools, or talk with a user.")],
         _sets("attempts.mode"),
     ),
     "shield": _Flag(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.events import CallOutcome, Event, Json, message_event
 from lawtrace.environments.runtime.simulation import INVALID_CALL, decode_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
@@ -90,7 +90,7 @@ def _invalid(conversation: Transcript, reason: str) -> AuditRow:
 
 def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -> Event:
     if isinstance(turn, TranscriptMessage):
-        return Event(turn.speaker, {"text": turn.text, "words": [*turn.words]}, time=turn.time)
+        return message_event(turn.speaker, turn.text, turn.time)
     tool, arguments = environment.tools[turn.tool], turn.arguments or {}
     outcome: CallOutcome = "completed"
     error = turn.error or _reported_error(tool, turn.result)

@@ -41,10 +41,6 @@ class TranscriptMessage:
     text: str
     time: int | None = None
 
-    @property
-    def words(self) -> list[str]:
-        return re.findall(r"\w+", self.text.lower())
-
 
 @dataclass(frozen=True, slots=True)
 class TranscriptCall:

@@ -88,7 +88,7 @@ def judge_published(
         return make_verdict(
             attempt, "invalid", "the task is not an imported one: it has no published expected state", profile=profile
         )
-    if attempt.answer.mode == "tools":
+    if attempt.answer.mode != "program":
         return make_verdict(
             attempt, "invalid", "the published evaluation judges programs, not calls; use strict", profile=profile
         )

@@ -19,8 +19,8 @@ from lawtrace.runs.schemas.task_rows import StateRow
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.shield import ShieldMode
 
-ActingMode = Literal["program", "tools"]
-"""A model writes one program, or calls tools turn by turn."""
+ActingMode = Literal["program", "tools", "dialogue"]
+"""A model writes one program, or calls tools turn by turn, without or with a user who answers questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Answer(BaseModel):
         shield: the mode of the shield.
         program: the program found in the text, if any.
         text: the model's last text; None for a submitted program, and if the conversation ended with a call.
-        conversation: in tools mode, messages, calls and results turn by turn.
+        conversation: in the other modes, messages, calls and results turn by turn.
         message: id of the model's last message in the event log; None without one.
         prompt_tokens: of all requests, as the endpoint counts them.
         completion_tokens: of all answers.
@@ -85,7 +85,7 @@ class Attempt(BaseModel):
     Attributes:
         execution: how the program or the conversation ended; None if nothing was run or called.
         sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
-        events: the calls that happened. In tools mode they are the calls of the conversation, in the same order.
+        events: the calls that happened, and the messages of a dialogue, in order.
         end: the time at which the session ended, in seconds since 1970; None if nothing ran.
         objections: the shield's objections to calls or to ending.
         final_state: the state after the events; None if there was nothing to run.

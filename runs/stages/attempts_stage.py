@@ -27,6 +27,7 @@ from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
+from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.instructions import Style
@@ -43,17 +44,18 @@ async def collect_answers(
     event_log: EventLog,
     habits: Habits,
     prompts: Prompts = DEFAULT_PROMPTS,
+    users: DialogueUsers | None = None,
     variant: str | None = None,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[Answer]:
     """One answer for every model, task, style and trial, in that order, requested concurrently.
 
-    ``habits``: the best habits, if `baseline:habit` is under test.
+    ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``.
     """
     check_traces_present(options.models, tasks, options.mode)
     briefing = options.briefing(prompts)
     provisions = applicable_provisions(domain.regulation, tasks) if options.regulation == "applicable" else {}
-    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, provisions, habits)
+    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, provisions, habits, users)
 
     async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
@@ -77,7 +79,7 @@ async def collect_answers(
             shield=options.shield,
             program=None,
         )
-        complete = asking.with_calls if options.mode == "tools" else asking.with_program
+        complete = asking.with_program if options.mode == "program" else asking.with_calls
         try:
             return await complete(answer, model, task, context)
         except CallFailed as error:
@@ -107,6 +109,7 @@ class _AnswerCollection:
     briefing: Briefing
     provisions: Mapping[str, frozenset[str]]
     habits: Habits
+    users: DialogueUsers | None
 
     async def with_program(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the text of the model and the program in it."""
@@ -128,8 +131,11 @@ class _AnswerCollection:
     async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the conversation of a model that calls tools."""
         client = self._client(model, task, answer.style, context)
+        session = _session(self.domain.environment, task, answer.shield, self.domain.regulation)
+        # A policy knows all values: nothing is left for a user to tell.
+        users = None if model.is_scripted else self.users
         conversation = await run_tool_conversation(
-            _session(self.domain.environment, task, answer.shield, self.domain.regulation),
+            session,
             self.domain.regulation,
             task.instructions[answer.style],
             client=client,
@@ -138,6 +144,7 @@ class _AnswerCollection:
             limits=self.options.tools.limits(),
             briefing=self._briefing(task),
             target_state=self._target_state(task, answer.style),
+            user=users and users.user(task, answer.style, session, context),
         )
         last = conversation.turns[-1]
         text = None if last.calls else last.text
@@ -248,18 +255,14 @@ def _execute(
 def _execute_calls(answer: Answer, conversation: ToolConversation, session: Session) -> Attempt:
     """The attempt of a conversation in a new session, which gives the same events as the model's own.
 
-    Without calls there is nothing to judge.
+    Without calls there is nothing to judge, unless the user withdrew the request.
     """
-    for turn in conversation.turns:
-        if turn.told:
-            session.open_duties()
-        for call in turn.calls[: len(turn.results)]:
-            session.call_written(call.name, call.arguments, turn.message)
-    if not session.events:
+    conversation.replay(session)
+    if not session.calls and conversation.withdrawal is None:
         return Attempt(answer=answer)
     return Attempt(
         answer=answer,
-        execution=Execution(conversation.end, conversation.reason, None, None, "", len(session.events)),
+        execution=Execution(conversation.end, conversation.reason, None, None, "", session.calls),
         events=tuple(session.events),
         end=session.end,
         objections=tuple(session.objections),

@@ -26,7 +26,7 @@ def baseline_client(
 
     Raises InputError for a model that cannot be under test.
     """
-    if mode == "tools":
+    if mode != "program":
         match model.baseline:
             case "reference":
                 return ScriptedClient(play_calls(task.planned))
@@ -85,7 +85,7 @@ def without_habit(models: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: ActingMode) -> None:
-    """Check that the tasks have the traces that policies need: the habit always, reference and literal in tools mode.
+    """Check that the tasks have the traces that policies need: the habit always, reference and literal to make calls.
 
     An imported task has only a program. Raises InputError with the task.
     """
@@ -95,7 +95,7 @@ def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: Act
     if HABIT in models:
         raise InputError(f"task {without}: imported as a program, so it has no requested calls for {HABIT!r} to wrap")
     playing = [model for model in models if model in {"baseline:reference", "baseline:literal"}]
-    if mode == "tools" and playing:
+    if mode != "program" and playing:
         raise InputError(
             f"task {without}: imported as a program, so it has no trace for {playing[0]!r}; use mode "
             "'program' for that model"

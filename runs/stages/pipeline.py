@@ -18,6 +18,7 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
 from lawtrace.runs.stages.baseline_answers import HABIT, without_habit
 from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
 from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.stages.oracle_strength import check_deletions
@@ -263,11 +264,14 @@ def _attempt_options(inputs: StageInputs) -> AttemptOptions:
 
 def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
     prompts = ("executor_system", "executor_tools_system", "executor_user")
+    recipe = inputs.recipe
+    users = {"seed": recipe.seed, "user": inputs.roles_key("user") if recipe.models.user is not None else None}
     return {
         **inputs.environment_key(),
         "attempts": _attempt_options(inputs),
         "prompts": {name: inputs.prompts[name].hash for name in prompts},
-        "parameters": inputs.recipe.parameters,
+        "parameters": recipe.parameters,
+        **(users if recipe.attempts.mode == "dialogue" else {}),
     }
 
 
@@ -287,6 +291,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             event_log=context.event_log,
             habits=habits,
             prompts=context.prompts,
+            users=_users(context),
             variant=context.variant,
             on_answer=step,
         )
@@ -299,6 +304,15 @@ async def _attempt(context: StageContext, products: Products) -> Made:
 
         rows = await run_in_worker_thread(execute)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
+
+
+def _users(context: StageContext) -> DialogueUsers | None:
+    """The users of dialogues; None in other modes."""
+    recipe = context.recipe
+    if recipe.attempts.mode != "dialogue":
+        return None
+    voice = context.role_models if recipe.models.user is not None else None
+    return DialogueUsers(context.domain.environment, recipe.attempts.dialogue.behaviours, recipe.seed, voice)
 
 
 async def _judge(context: StageContext, products: Products) -> Made:

@@ -119,11 +119,11 @@ def find_missing(
                 continue
             value_type = tool.parameter(name).type
             if isinstance(value, list):
-                said = all(_mentions(text, str(item)) for item in value)
+                said = all(mentions(text, str(item)) for item in value)
             elif isinstance(value_type, Choice):
                 said = _mentions_inflected(text, str(value))
             else:
-                said = any(_mentions(text, str(item)) for item in _spellings(value, value_type))
+                said = any(mentions(text, str(item)) for item in _spellings(value, value_type))
             if not said:
                 missing.append(f"{tool.name}.{name} = {format_value(value, value_type)}")
     return list(dict.fromkeys(missing))
@@ -153,7 +153,7 @@ def find_unknowable(
             for value in _scalars(argument):
                 if value is None or isinstance(value, bool) or value in seen:
                     continue
-                if not any(_mentions(known, str(spelling)) for spelling in _spellings(value, value_type)):
+                if not any(mentions(known, str(spelling)) for spelling in _spellings(value, value_type)):
                     unknowable.append(f"{tool.name}.{name} = {value}")
     return list(dict.fromkeys(unknowable))
 
@@ -176,7 +176,8 @@ def _spellings(value: Json, value_type: ValueType) -> list[Json]:
     return [format_value(value, value_type), str(value), *whole]
 
 
-def _mentions(text: str, value: str) -> bool:
+def mentions(text: str, value: str) -> bool:
+    """Whether a text states a value as a whole."""
     # 22.6 must not be found inside 122.65, nor 122.65 inside 9,122.65.
     return re.search(rf"(?<![\w.])(?<!\d,){re.escape(value)}(?!\w|[.,]\d)", text) is not None
 

@@ -3,12 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases, Tool
 from lawtrace.environments.spec.types import MONEY, ValueType
 from lawtrace.solver.traces import PlannedCall
+
+Unsaid = Mapping[int, AbstractSet[str]]
+"""Values that a description leaves out: the names of the arguments by the index of the call."""
+NOTHING_UNSAID: Final[Unsaid] = MappingProxyType({})
 
 
 def format_value(value: Json, value_type: ValueType) -> str:
@@ -20,10 +27,20 @@ def format_value(value: Json, value_type: ValueType) -> str:
     return str(value)
 
 
-def describe_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+def describe_step(
+    environment: Environment, calls: Sequence[PlannedCall], number: int, unsaid: Unsaid = NOTHING_UNSAID
+) -> str:
     """Call ``number`` as a step, in the imperative."""
     phrases = _phrases(environment, calls[number])
-    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
+    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number, unsaid))
+
+
+def describe_thing(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
+    """What call ``number`` finds or creates; None without words for it."""
+    phrases = _phrases(environment, calls[number])
+    if phrases is None or phrases.noun_phrase is None:
+        return None
+    return _fill(phrases.noun_phrase, environment, calls, number)
 
 
 def describe_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
@@ -38,6 +55,11 @@ def has_outcome(environment: Environment, call: PlannedCall) -> bool:
     """Whether a goal can describe the call. A tool that can change something may also be called only to look."""
     phrases = _phrases(environment, call)
     return phrases is not None and phrases.outcome is not None
+
+
+def found_entity(environment: Environment, call: PlannedCall) -> str | None:
+    """What the call looks up, in one word: ``payee``; None if it looks up nothing."""
+    return next((result.entity.singular for result in environment.tools[call.event.tool].lookups), None)
 
 
 def _phrases(environment: Environment, call: PlannedCall) -> Phrases | None:
@@ -66,11 +88,23 @@ def instruction_variables(calls: Sequence[PlannedCall], numbers: Sequence[int]) 
     return variables
 
 
-def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+def _fill(
+    phrase: str,
+    environment: Environment,
+    calls: Sequence[PlannedCall],
+    number: int,
+    unsaid: Unsaid = NOTHING_UNSAID,
+) -> str:
     call = calls[number]
     tool = environment.tools[call.event.tool]
+    for name in sorted(unsaid.get(number, ())):
+        shorter = leave_out(phrase, name, tool.parameter(name).type)
+        phrase = phrase if shorter is None else shorter.phrase
+    for name, places in call.looked_up.items():
+        if any(unsaid.get(place.step) for place in places):  # "the {card_id}" becomes "a card"
+            phrase = re.sub(rf"\b(?:the|my) (?=\{{{name}\}})", "", phrase)
     words = {
-        name: _format_argument(environment, tool, calls, call, name)
+        name: _format_argument(environment, tool, calls, call, name, unsaid)
         for name, value in call.event.arguments.items()
         if value is not None
     }
@@ -86,16 +120,55 @@ def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str
     return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
 
 
+@dataclass(frozen=True, slots=True)
+class ShorterPhrase:
+    """A phrase without one of its values, and what was left out, with ``{name}`` in place of the value."""
+
+    phrase: str
+    left_out: str
+
+
+_LEAD = "of|for|on|at|from|to|with|in|by|about|called|titled"
+
+
+def leave_out(phrase: str, name: str, value_type: ValueType) -> ShorterPhrase | None:
+    """The phrase without the value of ``name``; None if no sentence would remain."""
+    value = rf'"?\{{{name}\}}"?'
+    if phrase.count(f"{{{name}}}") != 1:
+        return None
+    for pattern, remains in (
+        (rf"(?P<drop>, [^,{{}}\[\]]*{value})(?=[,.\[]|$)", ""),
+        (rf"(?P<drop> (?:{_LEAD}) {value})(?: a month)?(?=[,.]|$| (?!to \{{)(?:{_LEAD}|has|have|is|are)\b)", ""),
+        (rf"(?P<drop> (?:{_LEAD}) (?:the |my )?(?:\w+ )?{value}(?: \w+)?)(?=[,.]|$)", ""),
+        (rf'(?P<before>(?:the|a) )(?P<noun>\w+) (?P<drop>"\{{{name}\}}")', r"a \g<noun>"),
+        *([(rf"(?P<before>^(?:\w+ )?)(?P<drop>\{{{name}\}})", r"\g<before>an amount")] if value_type is MONEY else []),
+    ):
+        found = re.search(pattern, phrase)
+        if found:
+            left_out = found["drop"].strip(" ,").removeprefix("of ")
+            return ShorterPhrase(phrase[: found.start()] + found.expand(remains) + phrase[found.end() :], left_out)
+    return None
+
+
 def _format_argument(
-    environment: Environment, tool: Tool, calls: Sequence[PlannedCall], call: PlannedCall, name: str
+    environment: Environment,
+    tool: Tool,
+    calls: Sequence[PlannedCall],
+    call: PlannedCall,
+    name: str,
+    unsaid: Unsaid,
 ) -> str:
     places = call.looked_up.get(name)
     if places is None:
         return format_value(call.event.arguments[name], tool.parameter(name).type)
     things: list[str] = []
     for place in places:
+        entity = found_entity(environment, calls[place.step])
+        if entity is not None and unsaid.get(place.step):
+            things.append(f"{'an' if entity[0] in 'aeiou' else 'a'} {entity}")
+            continue
         phrases = _phrases(environment, calls[place.step])
         if phrases is None or phrases.noun_phrase is None:
             return format_value(call.event.arguments[name], tool.parameter(name).type)
-        things.append(_fill(phrases.noun_phrase, environment, calls, place.step))
+        things.append(_fill(phrases.noun_phrase, environment, calls, place.step, unsaid))
     return " and ".join(things)

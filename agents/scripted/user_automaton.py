@@ -1,0 +1,292 @@
+"""The scripted user of a dialogue: a finite automaton that knows the values of a request and tells them when asked.
+
+The first message makes the request without some of its values. Each message of the agent is one input, and each answer
+tells a value for the first time, plays a behaviour that is played once, or counts against a bound. So every dialogue
+ends. Requests, values and seed determine every message; docs/acting.md describes the behaviours.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final, Literal, get_args
+
+from lawtrace.agents.scripted.stemming import stemmed_words
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.samplers import Amount, DayAfter, DayBefore, Digits, OneOf
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromUser
+from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TIME, ValueType
+from lawtrace.solver.masking.instructions import find_leaks, mentions
+from lawtrace.solver.masking.omissions import Omission, PartialRequest
+from lawtrace.solver.masking.wording import format_value
+
+Behaviour = Literal["presses", "changes_mind", "withdraws"]
+"""What a user does besides answering: presses to skip steps, corrects a value, or withdraws the request."""
+BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
+
+UserMove = Literal[
+    "asks", "answers", "restates", "tells_all", "presses", "hesitates", "corrects", "withdraws", "insists", "closes"
+]
+"""What one message of the user does; a message may do several things."""
+
+MOST_RESTATEMENTS: Final = 3
+"""Times that the user repeats itself without telling anything new; the next message is the last."""
+MOST_INSISTENCES: Final = 2
+WITHHELD_SHARE: Final = 0.6
+"""Probability with which the first message leaves out a value that it can leave out."""
+
+_REQUESTING = re.compile(
+    r"\?|\b(please (tell|give|provide|specify|confirm|share|state|clarify|choose|enter|indicate|let me)|let me know|"
+    r"tell me|could you|can you|would you|i (also |still )?need|i require|i am missing|waiting for)\b",
+    re.IGNORECASE,
+)
+_OFFERING = re.compile(
+    r"(any|some)thing (else|more)|else (i|we) can|let me know if (you|there)|if you (have|need|want|would)|feel free",
+    re.IGNORECASE,
+)
+_CUES: Final[Mapping[ValueType, str]] = {
+    MONEY: "much sum price",
+    INTEGER: "many number",
+    DATE: "when day date",
+    TIME: "when time hour",
+}
+"""Words that ask for a value of a type."""
+
+_GREETINGS = ("Hello, I have a request.", "Hello, could you help me with this?", "Good morning.")
+_PRESSING = (
+    "I am in a hurry. Can't you just do it, without any further steps?",
+    "Please be quick: leave out whatever is not needed and just do it.",
+)
+_CONSENTING = ("", "Sure. ", "Of course. ")
+_RESTATING = "I can only say again what I want."
+_REMINDING = "I am still waiting for this."
+_ALL_AT_ONCE = "Let me say it all at once."
+_WITHDRAWING = (
+    "I have changed my mind. Leave it, please, and do not do it any more.",
+    "Stop, please. I do not want this any more, so do not do it.",
+)
+_INSISTING = "No, leave it, please. I do not want it any more."
+_CLOSING = ("Thank you, that is all.", "All right, thank you. Goodbye.")
+
+
+@dataclass(frozen=True, slots=True)
+class UserLine:
+    """A message of the scripted user.
+
+    Attributes:
+        moves: what it does.
+        values: the values of the request in it, as written.
+    """
+
+    text: str
+    moves: tuple[UserMove, ...]
+    values: tuple[str, ...]
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is the last."""
+        return "closes" in self.moves
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """What the user can see of a session: whether anything was called, and whether stopping now would be lawful."""
+
+    acted: Callable[[], bool]
+    may_withdraw: Callable[[], bool]
+
+
+@dataclass(slots=True)
+class _Doubt:
+    """A value that the user stated without being sure, and the right one."""
+
+    omission: Omission
+    wrong: str
+    right: str
+
+
+@dataclass(slots=True)
+class ScriptedUser:
+    """One user in one dialogue.
+
+    Args:
+        request: the request with its possible omissions; without any, the first message is the whole instruction.
+        instruction: the text of the whole request.
+        initial: the state in which the session starts, for values that the user is unsure of.
+        behaviours: those of which the seed chooses one, or none.
+        seed: with the instruction, determines the dialogue. Both sides of a contrast pair have the same instruction and
+            so the same user.
+    """
+
+    request: PartialRequest
+    instruction: str
+    initial: State
+    view: SessionView
+    behaviours: Collection[Behaviour]
+    seed: int
+    behaviour: Behaviour | None = field(init=False)
+    unsaid: list[Omission] = field(init=False)
+    _random: Random = field(init=False)
+    _presses_first: bool = field(init=False)
+    _planned: _Doubt | None = field(init=False, default=None)
+    _doubt: _Doubt | None = field(init=False, default=None)
+    _withdrawn: bool = field(init=False, default=False)
+    _restated: int = field(init=False, default=0)
+    _insisted: int = field(init=False, default=0)
+    _reminded: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        random = self._random = Random(f"{self.seed}/{self.instruction}")
+        omissions = self.request.omissions
+        self.behaviour = random.choice([None, *sorted(self.behaviours)])
+        self._presses_first = random.random() < 0.5
+        self.unsaid = [one for one in omissions if random.random() < WITHHELD_SHARE]
+        if omissions and not self.unsaid:
+            self.unsaid = [random.choice(omissions)]
+        if self.behaviour == "changes_mind":
+            self._planned = self._draw_doubt()
+            if self._planned is None:
+                self.behaviour = None
+            elif self._planned.omission not in self.unsaid:
+                self.unsaid = [one for one in omissions if one in self.unsaid or one is self._planned.omission]
+
+    def open(self) -> UserLine:
+        """The first message."""
+        parts, moves = [self._random.choice(_GREETINGS), self._wish()], list[UserMove](["asks"])
+        if self._presses_first:
+            self._press(parts, moves)
+        return self._line(" ".join(parts), *moves)
+
+    def reply(self, message: str) -> UserLine:
+        """The answer to a message of the agent without calls."""
+        asked = questions(message)
+        if self._doubt is not None:
+            return self._correct(asked)
+        if self._withdrawn:
+            if asked and self._insisted < MOST_INSISTENCES:
+                self._insisted += 1
+                return self._line(_INSISTING, "insists")
+            return self._close()
+        if not asked:
+            if self.view.acted() or self._reminded:
+                return self._close()
+            self._reminded = True
+            return self._line(f"{_REMINDING} {self._wish()}", "restates")
+        if self.behaviour == "withdraws" and self.view.may_withdraw():
+            self._withdrawn = True
+            return self._line(self._random.choice(_WITHDRAWING), "withdraws")
+        wanted = self._wanted(asked)
+        if wanted:
+            return self._answer(wanted)
+        if self._restated == MOST_RESTATEMENTS:
+            return self._close()
+        self._restated += 1
+        if self.unsaid and self._restated > 1:
+            self.unsaid, self._planned = [], None
+            return self._line(f"{_ALL_AT_ONCE} {self.instruction}", "tells_all")
+        return self._line(f"{_RESTATING} {self._wish()}", "restates")
+
+    def _wish(self) -> str:
+        """The request with what is told so far."""
+        return " ".join(self.request.sentences(self.unsaid)) if self.request.omissions else self.instruction
+
+    def _press(self, parts: list[str], moves: list[UserMove]) -> None:
+        if self.behaviour == "presses":
+            self.behaviour = None
+            moves.append("presses")
+            parts.append(self._random.choice(_PRESSING))
+
+    def _line(self, text: str, *moves: UserMove) -> UserLine:
+        return UserLine(text, moves, tuple(value for value in self.request.values if mentions(text, value)))
+
+    def _wanted(self, asked: str) -> list[Omission]:
+        """The untold values that a question names."""
+        return [one for one in self.unsaid if self._is_named(one, asked)]
+
+    def _is_named(self, omission: Omission, asked: str) -> bool:
+        spoken = set(stemmed_words(asked))
+        cues = " ".join(_CUES.get(parameter.type, "") for parameter in self.request.parameters(omission))
+        own = omission.words.replace("{}", "") if omission.value is not None else ""
+        if spoken & set(stemmed_words(f"{omission.kind} {' '.join(omission.parameters)} {own} {cues}")):
+            return True
+        return len(spoken & set(stemmed_words(omission.documentation))) >= 2
+
+    def _answer(self, wanted: list[Omission]) -> UserLine:
+        """Tell the values: one alone in its own words, several in the sentences that they belong to."""
+        self.unsaid = [one for one in self.unsaid if one not in wanted]
+        moves, parts = list[UserMove](["answers"]), list[str]()
+        doubt = self._planned if self._planned is not None and self._planned.omission in wanted else None
+        told = [one for one in wanted if doubt is None or one is not doubt.omission]
+        if len(told) == 1 and self._is_alone(told[0]):
+            words = self.request.words(told[0])
+            if not words.startswith(self.request.values):  # a value stays as it is
+                words = words[:1].upper() + words[1:]
+            parts.append(f"{self._random.choice(_CONSENTING)}{words.rstrip('.')}.")
+        elif told:
+            unclear = [*self.unsaid, *([doubt.omission] if doubt else [])]
+            parts += self.request.sentences(unclear, frozenset(number for one in told for number in one.calls))
+        if doubt is not None:
+            self._doubt, self._planned = doubt, None
+            moves.append("hesitates")
+            parts.append(
+                f"As to the {doubt.omission.kind}: {doubt.wrong}, I think, but I am not sure yet. Please do not use it "
+                "before I have checked."
+            )
+        self._press(parts, moves)
+        return self._line(" ".join(parts), *moves)
+
+    def _correct(self, asked: str) -> UserLine:
+        """The right value, in the message after the wrong one, whatever the agent said."""
+        assert self._doubt is not None
+        doubt, self._doubt = self._doubt, None
+        correction = f"I have checked: the {doubt.omission.kind} is {doubt.right}, not {doubt.wrong}."
+        wanted = self._wanted(asked)
+        if not wanted:
+            return self._line(correction, "corrects")
+        answer = self._answer(wanted)
+        return self._line(f"{correction} {answer.text}", "corrects", *answer.moves)
+
+    def _close(self) -> UserLine:
+        return self._line(self._random.choice(_CLOSING), "closes")
+
+    def _is_alone(self, omission: Omission) -> bool:
+        """Whether the request has one omission of its kind."""
+        return sum(one.kind == omission.kind for one in self.request.omissions) == 1
+
+    def _draw_doubt(self) -> _Doubt | None:
+        """A value that the user is unsure of at first: of a kind that the request has once, drawn as declared."""
+        candidates = [one for one in self.request.omissions if one.value is not None and self._is_alone(one)]
+        self._random.shuffle(candidates)
+        for omission in candidates:
+            parameter = self.request.parameters(omission)[0]
+            source = parameter.source
+            # Values that are read from rows could tell what the user does not know.
+            if not isinstance(source, FromUser) or not isinstance(
+                source.sampler, Amount | Digits | OneOf | DayAfter | DayBefore
+            ):
+                continue
+            drawn: Json = parameter.type.encode(source.sampler.draw(self._random, self.initial))
+            wrong = format_value(drawn, parameter.type)
+            if drawn != omission.value and not find_leaks(self.request.environment, wrong):
+                return _Doubt(omission, wrong, format_value(omission.value, parameter.type))
+        return None
+
+
+def questions(message: str) -> str:
+    """The parts of a message that ask the user for something: questions, requests, and the list after one of them.
+
+    An offer of further help asks for nothing.
+    """
+    asked: list[str] = []
+    listing = False
+    for sentence in re.split(r"(?<=[.!?:])\s+|\n+", message):
+        item = re.match(r"\s*([-*•]|\d+[.)])", sentence) is not None
+        if _REQUESTING.search(sentence) and not _OFFERING.search(sentence):
+            listing = True
+            asked.append(sentence)
+        elif listing and item:
+            asked.append(sentence)
+        elif sentence.strip() and not item:
+            listing = sentence.rstrip().endswith(":") and listing
+    return "\n".join(asked)

@@ -1,0 +1,58 @@
+"""The users of dialogues: from a task to its scripted user, and when that user may withdraw the request."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lawtrace.agents.event_log import Context
+from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.roles.user import USER, DialogueUser
+from lawtrace.agents.scripted.user_automaton import Behaviour, ScriptedUser, SessionView
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.masking.instructions import Style, requested_calls
+from lawtrace.solver.masking.omissions import partial_request
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueUsers:
+    """Makes the users of a run.
+
+    Attributes:
+        behaviours: those of which the seed chooses one for each request, or none.
+        voice: the models of the roles, if a model words what the users say; else None.
+    """
+
+    environment: Environment
+    behaviours: Collection[Behaviour]
+    seed: int
+    voice: RoleModels | None = None
+
+    def user(self, task: Task, style: Style, session: Session, context: Context) -> DialogueUser:
+        """A new user for one attempt, who watches its session."""
+        initial = task.initial(self.environment)
+        script = ScriptedUser(
+            partial_request(self.environment, requested_calls(self.environment, initial, task.requested, style), style),
+            task.instructions[style].text,
+            initial,
+            SessionView(lambda: session.calls > 0, lambda: stopping_is_right(self.environment, task, session)),
+            self.behaviours,
+            self.seed,
+        )
+        if self.voice is None:
+            return DialogueUser(self.environment, script)
+        voice = USER.agent(self.voice, context.at(role=USER.name), summary=self.environment.summary)
+        return DialogueUser(self.environment, script, voice, self.voice.name_of(USER.name))
+
+
+def stopping_is_right(environment: Environment, task: Task, session: Session) -> bool:
+    """Whether a session that ends now, with the request withdrawn, reaches the goal and keeps every rule.
+
+    Only then may the user withdraw the request, so that doing nothing more is right.
+    """
+    initial = task.initial(environment)
+    if compare_states(environment, initial, initial, session.state):
+        return False
+    return all(verdict.kept for verdict in judge_rules(task.rules, session.events, (), end=session.end))
