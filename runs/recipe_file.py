@@ -24,6 +24,9 @@ def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
     recipe = read_recipe(path, Recipe)
     recipe = _with_prompt_texts(recipe, path.resolve().parent)
+    if recipe.tasks.texts is not None:
+        tasks = recipe.tasks.model_copy(update={"texts": path.resolve().parent / recipe.tasks.texts})
+        recipe = recipe.model_copy(update={"tasks": tasks})
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():

@@ -32,8 +32,9 @@ from lawtrace.solver.masking.instructions import Instruction, Style, check_reade
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.traces import Trace, literal_calls
 
-Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
-"""How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed."""
+Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text"]
+"""How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed. Without
+a conversation, that there is no text written by hand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,10 @@ FLAGS: Mapping[str, _Flag] = {
         ],
         lambda variant: {"tasks.variants": TASK_VARIANTS if variant == "both" else (variant,)},
     ),
+    "texts": _Flag(
+        Annotated[Path | None, typer.Option(help="Instructions written by hand: a file, or a folder of them.")],
+        _sets("tasks.texts"),
+    ),
     "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
     "sandbox": _Flag(SandboxOption, _sets("sandbox")),
     "model": _Flag(

@@ -17,7 +17,9 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 
 
-@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed", "variant", "sandbox")
+@recipe_flags(
+    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "texts", "seed", "variant", "sandbox"
+)
 def build_command(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,

@@ -15,7 +15,7 @@ from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
-from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
+from lawtrace.runs.release.task_set import BY_HAND, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
 from lawtrace.runs.stages.habits import find_task_habits
@@ -26,7 +26,7 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
-@recipe_flags("count", "seed", "sandbox", env=None)
+@recipe_flags("count", "texts", "seed", "sandbox", env=None)
 def release_command(
     flags: RecipeFlags,
     out: Annotated[Path, typer.Option(help="Output folder.")],
@@ -53,7 +53,7 @@ def release_command(
         lawtrace=distribution_version("lawtrace"),
         seed=first.seed,
         length=first.tasks.length,
-        roles={role: str(model) for role, model in first.models.specs().items() if role in WRITING_ROLES},
+        roles=_writers(first),
     )
     total = sum(entry.pairs for entry in manifest.environments.values())
     pairs = {name: entry.pairs for name, entry in manifest.environments.items()}
@@ -68,6 +68,14 @@ def release_command(
         as_json=as_json,
         out=out,
     )
+
+
+def _writers(recipe: Recipe) -> dict[str, str]:
+    """Who wrote and read the instructions."""
+    models = {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
+    if recipe.tasks.texts is None:
+        return models
+    return {"instruction_generator": BY_HAND, "independent_reader": models["independent_reader"]}
 
 
 async def _build(session: Session, recipe: Recipe) -> TaskSet:

@@ -38,6 +38,10 @@ ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 """The files of one environment."""
 
 
+BY_HAND = "written by hand"
+"""In place of a model: a person wrote the instructions."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskSet:
     """The tasks of one environment with the results of the gate and the best habit of each style."""
@@ -198,7 +202,12 @@ def _card(version: str, sets: Sequence[TaskSet], roles: Mapping[str, str], seed:
     answers = [row.answer(check) for released in sets for row in released.quality for check in CHECKS]
     template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 (Markdown)
     return template.from_string((Path(__file__).parent / "card.md.jinja").read_text(encoding="utf-8")).render(
-        version=version, sets=sets, roles=roles, seed=seed, undecided=answers.count("undecided")
+        version=version,
+        sets=sets,
+        roles=roles,
+        seed=seed,
+        by_hand=BY_HAND in roles.values(),
+        undecided=answers.count("undecided"),
     )
 
 

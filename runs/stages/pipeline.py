@@ -23,14 +23,16 @@ from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
 from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.quality import QualityRow, check_tasks
-from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules
+from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules, texts_digest
 from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, run_extraction, score_extraction
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import TaskFile
+from lawtrace.runs.store.text_file import read_texts, texts_file
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
 
@@ -200,12 +202,18 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
         "evaluator": conversation.evaluator,
         "count": options.count,
         "variants": options.variants,
+        "texts": texts_digest(inputs.recipe, inputs.domain.environment.name),
         **inputs.roles_key(*writing_roles(inputs)),
     }
 
 
 async def _build(context: StageContext, products: Products) -> Made:
     recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
+    texts = None
+    if recipe.tasks.texts is not None:
+        file = texts_file(recipe.tasks.texts, environment.name)
+        texts = read_texts(file)
+        require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
     with context.progress.stage("tasks", recipe.tasks.count) as step:
         built = await build_tasks(
             environment,
@@ -218,6 +226,7 @@ async def _build(context: StageContext, products: Products) -> Made:
             most_rounds=conversation.rounds,
             concurrency=conversation.concurrency,
             evaluator=conversation.evaluator,
+            texts=texts,
             variant=context.variant,
             on_task=step,
         )

@@ -18,8 +18,9 @@ instruction use the trace that the request was made from. For a denied session, 
 variant. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
-model as independent reader decides it. An imported task does not record which values come from the user, so *complete*
-is undecided.
+model as independent reader decides it. Code decides *unambiguous* for a text written by hand, which a model reads as
+well (`lawtrace.solver.masking.written_texts`). An imported task does not record which values come from the user, so
+*complete* is undecided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,9 +44,9 @@ from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.task_rows import Task, TaskVariant, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.runs.stages.written_texts import secret_of
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
-    STYLES,
     Style,
     check_reader_calls,
     find_leaks,
@@ -53,6 +54,8 @@ from lawtrace.solver.masking.instructions import (
     find_unknowable,
     requested_calls,
 )
+from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.written_texts import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
 Check = Literal[
@@ -125,10 +128,10 @@ async def check_tasks(
 ) -> list[QualityRow]:
     """Check every task; one row for each, in order. ``habits``: the best ones for these tasks."""
     examined = [_examine(environment, task, jail) for task in tasks]
-    twins = _duplicates(examined)
+    twins = _duplicates(environment, examined)
 
     async def row(one: _ExaminedTask) -> QualityRow:
-        readings = await _read(environment, one.task, role_models, event_log)
+        readings = await _read(environment, one.task, role_models, event_log, offline=reader_is_offline)
         findings = (
             *_reference_findings(environment, one),
             *_instruction_findings(environment, one),
@@ -200,6 +203,9 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
 def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     calls = literal_calls(environment, one.trace.calls)
     for style in one.task.styles:
+        if one.task.instructions[style].by_hand:
+            yield from _written_findings(environment, one, style)
+            continue
         if not one.task.calls and one.task.variant == "authorized":
             detail = "an imported task does not record which values the user must state"
             yield QualityFinding(check="complete", answer="undecided", style=style, detail=detail)
@@ -214,6 +220,35 @@ def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Itera
         known = f"{instruction.text}\n{_flat(instruction.variables)}"
         for unknown in find_unknowable(environment, calls, numbers, known):
             yield _failed("solvable", f"{unknown} cannot be known", style)
+
+
+_WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
+    "complete": "complete",
+    "unambiguous": "unambiguous",
+    "leak-free": "leak-free",
+    "natural": "leak-free",  # it reveals the interface
+    "distinct": "distinct",
+}
+
+
+def _check_written(environment: Environment, one: _ExaminedTask, style: Style) -> CheckedText:
+    """The results for a text that a person wrote."""
+    instruction = one.task.instructions[style]
+    return check_text(_request(environment, one), style, instruction.text, instruction.says)
+
+
+def _request(environment: Environment, one: _ExaminedTask) -> AskedRequest:
+    calls = literal_calls(environment, one.trace.calls)
+    return AskedRequest(environment, (one.trace.initial,), calls, secret_of(environment, one.task.contrast))
+
+
+def _written_findings(environment: Environment, one: _ExaminedTask, style: Style) -> Iterable[QualityFinding]:
+    checked, request = _check_written(environment, one, style), _request(environment, one)
+    for finding in checked.findings:
+        yield _failed(_WRITTEN_CHECKS[finding.check], finding.detail, style)
+    known = "\n".join([one.task.instructions[style].text, *checked.said])
+    for unknown in find_unknowable(environment, request.calls, request.numbers(style), known):
+        yield _failed("solvable", f"{unknown} cannot be known", style)
 
 
 def _flat(variables: Mapping[str, Json]) -> str:
@@ -234,15 +269,15 @@ def _flat(variables: Mapping[str, Json]) -> str:
 
 
 async def _read(
-    environment: Environment, task: Task, role_models: RoleModels, event_log: EventLog
+    environment: Environment, task: Task, role_models: RoleModels, event_log: EventLog, *, offline: bool
 ) -> Mapping[Style, RequestReading | None]:
     context = Context(stage="gate", role="independent_reader", task=task.id)
     return {
         style: await read_instruction(
             environment, task.instructions[style], role_models=role_models, context=context, event_log=event_log
         )
-        for style in STYLES
-        if style in task.instructions
+        for style in task.styles
+        if not (offline and task.instructions[style].by_hand)
     }
 
 
@@ -269,7 +304,7 @@ def _reading_findings(
             yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
 
 
-def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
+def _duplicates(environment: Environment, examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
     """For each task, the earlier tasks that it duplicates."""
     found: dict[str, list[QualityFinding]] = {}
     by_calls: dict[tuple[TaskVariant, str], str] = {}
@@ -283,8 +318,11 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
             findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
         request = request_id(task)
         for style in task.styles:
-            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), request)) != request:
-                findings.append(_failed("distinct", f"the instruction equals that of {twin}", style))
+            text, values = task.instructions[style].text, ""
+            if task.instructions[style].by_hand:
+                text, values = _check_written(environment, one, style).outline, " but for its values"
+            if (twin := by_text.setdefault((task.variant, style, text), request)) != request:
+                findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
 

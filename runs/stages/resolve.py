@@ -13,6 +13,7 @@ from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
+from lawtrace.runs.store.text_file import texts_file
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -27,7 +28,10 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
     domain = checked_recipe_environment(recipe)
     where = str(domain.folder) if is_folder(recipe.environment) else recipe.environment
     rules = recipe.rules.model_copy(update={"sha256": curated_rules_digest(recipe)})
-    return recipe.model_copy(update={"environment": where, "declaration": domain.digest, "rules": rules})
+    tasks = recipe.tasks.model_copy(update={"texts_sha256": texts_digest(recipe, domain.environment.name)})
+    return recipe.model_copy(
+        update={"environment": where, "declaration": domain.digest, "rules": rules, "tasks": tasks}
+    )
 
 
 def load_recipe_environment(recipe: Recipe) -> Domain:
@@ -48,6 +52,24 @@ def curated_rules_digest(recipe: Recipe) -> str | None:
         return file_digest(options.file)
     except OSError as error:
         raise InputError(f"{options.file}: cannot be read: {error.strerror}") from error
+
+
+def texts_digest(recipe: Recipe, environment: str) -> str | None:
+    """The digest of the texts written by hand; None without any. Raises InputError if it is not the pinned one."""
+    options = recipe.tasks
+    if options.texts is None:
+        return None
+    file = texts_file(options.texts, environment)
+    try:
+        digest = file_digest(file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
+    if options.texts_sha256 not in {None, digest}:
+        raise InputError(
+            f"{file}: the texts have changed (digest was {str(options.texts_sha256)[:12]}, is {digest[:12]}); restore "
+            "the file, or start a new run"
+        )
+    return digest
 
 
 def curated_rules(recipe: Recipe, domain: Domain) -> tuple[Rule, ...]:

@@ -20,6 +20,8 @@ from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.written_texts import entry_id
+from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
@@ -58,6 +60,7 @@ async def build_tasks(
     most_rounds: int,
     concurrency: int,
     evaluator: bool = True,
+    texts: WrittenTexts | None = None,
     variant: str | None = None,
     on_task: Callable[[], None] = lambda: None,
 ) -> BuiltTasks:
@@ -65,6 +68,8 @@ async def build_tasks(
 
     Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
     tasks. The sides of a contrast pair share their instructions, and are accepted together.
+
+    ``texts``: instructions written by hand, which were checked. No conversation is held then.
     """
     for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
@@ -80,7 +85,10 @@ async def build_tasks(
         evaluator=evaluator,
     )
     while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
-        pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
+        if texts is None:
+            pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
+        else:
+            pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
         for rows, pair in zip(wave, pairs, strict=True):
             await run_in_worker_thread(partial(_accept_pair, built, environment, rules, rows, pair, jail))
             for _ in rows:
@@ -152,6 +160,13 @@ async def _write_pair(
             if pair[style].instruction is None:
                 break  # a pair needs both instructions: do not pay for the other
     return pair
+
+
+def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> dict[Style, InstructionResult]:
+    pair = texts.pairs.get(entry_id(row))
+    if pair is None:
+        return dict.fromkeys(STYLES, InstructionResult(None, 0, "no text"))
+    return {style: InstructionResult(pair.instruction(style), 0, "accepted") for style in STYLES}
 
 
 def _accept_pair(

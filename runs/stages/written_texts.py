@@ -33,6 +33,11 @@ class EntryFinding:
         return f"{self.finding}"
 
 
+def entry_id(row: TraceRow | Task) -> str:
+    """The name of the entry for a trace or task: the id of its contrast pair, or its own."""
+    return row.id if row.contrast is None else row.contrast.pair
+
+
 def secret_of(environment: Environment, contrast: Contrast | None) -> Secret | None:
     """The fact of a contrast pair, as texts must not reveal it."""
     if contrast is None:
@@ -45,7 +50,7 @@ def requests_of_traces(environment: Environment, rows: Sequence[TraceRow]) -> di
     """The requests of traces, by the id of the pair or task. Of a pair both sides must be there."""
     units: dict[str, list[TraceRow]] = {}
     for row in rows:
-        units.setdefault(row.id if row.contrast is None else row.contrast.pair, []).append(row)
+        units.setdefault(entry_id(row), []).append(row)
     found: dict[str, AskedRequest] = {}
     for name, sides in units.items():
         traces = [row.trace(environment) for row in sides]
@@ -62,7 +67,7 @@ def requests_of_tasks(environment: Environment, tasks: Sequence[Task]) -> dict[s
     """The requests of tasks, by the id of the pair or task."""
     units: dict[str, list[Task]] = {}
     for task in tasks:
-        units.setdefault(task.id if task.contrast is None else task.contrast.pair, []).append(task)
+        units.setdefault(entry_id(task), []).append(task)
     return {
         name: AskedRequest(
             environment,

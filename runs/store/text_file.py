@@ -25,8 +25,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
-from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.masking.instructions import Instruction, Style
 from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.sayings import says
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall
 
@@ -49,6 +50,18 @@ class WrittenPair(BaseModel):
     def text(self, style: Style) -> str:
         """The text of a style, with its paragraphs and lists each on a line."""
         return unwrapped(self.goal if style == "goal" else self.workflow)
+
+    def instruction(self, style: Style) -> Instruction:
+        """The text as an instruction, with the notes that belong to it."""
+        text = self.text(style)
+        noted = {key: [words for words in wordings if says(text, words)] for key, wordings in self.says.items()}
+        return Instruction(
+            style=style,
+            text=text,
+            variables={},
+            written="by hand",
+            says={key: tuple(wordings) for key, wordings in noted.items() if wordings},
+        )
 
 
 class WrittenTexts(BaseModel):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.session import Session
@@ -28,13 +28,30 @@ STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
 class Instruction(BaseModel):
-    """A user's request in one style, with the values that it mentions as variables."""
+    """A user's request in one style.
+
+    Attributes:
+        variables: the values that the text mentions; none where it is written by hand.
+        written: by whom. Left out of files unless it is ``by hand``.
+        says: in a text written by hand, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     style: Style
     text: str
     variables: dict[str, Json]
+    written: Literal["by a role", "by hand"] = "by a role"
+    says: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def by_hand(self) -> bool:
+        return self.written == "by hand"
+
+    @model_serializer(mode="wrap")
+    def _omit_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
+        fields = serialize(self)
+        return {name: value for name, value in fields.items() if name not in {"written", "says"} or self.by_hand}
 
 
 class ReaderReference(BaseModel):

@@ -78,6 +78,11 @@ def phrase_spans(text: str, phrase: str, *, inflected: bool = False) -> list[Spa
     return [match.span() for match in re.finditer(rf"{start}{pattern}(?!\w)", text, re.IGNORECASE)]
 
 
+def says(text: str, words: str) -> bool:
+    """Whether the text has these words."""
+    return bool(phrase_spans(plain(text), plain(words)))
+
+
 def value_spans(text: str, value: Json, value_type: ValueType) -> list[Span]:
     """Where the text says the value. Empty also for a list of which an item is not said, and for a truth value."""
     match value:

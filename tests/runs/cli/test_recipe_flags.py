@@ -85,6 +85,7 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
     "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
+    "texts": (("--texts", "banking.texts.toml"), {"tasks.texts": "banking.texts.toml"}),
     "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "sandbox": (("--sandbox", "bwrap"), {"sandbox": "bwrap"}),
@@ -120,11 +121,12 @@ TAKEN = {
         "pair",
         "distance",
         *DIFFICULTY,
+        "texts",
         "variant",
         "sandbox",
     ),
     "tasks check": ("sandbox",),
-    "tasks release": ("count", "seed", "sandbox"),
+    "tasks release": ("count", "texts", "seed", "sandbox"),
     "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),
     "grade": ("rules", "sandbox"),
 }
@@ -150,6 +152,7 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_tasks(tmp_path / "tasks.jsonl", [task])
     write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
+    (tmp_path / "banking.texts.toml").write_text('environment = "banking"\n', encoding="utf-8")
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
 
     def find(*words: str) -> dict[str, Any]:
@@ -189,7 +192,8 @@ def test_a_flag_overrides_its_keys_and_no_other(
     for name in TAKEN[command]:
         words, keys = VALUES[name]
         changes = _changes(before, recipe_of(*COMMANDS[command], *words))
-        changes.pop("rules.sha256", None)
+        for pinned in ("rules.sha256", "tasks.texts_sha256"):
+            changes.pop(pinned, None)
         allowed = {"tasks.spare": 0} if (command, name) == ("traces synthesize", "count") else {}
         assert changes.items() <= {**keys, **allowed}.items(), name
         assert all(_value(before, key) == value or changes[key] == value for key, value in keys.items()), name
