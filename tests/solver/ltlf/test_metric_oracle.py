@@ -262,7 +262,7 @@ def _duties_wait_in_vain(patch: pytest.MonkeyPatch) -> None:
         (_true_is_one, 21),
         (_never_forget, 1070),
         (_first_element_only, 261),
-        (_sum_counts_truth, 85),
+        (_sum_counts_truth, 702),
         (_duties_wait_in_vain, 10),
     ],
 )
