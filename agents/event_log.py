@@ -141,7 +141,8 @@ class ModelCalled(_Frozen):
 
     Attributes:
         request_hash: identifies the request (see `hash_request`).
-        occurrence: 0-based index among identical requests of the same role for the same task, unit and style.
+        occurrence: 0-based index among identical requests of the same role for the same task, unit, style and model
+            under test.
         answer: the text; empty if the model called functions instead.
         thought: reasoning text that came with the answer.
         latency_ms: from the start of the call to its answer, including retries, excluding ``queued_ms``.

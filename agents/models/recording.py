@@ -38,16 +38,18 @@ log: FilteringBoundLogger = structlog.get_logger(__name__)
 
 
 class OccurrenceCounter:
-    """Counts identical requests of the same stage, role, task, unit and style. Shared by the clients of a run.
+    """Counts identical requests of the same stage, role, task, unit, style and model under test. Shared by the clients
+    of a run.
 
     Two tasks that send the same request concurrently do not share numbers, so a replay gives each its own answer.
     """
 
     def __init__(self) -> None:
-        self._seen: Counter[tuple[str, str, str | None, str | None, str | None, str]] = Counter()
+        self._seen: Counter[tuple[str | None, ...]] = Counter()
 
     def next(self, context: Context, request_hash: str) -> int:
-        key = (context.stage, context.role, context.task, context.unit, context.style, request_hash)
+        place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
+        key = (*place, request_hash)
         self._seen[key] += 1
         return self._seen[key] - 1
 

@@ -7,7 +7,7 @@ ends. Requests, values and seed determine every message; docs/acting.md describe
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Literal, get_args
 
@@ -19,7 +19,6 @@ from lawtrace.environments.spec.tools import FromUser
 from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TIME, ValueType
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 from lawtrace.solver.masking.omissions import Omission, PartialRequest
-from lawtrace.solver.masking.wording import format_value
 
 Behaviour = Literal["presses", "changes_mind", "withdraws"]
 """What a user does besides answering: presses to skip steps, corrects a value, or withdraws the request."""
@@ -99,9 +98,10 @@ class SessionView:
 
 @dataclass(slots=True)
 class _Doubt:
-    """A value that the user stated without being sure, and the right one."""
+    """A value that the user states without being sure, and the right one, in words; ``lead`` goes before either."""
 
     omission: Omission
+    lead: str
     wrong: str
     right: str
 
@@ -229,9 +229,10 @@ class ScriptedUser:
         if doubt is not None:
             self._doubt, self._planned = doubt, None
             moves.append("hesitates")
+            stated = doubt.lead + doubt.wrong
             parts.append(
-                f"As to the {doubt.omission.kind}: {doubt.wrong}, I think, but I am not sure yet. Please do not use it "
-                "before I have checked."
+                f"{stated[:1].upper()}{stated[1:]}, I think, but I am not sure yet. Please do not use it before I have "
+                "checked."
             )
         self._press(parts, moves)
         return self._line(" ".join(parts), *moves)
@@ -240,7 +241,7 @@ class ScriptedUser:
         """The right value, in the message after the wrong one, whatever the agent said."""
         assert self._doubt is not None
         doubt, self._doubt = self._doubt, None
-        correction = f"I have checked: the {doubt.omission.kind} is {doubt.right}, not {doubt.wrong}."
+        correction = f"I have checked: {doubt.lead}{doubt.right}, not {doubt.wrong}."
         wanted = self._wanted(asked)
         if not wanted:
             return self._line(correction, "corrects")
@@ -267,9 +268,10 @@ class ScriptedUser:
             ):
                 continue
             drawn: Json = parameter.type.encode(source.sampler.draw(self._random, self.initial))
-            wrong = format_value(drawn, parameter.type)
+            wrong = self.request.words(replace(omission, value=drawn))
+            lead = f"the {omission.kind} is " if omission.words == "{}" else ""
             if drawn != omission.value and not find_leaks(self.request.environment, wrong):
-                return _Doubt(omission, wrong, format_value(omission.value, parameter.type))
+                return _Doubt(omission, lead, wrong, self.request.words(omission))
         return None
 
 

@@ -266,8 +266,16 @@ def _words(attempt: Attempt | None) -> str | None:
         return None
     answer = attempt.answer
     if answer.conversation is not None:
-        turns = [f"Turn {number}: {turn.text}" for number, turn in enumerate(answer.conversation.turns, 1) if turn.text]
-        return visible(cut("\n".join(turns), ANSWER_CHARACTERS)) or None
+        said = [
+            (turn.after, 0, f"User ({', '.join(turn.moves).replace('_', ' ')}): {turn.text}")
+            for turn in answer.conversation.user
+        ]
+        said += [
+            (number, 1, f"Turn {number + 1}: {turn.text}")
+            for number, turn in enumerate(answer.conversation.turns)
+            if turn.text
+        ]
+        return visible(cut("\n".join(text for _, _, text in sorted(said)), ANSWER_CHARACTERS)) or None
     if not answer.text:
         return None
     if answer.program is None:

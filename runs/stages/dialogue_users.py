@@ -32,19 +32,24 @@ class DialogueUsers:
 
     def user(self, task: Task, style: Style, session: Session, context: Context) -> DialogueUser:
         """A new user for one attempt, who watches its session."""
+        script = self.script(task, style, session)
+        if self.voice is None:
+            return DialogueUser(self.environment, script)
+        voice = USER.agent(self.voice, context.at(role=USER.name), summary=self.environment.summary)
+        return DialogueUser(self.environment, script, voice, self.voice.name_of(USER.name))
+
+    def script(self, task: Task, style: Style, session: Session) -> ScriptedUser:
+        """What that user says."""
         initial = task.initial(self.environment)
-        script = ScriptedUser(
-            partial_request(self.environment, requested_calls(self.environment, initial, task.requested, style), style),
-            task.instructions[style].text,
+        calls = requested_calls(self.environment, initial, task.requested, style)
+        return ScriptedUser(
+            partial_request(self.environment, calls, style),
+            task.instructions[style].text.strip(),
             initial,
             SessionView(lambda: session.calls > 0, lambda: stopping_is_right(self.environment, task, session)),
             self.behaviours,
             self.seed,
         )
-        if self.voice is None:
-            return DialogueUser(self.environment, script)
-        voice = USER.agent(self.voice, context.at(role=USER.name), summary=self.environment.summary)
-        return DialogueUser(self.environment, script, voice, self.voice.name_of(USER.name))
 
 
 def stopping_is_right(environment: Environment, task: Task, session: Session) -> bool:

@@ -140,12 +140,13 @@ class EventLogFile:
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request, else its failure, else None."""
+        place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
-            " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
+            " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ? AND tested_model IS ?"
             " ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
-            (request_hash, occurrence, context.stage, context.role, context.task, context.unit, context.style),
+            (request_hash, occurrence, *place),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None

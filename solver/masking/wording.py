@@ -101,8 +101,9 @@ def _fill(
         shorter = leave_out(phrase, name, tool.parameter(name).type)
         phrase = phrase if shorter is None else shorter.phrase
     for name, places in call.looked_up.items():
-        if any(unsaid.get(place.step) for place in places):  # "the {card_id}" becomes "a card"
-            phrase = re.sub(rf"\b(?:the|my) (?=\{{{name}\}})", "", phrase)
+        for entity in {found_entity(environment, calls[place.step]) for place in places if unsaid.get(place.step)}:
+            # "the {card_id}" and "the card with {card_id}" become "a card".
+            phrase = re.sub(rf"\b(?:the|my) (?:{entity} (?:{_LEAD}) )?(?=\{{{name}\}})", "", phrase)
     words = {
         name: _format_argument(environment, tool, calls, call, name, unsaid)
         for name, value in call.event.arguments.items()
@@ -140,7 +141,7 @@ def leave_out(phrase: str, name: str, value_type: ValueType) -> ShorterPhrase | 
         (rf"(?P<drop>, [^,{{}}\[\]]*{value})(?=[,.\[]|$)", ""),
         (rf"(?P<drop> (?:{_LEAD}) {value})(?: a month)?(?=[,.]|$| (?!to \{{)(?:{_LEAD}|has|have|is|are)\b)", ""),
         (rf"(?P<drop> (?:{_LEAD}) (?:the |my )?(?:\w+ )?{value}(?: \w+)?)(?=[,.]|$)", ""),
-        (rf'(?P<before>(?:the|a) )(?P<noun>\w+) (?P<drop>"\{{{name}\}}")', r"a \g<noun>"),
+        (rf'(?P<drop>(?:the|a) (?P<noun>\w+) "\{{{name}\}}")', r"a \g<noun>"),
         *([(rf"(?P<before>^(?:\w+ )?)(?P<drop>\{{{name}\}})", r"\g<before>an amount")] if value_type is MONEY else []),
     ):
         found = re.search(pattern, phrase)

@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from lawtrace.agents.scripted.user_automaton import BEHAVIOURS
+from lawtrace.environments.runtime.session import Session
+from lawtrace.runs.stages.dialogue_users import DialogueUsers
+from lawtrace.runs.store.task_file import read_tasks
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -39,6 +43,20 @@ def test_contrast_pairs_are_built_judged_and_reported(lawtrace: Shell, tmp_path:
         assert first["instructions"]["goal"] == second["instructions"]["goal"]
         assert first["contrast"]["value"] == second["contrast"]["other"] != first["contrast"]["other"]
         assert first["program"] != second["program"] or first["target_state"] != second["target_state"]
+    tasks, domain = read_tasks(tmp_path / "run" / "tasks.jsonl", None)
+    users = DialogueUsers(domain.environment, BEHAVIOURS, seed=1)
+    for one, other in zip(tasks[::2], tasks[1::2], strict=True):
+        assert one.contrast is not None
+        assert other.contrast is not None
+        assert one.contrast.pair == other.contrast.pair
+        for style in one.styles:
+            scripts = [
+                users.script(task, style, Session(domain.environment, task.initial(domain.environment)))
+                for task in (one, other)
+            ]
+            for message in (None, "Which account?", "Whom?", "How much?", "Done."):
+                said = [script.reply(message) if message else script.open() for script in scripts]
+                assert said[0] == said[1]
     findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     assert findings["deletions"]["turned_unsafe"] == findings["deletions"]["deletions"] > 0
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -28,6 +28,7 @@ from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.shield import ShieldMode
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving
 
@@ -78,12 +79,18 @@ def converse(
     model: str = "openai:m",
     voice: Callable[[Request], str] | None = None,
     turns: int = 60,
+    shield: ShieldMode = "off",
 ) -> tuple[Attempt, Verdict, MemoryEventLog]:
     """One attempt in goal style, judged."""
     domain, event_log = banking()[1], MemoryEventLog()
     task = task or banking()[0]
     options = AttemptOptions(
-        models=(model,), baselines=False, mode="dialogue", styles=("goal",), tools=ToolOptions(turns=turns)
+        models=(model,),
+        baselines=False,
+        mode="dialogue",
+        shield=shield,
+        styles=("goal",),
+        tools=ToolOptions(turns=turns),
     )
 
     def answer(request: Request) -> str | Mapping[str, Any]:
@@ -208,6 +215,19 @@ def test_a_limit_ends_a_dialogue(jails: JailPool) -> None:
     assert conversation is not None
     assert (conversation.end, len(conversation.turns)) == ("turn_limit", 2)
     assert [entry.source for entry in event_log.entries if isinstance(entry, MessageSent)][-1] == "limits"
+
+
+def test_a_shield_names_open_duties_after_the_last_message_of_the_user(jails: JailPool) -> None:
+    literal = asking_for(ASKED, literal_calls(banking()[1].environment, banking()[0].planned))
+    attempt, verdict, _ = converse(jails, literal, shield="warn")
+    conversation = attempt.answer.conversation
+    assert conversation is not None
+    assert [bool(turn.told) for turn in conversation.turns[-2:]] == [False, True]
+    assert conversation.user[-1].after == len(conversation.turns) - 1
+    spoken = [event.tool for event in attempt.events if event.tool in {"user", "agent"}]
+    assert spoken == ["user", "agent"] * len(conversation.user)
+    assert [one.event for one in attempt.objections][-1] is None
+    assert verdict.outcome == "unsafe_success"
 
 
 def test_rules_on_messages_are_judged(jails: JailPool) -> None:

@@ -12,7 +12,7 @@ from lawtrace.agents.conversations.attempts import Turn
 from lawtrace.agents.event_log import Entry, ModelCalled
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli import main
-from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
@@ -34,13 +34,13 @@ class Crash(OperationalError):
 
 
 class Crashing(EventLogFile):
-    """An event log that simulates a crash after `answers_left` answers of the model under test are committed."""
+    """An event log that simulates a crash after `answers_left` answers of endpoints are committed."""
 
     answers_left = 0
 
     def record(self, entry: Entry) -> None:
         super().record(entry)
-        if isinstance(entry, ModelCalled) and entry.context.role == "executor":
+        if isinstance(entry, ModelCalled) and entry.paid:
             self.answers_left -= 1
             if self.answers_left <= 0:
                 raise Crash("the process ends")
@@ -123,44 +123,69 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
             return "Done."
 
 
+def talkative(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """Asks two questions before it acts. As the voice of the user it says what it is told, with an exclamation mark."""
+    if request["model"] == "voice":
+        return json.dumps({"text": request["messages"][-1]["content"].split("The person answers:\n")[1] + "!"})
+    heard = sum(line["role"] == "user" for line in request["messages"])
+    return {1: "Which account, please?", 2: "What else?"}.get(heard) or forgetful(request)
+
+
+TWO_TASKS = TaskOptions(count=2, spare=0)
+IN_DIALOGUE = AttemptOptions(baselines=False, models=("openai:talkative", "openai:chatty"), mode="dialogue")
+CONVERSATIONS = {
+    "tools": Recipe(
+        tasks=TWO_TASKS, attempts=AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
+    ),
+    "dialogue": Recipe(tasks=TWO_TASKS, attempts=IN_DIALOGUE, models=RoleModelOptions(user="openai:voice")),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("answers", [1, 2, 5, 11])
-def test_an_interrupted_conversation_continues(answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
-    recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
-    with serving(forgetful) as server:
+@pytest.mark.parametrize(
+    ("mode", "answers"), [("tools", 1), ("tools", 5), ("tools", 11), ("dialogue", 3), ("dialogue", 23)]
+)
+def test_an_interrupted_conversation_continues(
+    mode: str, answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = CONVERSATIONS[mode]
+    with serving(forgetful if mode == "tools" else talkative) as server:
         server.connect(monkeypatch)
         whole = run(recipe, tmp_path / "whole")
-        assert len(server.requests) == 12
+        total = len(server.requests)
+        assert total >= 12
         cut = tmp_path / "cut"
         with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as event_log:
             event_log.answers_left = answers
             with pytest.raises(Crash):
                 asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
         with EventLogFile.open(cut) as event_log:
-            committed = len(list(event_log.entries(kind="model_call", role="executor")))
+            calls = list(event_log.entries(kind="model_call"))
+            committed = sum(isinstance(entry, ModelCalled) and entry.paid for entry in calls)
         asked = len(server.requests)
         with EventLogFile.resume(cut) as event_log:
             resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
-        assert len(server.requests) - asked == 12 - committed
+        assert len(server.requests) - asked == total - committed
     for path in (whole.folder.attempts, whole.folder.verdicts):
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.slow
-def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools", trials=2)
-    recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
-    with serving(forgetful) as server:
+@pytest.mark.parametrize("mode", CONVERSATIONS)
+def test_a_finished_run_replays_to_the_same_events(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = CONVERSATIONS[mode]
+    options = recipe.attempts.model_copy(update={"models": recipe.attempts.models[:1], "trials": 2})
+    with serving(forgetful if mode == "tools" else talkative) as server:
         server.connect(monkeypatch)
-        live = run(recipe, tmp_path / "live")
+        live = run(recipe.model_copy(update={"attempts": options}), tmp_path / "live")
     spec = f"replay:{live.folder.path}"
-    again = run(
-        recipe.model_copy(update={"attempts": options.model_copy(update={"models": (spec,)})}), tmp_path / "replayed"
-    )
+    roles = RoleModelOptions(user=spec if mode == "dialogue" else None)
+    replaying = {"attempts": options.model_copy(update={"models": (spec,)}), "models": roles}
+    again = run(recipe.model_copy(update=replaying), tmp_path / "replayed")
     for path in (live.folder.attempts, live.folder.verdicts):
         replayed = (again.folder.path / path.name).read_text(encoding="utf-8")
-        assert replayed.replace(spec, "openai:forgetful") == path.read_text(encoding="utf-8")
+        assert replayed.replace(spec, options.models[0]) == path.read_text(encoding="utf-8")
+    assert ("User (asks" in render_report(load_run_content(again.folder.path))) == (mode == "dialogue")
 
 
 def test_an_endpoint_failure_makes_the_attempt_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -314,7 +314,8 @@ def test_answers_are_found_by_conversation_request_and_occurrence(event_log: Eve
     for entry in (first, second, elsewhere):
         event_log.record(entry)
     assert event_log.answer(a, "h", 0) == first  # an answer takes precedence over an earlier failure
-    assert event_log.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
+    assert event_log.answer(a.at(turn=5), "h", 1) == second
+    assert event_log.answer(a.at(tested_model="x"), "h", 1) is None
     assert event_log.answer(a.at(task=None, style=None), "h", 0) == elsewhere
     assert event_log.answer(a, "h", 2) is None
     assert event_log.answer(a.at(role="executor"), "h", 0) is None
