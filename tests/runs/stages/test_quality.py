@@ -24,7 +24,7 @@ from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
 from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.masking.instructions import STYLES, Style
+from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
 from lawtrace.solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
@@ -198,3 +198,29 @@ async def test_findings_on_the_published_tasks(
         if finding.check == "leak-free" and finding.detail.startswith("text:")
     }
     assert telling <= in_the_text
+
+
+def by_hand(task: Task, style: Style, text: str) -> Task:
+    instruction = Instruction(style=style, text=text, variables={}, written="by hand")
+    return task.model_copy(update={"instructions": {**task.instructions, style: instruction}})
+
+
+async def failed_by_hand(task: Task, jail: Jail, change: Callable[[str], str]) -> set[Check]:
+    (row,) = await gate([by_hand(task, "workflow", change(task.instructions["workflow"].text))], jail)
+    return {check for check in CHECKS if row.answer(check) != "passed"}
+
+
+async def test_code_decides_about_texts_written_by_hand(tasks: list[Task], jail: Jail) -> None:
+    task = tasks[0]
+    assert await failed_by_hand(task, jail, str) == set()
+    assert await failed_by_hand(task, jail, without_payments) == {"complete", "solvable"}
+    assert await failed_by_hand(task, jail, lambda text: text + " Or 999.00.") == {"unambiguous"}
+    assert await failed_by_hand(task, jail, lambda text: text + " Mind the audit.") == {"leak-free"}
+    assert await failed_by_hand(task, jail, lambda text: text + " Use PayBill.") == {"leak-free"}
+
+
+async def test_texts_written_by_hand_differ_in_more_than_values(tasks: list[Task], jail: Jail) -> None:
+    text = tasks[0].instructions["workflow"].text
+    sides = [by_hand(task, "workflow", text) for task in (tasks[0], tasks[0].model_copy(update={"id": "other"}))]
+    _, row = await gate(sides, jail)
+    assert f"the instruction equals that of {tasks[0].id} but for its values" in [one.detail for one in row.findings]
