@@ -1,7 +1,8 @@
 """The conversation that writes an instruction (P 3.4): generator, wording check, independent reader, reading check,
 evaluator.
 
-The checks by code come first: a draft that they reject never reaches the evaluator.
+The checks by code come first: a draft that they reject never reaches the evaluator. A model writes freely, so its
+drafts are checked like texts written by hand.
 """
 
 import json
@@ -25,11 +26,14 @@ from lawtrace.agents.roles.instruction_roles import (
     RequestReading,
     hidden_tools_json,
     instruction_plan,
+    manner_of,
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Instruction, Style, check_reader_calls, check_wording
+from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.wording import instruction_variables
+from lawtrace.solver.masking.written_texts import check_text
 from lawtrace.solver.traces import Trace, literal_calls
 
 Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text"]
@@ -63,16 +67,22 @@ async def write_instruction(
     """
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
-    variables = instruction_variables(calls, numbers)
+    free = role_models.name_of("instruction_generator") != "offline"
+    request = AskedRequest(environment, (trace.initial,), calls)
     plan = instruction_plan(environment, calls, numbers, style)
     context = context.at(style=style)
 
-    def instruction_of(text: str) -> Instruction:
-        return Instruction(style=style, text=text, variables=variables)
+    def instruction_of(draft: Draft) -> Instruction:
+        if free:
+            return Instruction(style=style, text=draft.text, variables={}, written="by a model", says=draft.noted)
+        return Instruction(style=style, text=draft.text, variables=instruction_variables(calls, numbers))
 
     def wording(content: BaseModel | str) -> Objections:
-        text = content.text if isinstance(content, Draft) else ""
-        return Objections(objections=tuple(check_wording(environment, trace, instruction_of(text))))
+        draft = content if isinstance(content, Draft) else Draft(text="")
+        if free:
+            findings = check_text(request, style, draft.text, draft.noted).findings
+            return Objections(objections=tuple(finding.detail for finding in findings))
+        return Objections(objections=tuple(check_wording(environment, trace, instruction_of(draft))))
 
     offline = role_models.name_of("independent_reader") == "offline"
 
@@ -86,7 +96,14 @@ async def write_instruction(
     plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)
     messages = await run_conversation(
         [
-            INSTRUCTION_GENERATOR.agent(role_models, context, style=style, plan=plan_json, summary=environment.summary),
+            INSTRUCTION_GENERATOR.agent(
+                role_models,
+                context,
+                style=style,
+                manner=manner_of(context.task, style),
+                plan=plan_json,
+                summary=environment.summary,
+            ),
             CodeCheck("wording_check", Objections, wording),
             INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
             CodeCheck("reading_check", Objections, reading),
@@ -102,7 +119,7 @@ async def write_instruction(
     )
     drafts = [content for _, content in messages if isinstance(content, Draft)]
     ending = _ending(messages, evaluator=evaluator)
-    accepted = instruction_of(drafts[-1].text) if ending == "accepted" else None
+    accepted = instruction_of(drafts[-1]) if ending == "accepted" else None
     return InstructionResult(accepted, len(drafts), ending)
 
 

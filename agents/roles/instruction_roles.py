@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from random import Random
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,12 +14,28 @@ from lawtrace.solver.masking.wording import describe_outcome, describe_step
 from lawtrace.solver.traces import PlannedCall
 
 
+class Saying(BaseModel):
+    """A note of the writer: the words of the text that say the value of an argument (``Tool.parameter``)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    argument: str
+    words: str
+
+
 class Draft(BaseModel):
-    """A draft of the request."""
+    """A draft of the request, with notes on the words that say a value which it does not state literally."""
 
     model_config = ConfigDict(frozen=True)
 
     text: str
+    says: tuple[Saying, ...] = ()
+
+    @property
+    def noted(self) -> dict[str, tuple[str, ...]]:
+        """The words by argument."""
+        named = dict.fromkeys(saying.argument for saying in self.says)
+        return {name: tuple(saying.words for saying in self.says if saying.argument == name) for name in named}
 
 
 class RequestReading(BaseModel):
@@ -31,17 +48,18 @@ class RequestReading(BaseModel):
 
 
 class MaskingReview(BaseModel):
-    """The evaluator's judgement on the two criteria."""
+    """The evaluator's judgement on the criteria."""
 
     model_config = ConfigDict(frozen=True)
 
     unambiguous: bool
     masked: bool
+    natural: bool = True
     objections: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> bool:
-        return self.unambiguous and self.masked
+        return self.unambiguous and self.masked and self.natural
 
 
 def instruction_plan(
@@ -62,6 +80,22 @@ def instruction_plan(
         said: dict[str, Json] = {name: call.event.arguments[name] for name in call.said}
         plan.append({"tool": call.event.tool, "arguments": said, "in_words": words})
     return plan
+
+
+MANNERS = (
+    "short and plain, like a text message",
+    "friendly and a little chatty",
+    "polite and formal, like a letter",
+    "spoken, as on the phone",
+    "in a hurry, but clear",
+    "relaxed, between people who know each other",
+    "careful, from a person who explains the occasion in a clause",
+)
+
+
+def manner_of(task: str | None, style: Style) -> str:
+    """How the request of a task sounds: another manner from task to task."""
+    return Random(f"{task}/{style}").choice(MANNERS)
 
 
 def hidden_tools_json(environment: Environment) -> str:

@@ -18,9 +18,9 @@ instruction use the trace that the request was made from. For a denied session, 
 variant. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
-model as independent reader decides it. Code decides *unambiguous* for a text written by hand, which a model reads as
-well (`lawtrace.solver.masking.written_texts`). An imported task does not record which values come from the user, so
-*complete* is undecided.
+model as independent reader decides it. Code decides *unambiguous* for a text that a person or a model wrote freely, and
+a model as reader reads it as well (`lawtrace.solver.masking.written_texts`). An imported task does not record which
+values come from the user, so *complete* is undecided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -203,7 +203,7 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
 def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     calls = literal_calls(environment, one.trace.calls)
     for style in one.task.styles:
-        if one.task.instructions[style].by_hand:
+        if one.task.instructions[style].is_free:
             yield from _written_findings(environment, one, style)
             continue
         if not one.task.calls and one.task.variant == "authorized":
@@ -232,7 +232,7 @@ _WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
 
 
 def _check_written(environment: Environment, one: _ExaminedTask, style: Style) -> CheckedText:
-    """The results for a text that a person wrote."""
+    """The results for a text that was written freely."""
     instruction = one.task.instructions[style]
     return check_text(_request(environment, one), style, instruction.text, instruction.says)
 
@@ -277,7 +277,7 @@ async def _read(
             environment, task.instructions[style], role_models=role_models, context=context, event_log=event_log
         )
         for style in task.styles
-        if not (offline and task.instructions[style].by_hand)
+        if not (offline and task.instructions[style].is_free)
     }
 
 
@@ -319,7 +319,7 @@ def _duplicates(environment: Environment, examined: Sequence[_ExaminedTask]) -> 
         request = request_id(task)
         for style in task.styles:
             text, values = task.instructions[style].text, ""
-            if task.instructions[style].by_hand:
+            if task.instructions[style].is_free:
                 text, values = _check_written(environment, one, style).outline, " but for its values"
             if (twin := by_text.setdefault((task.variant, style, text), request)) != request:
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))

@@ -20,12 +20,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
-from lawtrace.solver.masking.instructions import Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction, Says, Style
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.sayings import says
 from lawtrace.solver.masking.wording import format_value
@@ -33,8 +32,6 @@ from lawtrace.solver.traces import PlannedCall
 
 ENDING = ".texts.toml"
 WIDTH = 120
-
-_WORDINGS = Annotated[tuple[str, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 
 class WrittenPair(BaseModel):
@@ -45,7 +42,7 @@ class WrittenPair(BaseModel):
     asked: str
     goal: str
     workflow: str
-    says: Mapping[str, _WORDINGS] = {}
+    says: Says = {}
 
     def text(self, style: Style) -> str:
         """The text of a style, with its paragraphs and lists each on a line."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.session import Session
@@ -27,13 +27,19 @@ Style = Literal["goal", "workflow"]
 STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
+Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+"""Words that say the same; one of them may stand alone."""
+Says = Mapping[str, Wordings]
+"""``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of a text that say its value."""
+
+
 class Instruction(BaseModel):
     """A user's request in one style.
 
     Attributes:
-        variables: the values that the text mentions; none where it is written by hand.
-        written: by whom. Left out of files unless it is ``by hand``.
-        says: in a text written by hand, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
+        variables: the values that the text mentions; none in a text that is written freely.
+        written: how. Left out of files if it is made from the phrases of the declaration.
+        says: in a text written freely, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,17 +47,18 @@ class Instruction(BaseModel):
     style: Style
     text: str
     variables: dict[str, Json]
-    written: Literal["by a role", "by hand"] = "by a role"
-    says: dict[str, tuple[str, ...]] = {}
+    written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
+    says: Says = {}
 
     @property
-    def by_hand(self) -> bool:
-        return self.written == "by hand"
+    def is_free(self) -> bool:
+        """Whether a model or a person chose the words."""
+        return self.written != "from phrases"
 
     @model_serializer(mode="wrap")
     def _omit_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
         fields = serialize(self)
-        return {name: value for name, value in fields.items() if name not in {"written", "says"} or self.by_hand}
+        return {name: value for name, value in fields.items() if name not in {"written", "says"} or self.is_free}
 
 
 class ReaderReference(BaseModel):

@@ -1,4 +1,5 @@
-"""Checks by code of a text that a person wrote: complete, unambiguous, free of leaks, natural, unlike the others.
+"""Checks by code of a text that a person or a model wrote freely: complete, unambiguous, free of leaks, natural, and
+unlike the others.
 
 A value counts as said if the text has it in a usual spelling (`sayings`), or if the writer notes which words say it. A
 name of a row is good if the look-up finds exactly that row by it, on every side of a contrast pair.
@@ -14,7 +15,7 @@ from typing import Literal
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import DATE, TEXT, Choice
-from lawtrace.solver.masking.instructions import Style, find_leaks
+from lawtrace.solver.masking.instructions import Says, Style, find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (
     Span,
@@ -28,9 +29,6 @@ from lawtrace.solver.masking.sayings import (
 from lawtrace.solver.masking.wording import format_value
 
 TextCheck = Literal["complete", "unambiguous", "leak-free", "natural", "distinct"]
-Says = Mapping[str, Sequence[str]]
-"""``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of the texts that say its
-value."""
 
 OPENING, SAME_OPENING = 4, 3
 """At most three texts of a style begin with the same four words."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.store.text_file import WrittenPair
 from lawtrace.solver.rules import Rule
 from tests.support.pages import LEGAL, PAGES, ROOT, blocks, check_command, commands, links
 
@@ -34,6 +35,10 @@ def test_recipes_and_rules_are_valid(block: str) -> None:
     if isinstance(rules := content.get("rules"), list):
         for rule in cast("list[object]", rules):
             assert Rule.model_validate(rule).parsed
+    elif "asked =" in block:
+        content.pop("environment")
+        for entry in content.values():
+            WrittenPair.model_validate(entry)
     else:
         Recipe.model_validate(content)
 

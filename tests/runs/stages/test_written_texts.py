@@ -112,9 +112,7 @@ def test_two_entries_with_the_same_words_are_a_finding(tmp_path: Path) -> None:
     both = both.replace("Stop the money for the flat, please: the rent for Alder Court.", "#").replace(
         'goal = "#"', f"goal = '''{both[slice(*start)]}'''"
     )
-    same = [
-        detail for entry, style, detail in found(tmp_path, both, {"pay": PAYMENT, "other": PAYMENT}) if style == "goal"
-    ]
+    same = [detail for _, style, detail in found(tmp_path, both, {"pay": PAYMENT, "other": PAYMENT}) if style == "goal"]
     assert same == ["distinct: the text equals that of pay/goal but for its values; write another one"]
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from lawtrace.environments.spec.state import State
-from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.masking.instructions import Says, Style
 from lawtrace.solver.masking.requests import AskedRequest
-from lawtrace.solver.masking.written_texts import Says, TextCheck, check_text, find_alike, find_stock_openings
+from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings
 from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT
 
 GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
@@ -40,7 +40,7 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
         "workflow",
         "1. Find what Kestrel Heart Center wants for Marcus Ferrante.\n2. Pull up the X-ray report that goes with it.\n"
         "3. Send it out to them.",
-        {"FindRecord.kind": ["X-ray report"]},
+        {"FindRecord.kind": ("X-ray report",)},
     ),
     (NEWS, "goal", "Silas Ferrante is on the phone about Marcus Ferrante. Can you tell him how things are going?", {}),
     (NEWS, "workflow", "Look up the call from Silas Ferrante for Marcus Ferrante, then give him the news.", {}),
@@ -48,19 +48,19 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
         CORRECTION,
         "goal",
         "Nele Vos is right about her training plan. Correct it: it is three sessions a week.",
-        {"FindCase.matter": ["correct it"]},
+        {"FindCase.matter": ("correct it",)},
     ),
     (
         CORRECTION,
         "workflow",
         "Bring up the case where Nele Vos wants her training plan put right. Next, change it to three sessions a week.",
-        {"1.FindCase.matter": ["put right"]},
+        {"1.FindCase.matter": ("put right",)},
     ),
     (
         PASSING_ON,
         "goal",
         "Nordlys Insurance should get Lena Brandt's accident report from us. It's the case about passing it on.",
-        {"FindCase.matter": ["passing it on"]},
+        {"FindCase.matter": ("passing it on",)},
     ),
     (
         PASSING_ON,
@@ -102,7 +102,7 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
         CANCELLATION,
         "goal",
         "I don't want the flat paid for again.",
-        {"FindOrder.description": ["the flat"]},
+        {"FindOrder.description": ("the flat",)},
         "complete",
         "FindOrder does not find the order by 'the flat'",
     ),
