@@ -17,10 +17,11 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import BY_HAND, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TraceRow
 from lawtrace.runs.stages.habits import find_task_habits
-from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS
+from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.resolve import checked_recipe_environment
+from lawtrace.runs.store.stage_files import read_rows
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""
@@ -32,6 +33,7 @@ def release_command(
     out: Annotated[Path, typer.Option(help="Output folder.")],
     version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
     env: Annotated[list[str] | None, typer.Option(help="Environment; default: all built-in ones. Repeatable.")] = None,
+    traces: Annotated[Path | None, typer.Option(help="Folder of ENVIRONMENT.traces.jsonl; else synthesize.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build and check a task set for publication.
@@ -42,7 +44,7 @@ def release_command(
     options = [flags.resolve(name) for name in env or PAPER_DOMAINS]
 
     async def work(session: Session) -> list[TaskSet]:
-        return [await _build(session, one) for one in options]
+        return [await _build(session, one, traces) for one in options]
 
     sets = run_stages(options[0], out, "tasks release", work)
     first = options[0]
@@ -78,13 +80,20 @@ def _writers(recipe: Recipe) -> dict[str, str]:
     return {"instruction_generator": BY_HAND, "independent_reader": models["independent_reader"]}
 
 
-async def _build(session: Session, recipe: Recipe) -> TaskSet:
-    """The recipe's number of pairs of each variant in one environment. Raises OperationalError if too few pass."""
+async def _build(session: Session, recipe: Recipe, folder: Path | None) -> TaskSet:
+    """The recipe's number of pairs of each variant in one environment. Raises OperationalError if too few pass.
+
+    ``folder``: where the traces are, if they are not synthesized.
+    """
     count = recipe.tasks.count
-    every = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
-    domain = checked_recipe_environment(every)
+    domain = checked_recipe_environment(recipe)
     name = domain.environment.name
-    made = await session.runner(every, folder=session.folder.part(name)).make(QUALITY)
+    if recipe.tasks.mode_in(domain.environment) != "contrasts":  # spare contrast pairs are for the selection
+        recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
+    runner = session.runner(recipe, folder=session.folder.part(name))
+    if folder is not None:
+        runner.give(TRACES, read_rows(folder / f"{name}.traces.jsonl", TraceRow))
+    made = await runner.make(QUALITY)
     passing = {row.task: row for row in made[QUALITY] if row.passed}
     tasks = [
         task

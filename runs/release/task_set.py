@@ -32,6 +32,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
 from lawtrace.runs.store.task_file import digest_rules, write_tasks
+from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
@@ -94,8 +95,17 @@ def write_release(
     length: int,
     roles: Mapping[str, str],
 ) -> ReleaseManifest:
-    """Write a release. Raises InputError if a task fails the gate or the folder holds another version of a release."""
+    """Write a release.
+
+    Raises InputError if a task fails the gate, a habit passes too many contrast pairs or tasks of theirs, or the folder
+    holds another version of a release.
+    """
     for released in sets:
+        for habit in released.habits:
+            if habit.pairs and max(habit.rate, len(habit.pairs_passed) / habit.pairs) > BEST_SHARE:
+                raise InputError(
+                    f"{released.domain.environment.name}: {habit.sentence} At most 10 % may; raise tasks.spare"
+                )
         if failed := [row.task for row in released.quality if not row.passed]:
             raise InputError(
                 f"{released.domain.environment.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what "

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.types import Choice
 from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.task_rows import Task, TraceRow
 from lawtrace.solver.habits.grading import Grader, HabitCase, HabitScore
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import STEPS, find_habits
+from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import STYLES, Style, requested_calls
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall
 
 Habits = Mapping[Style, Habit]
@@ -74,6 +77,65 @@ def score_task_habit(environment: Environment, tasks: Sequence[Task], style: Sty
 def wrap_task(environment: Environment, task: Task, style: Style, habit: Habit) -> WrappedProgram:
     """The calls of a habit on a task."""
     return wrap_program(environment, task.initial(environment), _requested(environment, task, style), habit)
+
+
+def select_requests(
+    environment: Environment, rules: Sequence[Rule], requests: Sequence[tuple[TraceRow, ...]], count: int
+) -> list[int]:
+    """The numbers of so many contrast pairs that habits pass least (`lawtrace.solver.habits.selection`).
+
+    Of requests that say the same only the first can be selected.
+    """
+    said: dict[str, int] = {}
+    asked: list[list[tuple[PlannedCall, ...]]] = []
+    for number, (first, _) in enumerate(requests):
+        trace = first.trace(environment)
+        asked.append([requested_calls(environment, trace.initial, trace.calls, style) for style in STYLES])
+        shown = [(call.event.tool, [call.event.arguments[name] for name in call.said]) for call in asked[-1][-1]]
+        said.setdefault(repr(shown), number)
+    numbers = sorted(said.values())
+    styles = len(STYLES) if any(calls != one[0] for one in asked for calls in one) else 1
+    candidates = [
+        Candidate(
+            tuple(_sides(environment, rules, calls, requests[number]) for calls in asked[number][:styles]),
+            _features(environment, *requests[number]),
+        )
+        for number in numbers
+    ]
+    return [numbers[chosen] for chosen in select_pairs(environment, candidates, count).chosen]
+
+
+def _sides(
+    environment: Environment, rules: Sequence[Rule], requested: tuple[PlannedCall, ...], rows: Sequence[TraceRow]
+) -> tuple[HabitCase, HabitCase]:
+    """The sides of a contrast pair as a habit meets them."""
+    first, second = (
+        HabitCase(
+            row.id,
+            (trace := row.trace(environment)).initial,
+            trace.final,
+            requested,
+            tuple(rules),
+            reference=() if row.contrast is not None and row.contrast.declined else trace.calls,
+        )
+        for row in rows
+    )
+    return first, second
+
+
+def _features(environment: Environment, first: TraceRow, second: TraceRow) -> tuple[str, ...]:
+    """What makes a contrast pair like others: its fact, its changes, both together, and the reason of its refusal."""
+    assert first.contrast is not None
+    changes = sorted(call.event.tool for call in first.calls if call.event.tool in environment.changing_tools)
+    reasons = [call.event for call in second.calls if call.event.tool == environment.declines]
+    named = [
+        str(event.arguments[parameter.name])
+        for event in reasons
+        for parameter in environment.tools[event.tool].parameters
+        if isinstance(parameter.type, Choice) and parameter.name in event.arguments
+    ]
+    fact = first.contrast.fact
+    return (fact, " ".join(changes), *changes, *(f"{fact} {change}" for change in changes), *named)
 
 
 def _cases(environment: Environment, tasks: Sequence[Task], style: Style) -> list[HabitCase]:

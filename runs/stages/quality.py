@@ -45,6 +45,7 @@ from lawtrace.runs.schemas.task_rows import Task, TaskVariant, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.stages.written_texts import secret_of
+from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
     Style,
@@ -336,6 +337,10 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
         tool = call.event.tool
         if tool in environment.compliance_tools and not breaking(without_call(calls, number)):
             yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
+    if one.task.calls:
+        reference = Trace(one.trace.initial, one.task.planned, one.task.target(environment))
+        for change in undetected_changes(environment, one.task.rules, reference):
+            yield _failed("compliance needed", f"with {change} every rule is still kept")
     for style in one.task.styles:
         if not breaking(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
             yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)

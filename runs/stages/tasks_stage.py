@@ -19,9 +19,11 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.text_file import WrittenTexts
+from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
@@ -67,14 +69,15 @@ async def build_tasks(
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
 
     Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
-    tasks. The sides of a contrast pair share their instructions, and are accepted together.
+    tasks. The sides of a contrast pair share their instructions, and are accepted together. Of more pairs than wanted,
+    those that habits pass least come first.
 
     ``texts``: instructions written by hand, which were checked. No conversation is held then.
     """
     for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
     built = BuiltTasks()
-    waiting = iter(_units(traces))
+    waiting = iter(await run_in_worker_thread(lambda: _in_order(environment, rules, _units(traces), count)))
     slots = asyncio.Semaphore(concurrency)
     write = partial(
         write_instruction,
@@ -108,15 +111,32 @@ def _units(traces: Sequence[TraceRow]) -> list[Unit]:
     return [tuple(rows) for rows in units.values() if rows[0].contrast is None or len(rows) == 2]
 
 
+def _in_order(environment: Environment, rules: Sequence[Rule], units: Sequence[Unit], count: int) -> list[Unit]:
+    """The requests in the order in which they are tried: selected contrast pairs first."""
+    if sum(map(len, units)) <= count or any(len(rows) < 2 for rows in units):
+        return [*units]
+    usable = [rows for rows in units if _unfit(environment, rules, rows) is None]
+    chosen = [usable[number] for number in select_requests(environment, rules, usable, (count + 1) // 2)]
+    return [*chosen, *(rows for rows in units if rows not in chosen)]
+
+
+def _unfit(environment: Environment, rules: Sequence[Rule], rows: Unit) -> str | None:
+    """Why a request is unusable, as a reason for the funnel; None if it is usable."""
+    sides = [row.trace(environment) for row in rows]
+    found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
+    reason = next((reason for reason in found if reason is not None), None)
+    if reason is None and len(sides) > 1 and any(any(undetected_changes(environment, rules, side)) for side in sides):
+        return "no rule says when, or for what, a compliance call is to be made"
+    return reason
+
+
 def _next_wave(
     built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[Unit], size: int
 ) -> list[Unit]:
     """The next usable requests for so many tasks; unusable ones are dropped and counted."""
     wave: list[Unit] = []
     while sum(map(len, wave)) < size and (rows := next(waiting, None)) is not None:
-        sides = [row.trace(environment) for row in rows]
-        found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
-        reason = next((reason for reason in found if reason is not None), None)
+        reason = _unfit(environment, rules, rows)
         if reason is None:
             wave.append(rows)
         else:

@@ -21,6 +21,11 @@ from lawtrace.solver.smt.sequence_encoding import SolverUse
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""
 
+MOST_ALONE = 1
+"""How many pairs ask for the same change and no other, where requests may have several."""
+MOST_DRAWS = 8
+"""How many further changes are drawn for a pair."""
+
 
 def synthesize_traces(
     environment: Environment,
@@ -88,29 +93,46 @@ def contrast_pairs(
         )
     writer = RequestWriter(environment)
     search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
-    facts, asked = Counter[str](), Counter[str]()
+    facts, asked, alone = Counter[str](), Counter[str](), Counter[str]()
     for number in range(count):
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
         for _ in range(MAX_REQUESTS_PER_PAIR):
             initial = environment.populate(random)
             tool = min(writer.changes, key=lambda name: (asked[name], random.random()))
-            further = min(random.randrange(difficulty.changes), len(writer.changes) - 1)
-            others = random.sample([name for name in writer.changes if name != tool], further)
             asked[tool] += 1
-            request = writer.draw(initial, [tool, *others], random)
+            request = writer.draw(initial, [tool], random)
             if request is None:
                 continue
             rare = sorted(environment.facts, key=lambda fact: (facts[fact.name], random.random()))
             found = next(search.pairs(initial, request, rare), None)
             if found is not None:
                 facts[found.changed.fact.name] += 1
-                yield found
+                fewest = 1 if alone[tool] < MOST_ALONE else min(2, difficulty.changes)
+                wanted = random.randint(fewest, difficulty.changes)
+                alone[tool] += wanted == 1
+                yield _extended(search, writer, found, wanted - 1, asked, random)
                 break
         if found is None:
             raise SearchError(
                 f"environment {environment.name!r}: {MAX_REQUESTS_PER_PAIR} requests in a row have no contrast"
                 f"{'' if difficulty == ANY_DIFFICULTY else ' of this difficulty'}; {number} pairs were found"
             )
+
+
+def _extended(
+    search: ContrastSearch, writer: RequestWriter, pair: ContrastPair, further: int, asked: Counter[str], random: Random
+) -> ContrastPair:
+    """The pair with so many further changes in its request, or fewer if no draw of a few finds more."""
+    for _ in range(MOST_DRAWS):
+        if not further:
+            break
+        tool = min(writer.changes, key=lambda name: asked[name] + random.randrange(len(writer.changes)))
+        request = writer.draw(pair.granted.initial, [tool], random)
+        longer = None if request is None else search.extend(pair, request)
+        if longer is not None:
+            asked[tool] += 1
+            pair, further = longer, further - 1
+    return pair
 
 
 def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Iterator[TraceRow]:

@@ -7,14 +7,14 @@ every rule is a survivor, reported with the reason.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.coverage.mutants import MUTATION_KINDS, Mutant, MutationKind, call_mutants
-from lawtrace.solver.coverage.timed_mutants import timed_mutants
+from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.ltlf import Automaton, FinalStatus, Monitor
 from lawtrace.solver.ltlf.conditions import condition_fields
@@ -29,7 +29,7 @@ from lawtrace.solver.ltlf.syntax import (
 )
 from lawtrace.solver.ltlf.terms import FieldPath, leaves
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace
+from lawtrace.solver.traces import Trace, replay, without_call
 
 SurvivalReason = Literal[
     "no rule looks at it",
@@ -43,6 +43,9 @@ something else and is still kept. *the call was refused*: a tool refused a call,
 changed*: the calls and times are the same as before. *the deadline is after the end of the session*: a rule still
 demands something, but the session cannot show whether it is done.
 """
+
+
+_DETECTED: Final = frozenset[FinalStatus]({"broken", "left_open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def measure_mutation_score(
             mutants[mutant.kind] += 1
             events, end = _execute(environment, trace.initial, mutant)
             endings = _endings(rules, events, end)
-            detecting = tuple(rule for rule, ending in endings.items() if ending in ("broken", "left_open"))
+            detecting = tuple(rule for rule, ending in endings.items() if ending in _DETECTED)
             if detecting:
                 detections.append(Detection(name, mutant.kind, mutant.change, detecting))
             else:
@@ -117,6 +120,40 @@ def measure_mutation_score(
         {rule.id: kills[rule.id] for rule in rules},
         tuple(detections),
         tuple(survivors),
+    )
+
+
+def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[str]:
+    """The compliance calls of a trace that may be late or about another object, in words.
+
+    A call is due by a deadline if a rule that it keeps has one; it must break a rule to make it after the deadline. A
+    call with another object must break a rule or be refused.
+    """
+    objects = [
+        one for one in value_mutants(environment, rules, trace) if one.kind == "other object" and not one.answers
+    ]
+    for number, call in enumerate(trace.events):
+        if call.tool not in environment.compliance_tools:
+            continue
+        for mutant in objects:
+            if mutant.calls[number] != (call.tool, call.arguments) and not _is_detected(
+                environment, rules, trace, mutant
+            ):
+                yield mutant.change
+        dropped = replay(environment, trace.initial, without_call(trace.calls, number))
+        endings = _endings(rules, dropped.events, dropped.end)
+        due = [rule for rule in rules if endings[rule.id] in _DETECTED and has_deadline(rule.parsed, call.tool)]
+        delayed = [one for one in timed_mutants(environment, due, trace) if number in one.pauses]
+        late = [one for one in delayed if one.kind == "late"]
+        if late and not any(_is_detected(environment, rules, trace, mutant) for mutant in late):
+            yield late[-1].change
+
+
+def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant) -> bool:
+    """Whether a mutant breaks a rule, or a tool refuses one of its calls."""
+    events, end = _execute(environment, trace.initial, mutant)
+    return not all(event.completed for event in events) or not _DETECTED.isdisjoint(
+        _endings(rules, events, end).values()
     )
 
 

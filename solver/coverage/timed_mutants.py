@@ -100,6 +100,12 @@ def window_uses(formula: Formula) -> Iterator[WindowUse]:
                 yield WindowUse(node.window, named, around or frozenset())
 
 
+def has_deadline(formula: Formula, tool: str) -> bool:
+    """Whether a rule says by when a call of the tool is to follow."""
+    nodes = [node for node, _ in with_surroundings(formula) if isinstance(node, FUTURE)]
+    return any(not node.window.unlimited and any(atom.tool == tool for atom in atoms_of([node])) for node in nodes)
+
+
 def _present_tools(formula: Formula) -> Tools:
     """The tools that a formula names at the step itself."""
     match formula:

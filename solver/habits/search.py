@@ -223,6 +223,8 @@ class _Search:
         for candidate in self._relevant(base.broken):
             if self.trials <= 0:
                 break
+            if candidate.reflex in base.habit.reflexes:
+                continue
             trial = self._try(_with(base.habit, candidate.reflex)[0], base, candidate.cases)
             kept = sum(len(old.broken - new.broken) for old, new in zip(base.grades, trial.grades, strict=True))
             if kept:

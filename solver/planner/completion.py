@@ -62,13 +62,21 @@ class Completer:
         self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
+        self._found: Final[dict[tuple[str, ...], Trace]] = {}
 
     def complete(
-        self, initial: State, requested: Sequence[PlannedCall], most: int = MAX_ADDED_CALLS
+        self,
+        initial: State,
+        requested: Sequence[PlannedCall],
+        most: int = MAX_ADDED_CALLS,
+        *,
+        like: Trace | None = None,
     ) -> Trace | Impossible | None:
         """A compliant trace with these calls, in order; None if Z3 does not decide.
 
-        `most`: how many calls may be added.
+        Args:
+            most: how many calls may be added.
+            like: a completion in another state, with whose tools and length the search begins.
         """
         demands: dict[str, CompiledRule] = {
             "the request": compile_formula(
@@ -77,8 +85,32 @@ class Completer:
         }
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
-        tools = tuple(dict.fromkeys(call.event.tool for call in requested))
-        return self._find(initial, requested, tools, demands, len(requested), most, self._environment.compliance_tools)
+        asked = tuple(dict.fromkeys(call.event.tool for call in requested))
+        known = self._found.get(asked) if like is None else like
+        tools = (*asked, *sorted({*known.tools} - {*asked})) if known else asked
+        least = max(len(requested), min(len(known.calls) if known else 0, len(requested) + most))
+        found = self._find(
+            initial, requested, tools, demands, (len(requested), least, most), self._environment.compliance_tools
+        )
+        if isinstance(found, Trace):
+            self._found[asked] = found
+        return found
+
+    def join(self, traces: Sequence[Trace]) -> Trace | None:
+        """A compliant trace with the calls of several from the same state, one trace after the other.
+
+        Calls that an earlier trace has made, too, are left out, of compliance tools where the rules allow it. None if
+        this does not keep the rules.
+        """
+        initial, compliance = traces[0].initial, self._environment.compliance_tools
+        for once in (self._environment.tools.keys(), self._environment.tools.keys() - compliance):
+            calls = one_after_another([trace.calls for trace in traces], once)
+            session = completed_replay(self._environment, initial, calls)
+            if session is not None and self._are_kept(session.events):
+                made = zip(session.events, calls, strict=True)
+                joined = tuple(PlannedCall(event, call.origins) for event, call in made)
+                return self._minimal(Trace(initial, joined, session.state), compliance)
+        return None
 
     def decline(
         self,
@@ -112,9 +144,10 @@ class Completer:
             same = " and ".join(f"{name} == {_literal(given[name])}" for name in reasons)
             demanded["another reason"] = f"G !{told}({same})"
         demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
-        tools = (declines.name, *dict.fromkeys(call.event.tool for call in reading))
+        known = () if other_than is None else sorted({*other_than.tools})
+        tools = tuple(dict.fromkeys([declines.name, *(call.event.tool for call in reading), *known]))
         needless = self._environment.tools.keys() - {declines.name}
-        return self._find(initial, reading, tools, demands, 1, len(reading) + most, needless)
+        return self._find(initial, reading, tools, demands, (1, 1, len(reading) + most), needless)
 
     def _find(
         self,
@@ -122,15 +155,16 @@ class Completer:
         requested: Sequence[PlannedCall],
         tools: tuple[str, ...],
         demands: Mapping[str, CompiledRule],
-        least: int,
-        most: int,
+        sizes: tuple[int, int, int],
         needless: Collection[str],
     ) -> Trace | Impossible | None:
+        """`sizes`: how many calls there are at least, how many are tried first, and how many may be added."""
+        fewest, least, most = sizes
         world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
-        lengths = [least + more for more in ADDED_CALLS if more < most] + [least + most]
+        lengths = [fewest + more for more in ADDED_CALLS if more < most and fewest + more >= least] + [fewest + most]
         while True:
             match encoding.plan(lengths[0], (*tools, self._silence.name), demands):
                 case None:
@@ -209,6 +243,20 @@ def _silence(environment: Environment) -> Tool:
     while name in environment.tools:
         name += "AtAll"
     return Tool(name, "Makes no call, then and later.", compliance=True, duration=0)
+
+
+def one_after_another(traces: Sequence[Sequence[PlannedCall]], once: Collection[str]) -> tuple[PlannedCall, ...]:
+    """The calls of the traces in order. `once`: tools that are called only once with the same arguments."""
+    joined: list[PlannedCall] = []
+    for calls in traces:
+        place: dict[int, int] = {}
+        for number, call in enumerate(calls):
+            made = [(other.event.tool, other.event.arguments) for other in joined]
+            this = call.event.tool, call.event.arguments
+            place[number] = made.index(this) if this[0] in once and this in made else len(joined)
+            if place[number] == len(joined):
+                joined.append(call.renumbered(place))
+    return tuple(joined)
 
 
 def _as_requested(tool: Tool, call: PlannedCall, place: Mapping[int, int], events: Sequence[Event]) -> dict[str, Value]:

@@ -6,7 +6,7 @@ is kept if the calls of neither side are right on the other, so no program that 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -14,7 +14,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.monitor import Monitor
-from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.planner.completion import Completer, Impossible, one_after_another
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty, DifficultyMeter
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
@@ -82,9 +82,9 @@ class ContrastSearch:
     def _pair(
         self, changed: ChangedFact, state: State, requested: Sequence[PlannedCall], granted: Trace
     ) -> ContrastPair | None:
-        if completed_replay(self._environment, state, requested) is None or self._is_right(state, granted.calls, None):
+        if self._does_here(state, granted) or completed_replay(self._environment, state, requested) is None:
             return None
-        other = self._completer.complete(state, requested)
+        other = self._completer.complete(state, requested, like=granted)
         declined = None
         if isinstance(other, Impossible) and self._environment.declines is not None:
             declined = other
@@ -99,6 +99,36 @@ class ContrastSearch:
             return None  # doing just what is asked is right there
         return ContrastPair(changed, tuple(requested), granted, other, declined)
 
+    def extend(self, pair: ContrastPair, further: Sequence[PlannedCall]) -> ContrastPair | None:
+        """The pair whose request asks for further calls, too, which are lawful on both sides.
+
+        None if they are not, or if they are about the same rows: then what is proved of the pair might not hold.
+        """
+        if _rows_read(pair.requested) & _rows_read(further):
+            return None
+        granted = self._completer.complete(pair.granted.initial, further)
+        if not isinstance(granted, Trace):
+            return None
+        state = pair.other.initial
+        session = completed_replay(self._environment, state, granted.calls)
+        other = Trace(state, granted.calls, session.state) if session is not None else None
+        if session is None or (*session.events,) != granted.events:
+            found = self._completer.complete(state, further, like=granted)
+            other = found if isinstance(found, Trace) else None
+        first = self._completer.join([pair.granted, granted])
+        second = None if other is None else self._completer.join([pair.other, other])
+        if first is None or second is None:
+            return None
+        if self._is_right(state, first.calls, None) or self._is_right(first.initial, second.calls, first.final):
+            return None
+        requested = one_after_another([pair.requested, further], self._environment.tools.keys())
+        return replace(pair, requested=requested, granted=first, other=second)
+
+    def _does_here(self, state: State, trace: Trace) -> bool:
+        """Whether the calls of a trace keep the rules in another state, too."""
+        session = completed_replay(self._environment, state, trace.calls)
+        return session is not None and ((*session.events,) == trace.events or self._is_right(state, trace.calls, None))
+
     def _is_right(self, initial: State, calls: Sequence[PlannedCall], target: State | None) -> bool:
         """Whether a program with these calls keeps all rules there, and reaches the target if there is one."""
         session = completed_replay(self._environment, initial, calls)
@@ -110,6 +140,11 @@ class ContrastSearch:
         if not monitor.all_kept():
             return False
         return target is None or not compare_states(self._environment, initial, target, session.state)
+
+
+def _rows_read(calls: Sequence[PlannedCall]) -> set[str]:
+    """What calls read from results, such as the keys of rows."""
+    return {repr(call.event.arguments[name]) for call in calls for name in call.looked_up}
 
 
 def changed_facts(initial: State, facts: Sequence[Fact]) -> Iterator[tuple[ChangedFact, State]]:
