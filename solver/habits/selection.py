@@ -18,7 +18,7 @@ from lawtrace.solver.habits.search import find_habits
 
 BEST_SHARE: Final = 0.1
 """The share of tasks that the best habit may pass."""
-MOST_ROUNDS: Final = 24
+MOST_ROUNDS: Final = 8
 """How many selections are tried."""
 
 

@@ -22,7 +22,7 @@ from lawtrace.runs.store.task_file import read_task_rows, read_tasks
 from tests.support.shell import Shell, run_command
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"
-RELEASED = sorted((Path(__file__).parents[3] / "docs" / "tasks").glob("[0-9]*/"))
+RELEASED = sorted(path.parent for path in (Path(__file__).parents[3] / "docs" / "tasks").glob("[0-9]*/manifest.json"))
 
 
 RELEASE = ("tasks", "release", "--env", "banking", "--count", 2, "--out", "release")
