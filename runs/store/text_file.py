@@ -16,6 +16,7 @@
 cannot find. Single line breaks inside a paragraph do not count.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -122,10 +123,11 @@ def entry_skeleton(name: str, request: AskedRequest) -> str:
     """An empty entry with comments: the asked calls, the rows, and what must not be revealed."""
     comments = [*_described_calls(request), *_described_secret(request)]
     lines = [_fold(comment) for comment in comments]
+    key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
     return (
         "\n"
         + "\n".join(lines)
-        + f"\n[{name}]\nasked = \"{request.fingerprint}\"\ngoal = '''\n'''\nworkflow = '''\n'''\n"
+        + f"\n[{key}]\nasked = \"{request.fingerprint}\"\ngoal = '''\n'''\nworkflow = '''\n'''\n"
     )
 
 

@@ -84,6 +84,11 @@ def test_a_skeleton_says_what_to_write_and_has_no_text_yet(tmp_path: Path) -> No
     assert found(tmp_path, text) == [(name, None, "complete: no text yet") for name in REQUESTS]
 
 
+def test_a_skeleton_quotes_ids_that_have_other_characters(tmp_path: Path) -> None:
+    requests = {"set-1.0-001": PAYMENT}
+    assert found(tmp_path, skeleton("payments", requests), requests) == [("set-1.0-001", None, "complete: no text yet")]
+
+
 def test_a_stale_entry_is_named_with_its_remedy(tmp_path: Path) -> None:
     other = {"pay": replace(PAYMENT, secret=None), "cancel": CANCELLATION}
     ((entry, style, detail),) = found(tmp_path, TEXTS, other)
