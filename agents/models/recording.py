@@ -92,7 +92,7 @@ class RecordedClient(RequestClient):
     async def respond(self, request: Request) -> CreateResult:
         call = self._place(request)
         known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
-        if isinstance(known, ModelCalled):
+        if isinstance(known, ModelCalled) and known.context.tested_model == call.context.tested_model:
             self.seconds += known.latency_ms / 1000
             return recorded_result(known)
         started = self._clock()

@@ -29,8 +29,8 @@ class ReplaySource(Protocol):
     """The parts of a run's event log that replay needs."""
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        """The answer to a request of the same stage, role, task, unit, style and model under test; else its failure;
-        else None."""
+        """The answer to a request of the same stage, role, task, unit and style, of those the one for the same model
+        under test; else its failure; else None."""
         ...
 
     def models(self, role: str) -> Sequence[RecordedModel]:

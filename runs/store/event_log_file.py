@@ -144,8 +144,8 @@ class EventLogFile:
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
-            " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ? AND tested_model IS ?"
-            " ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
+            " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
+            " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, seq LIMIT 1",
             (request_hash, occurrence, *place),
         )
         found = self.entry(rows[0]) if rows else None

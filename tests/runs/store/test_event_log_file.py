@@ -314,13 +314,15 @@ def test_answers_are_found_by_conversation_request_and_occurrence(event_log: Eve
     for entry in (first, second, elsewhere):
         event_log.record(entry)
     assert event_log.answer(a, "h", 0) == first  # an answer takes precedence over an earlier failure
-    assert event_log.answer(a.at(turn=5), "h", 1) == second
-    assert event_log.answer(a.at(tested_model="x"), "h", 1) is None
+    assert event_log.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
     assert event_log.answer(a.at(task=None, style=None), "h", 0) == elsewhere
     assert event_log.answer(a, "h", 2) is None
+    for_x = call(a.at(tested_model="x"), "for x", occurrence=1)
+    event_log.record(for_x)
+    assert event_log.answer(a.at(tested_model="x"), "h", 1) == for_x
     assert event_log.answer(a.at(role="executor"), "h", 0) is None
     assert [model.model for model in event_log.models(a.role)] == ["openai:a", "openai:b"]
-    assert list(event_log.calls(a.role)) == [first, second, elsewhere]
+    assert list(event_log.calls(a.role)) == [first, second, elsewhere, for_x]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
