@@ -19,7 +19,8 @@ from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.agents.scripted.user_automaton import Behaviour
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import JailPool, Limits
-from lawtrace.runs.recipe import AttemptOptions, ToolOptions
+from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
@@ -279,6 +280,15 @@ def test_words_that_say_something_else_are_not_sent(jails: JailPool, spoken: str
     agent = asking_for(ASKED, banking()[0].planned)
     plain, voiced = converse(jails, agent)[0], converse(jails, agent, voice=deviating)[0]
     assert plain.events == voiced.events
+
+
+def test_the_plan_counts_the_messages_of_a_voiced_user() -> None:
+    options = AttemptOptions(models=("openai:m",), mode="dialogue")
+    recipe = Recipe(tasks=TaskOptions(count=2), attempts=options, models=RoleModelOptions(user="openai:voice"))
+    planned = {line.role: line for line in plan_of(recipe).calls}
+    assert planned["user"].model == "openai:voice"
+    assert 0 < planned["user"].expected < planned["executor"].expected
+    assert planned["user"].most >= planned["executor"].most
 
 
 def test_the_target_state_is_not_given_in_a_dialogue() -> None:
