@@ -18,7 +18,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
-from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
+from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, Value
 from lawtrace.solver.ltlf import Atom, compile_formula, parse
 from lawtrace.solver.ltlf.metric import MetricRule
@@ -109,8 +109,20 @@ class Completer:
             if session is not None and self._are_kept(session.events):
                 made = zip(session.events, calls, strict=True)
                 joined = tuple(PlannedCall(event, call.origins) for event, call in made)
-                return self._minimal(Trace(initial, joined, session.state), compliance)
+                found = self._minimal(Trace(initial, joined, session.state), compliance)
+                return found if found is not None and self._derives(found) else None
         return None
+
+    def _derives(self, trace: Trace) -> bool:
+        """Whether the values that follow from the calls so far are still those."""
+        for number, event in enumerate(trace.events):
+            for parameter in self._environment.tools[event.tool].parameters:
+                source, said = parameter.source, event.arguments.get(parameter.name)
+                if isinstance(source, FromTrace) and said is not None:
+                    derived = source.function(self._environment.tools, trace.events[:number])
+                    if parameter.type.encode(derived) != said:
+                        return False
+        return True
 
     def decline(
         self,

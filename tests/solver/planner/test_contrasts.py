@@ -228,3 +228,41 @@ def test_the_distance_is_from_a_duty_to_the_call_that_demands_it(order: str, dis
     state = initial_state("sturdy")
     calls = tuple(PlannedCall(Event(tools[word], {}, result={}), {}) for word in order.split())
     assert DifficultyMeter(WORLD, rules).distance(Trace(state, calls, state)) == distance
+
+
+def extended(*rules: Rule) -> tuple[ContrastPair, ContrastPair | None, ContrastPair | None]:
+    """A pair about a parcel in a state with another one, and its extensions by the other and by the same parcel."""
+    state = initial_state("sturdy", "sturdy")
+    requests = [request(state, seed) for seed in range(20)]
+    first = next(calls for calls in requests if calls[-1].event.arguments["parcel_id"] == "P-1")
+    second = next(calls for calls in requests if calls[-1].event.arguments["parcel_id"] == "P-2")
+    search = ContrastSearch(WORLD, rules, Completer(WORLD, rules))
+    pair = next(one for one in search.pairs(state, first, (KIND,)) if one.changed.key == "P-1")
+    return pair, search.extend(pair, second), search.extend(pair, first)
+
+
+def test_a_further_change_is_carried_out_on_both_sides() -> None:
+    rules = (DECLARED, *TRULY)
+    pair, longer, same = extended(*rules)
+    assert longer is not None
+    assert (longer.changed, same) == (pair.changed, None)
+    for side in (longer.granted, longer.other):
+        check_trace(WORLD, side, rules, (), len(side.calls))
+        sent = [event.arguments["parcel_id"] for event in side.events if event.tool == "SendParcel"]
+        assert sent == ["P-1", "P-2"]
+
+
+def test_where_one_change_is_declined_the_others_are_carried_out() -> None:
+    pair, longer, _ = extended(*BAN)
+    assert longer is not None
+    assert longer.declined is pair.declined
+    told = [event.arguments["parcel_id"] for event in longer.other.events if event.tool == "DeclineParcel"]
+    sent = [event.arguments["parcel_id"] for event in longer.other.events if event.tool == "SendParcel"]
+    assert (told, sent) == (["P-1"], ["P-2"])
+    asked = [call.event.arguments["parcel_id"] for call in longer.requested if call.event.tool == "SendParcel"]
+    assert asked == ["P-1", "P-2"]
+
+
+def test_no_change_is_added_where_a_record_would_no_longer_be_complete() -> None:
+    _, longer, _ = extended(*DUTIES)
+    assert longer is None
