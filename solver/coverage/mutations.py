@@ -28,6 +28,7 @@ from lawtrace.solver.ltlf.syntax import (
     subformulas,
 )
 from lawtrace.solver.ltlf.terms import FieldPath, leaves
+from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call
 
@@ -137,7 +138,7 @@ def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: T
             continue
         for mutant in objects:
             if mutant.calls[number] != (call.tool, call.arguments) and not _is_detected(
-                environment, rules, trace, mutant
+                environment, rules, trace, mutant, call.tool
             ):
                 yield mutant.change
         dropped = replay(environment, trace.initial, without_call(trace.calls, number))
@@ -145,16 +146,18 @@ def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: T
         due = [rule for rule in rules if endings[rule.id] in _DETECTED and has_deadline(rule.parsed, call.tool)]
         delayed = [one for one in timed_mutants(environment, due, trace) if number in one.pauses]
         late = [one for one in delayed if one.kind == "late"]
-        if late and not any(_is_detected(environment, rules, trace, mutant) for mutant in late):
+        if late and not any(_is_detected(environment, rules, trace, mutant, call.tool) for mutant in late):
             yield late[-1].change
 
 
-def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant) -> bool:
-    """Whether a mutant breaks a rule, or a tool refuses one of its calls."""
+def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant, tool: str) -> bool:
+    """Whether a mutant breaks a rule, or a tool refuses one of its calls. Rules that name the tool are tried first."""
     events, end = _execute(environment, trace.initial, mutant)
-    return not all(event.completed for event in events) or not _DETECTED.isdisjoint(
-        _endings(rules, events, end).values()
-    )
+    if not all(event.completed for event in events):
+        return True
+    naming = [rule for rule in rules if tool in tools_named(rule.parsed)]
+    others = [rule for rule in rules if rule not in naming]
+    return any(not _DETECTED.isdisjoint(_endings(some, events, end).values()) for some in (naming, others))
 
 
 def _execute(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:

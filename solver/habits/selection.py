@@ -18,7 +18,7 @@ from lawtrace.solver.habits.search import find_habits
 
 BEST_SHARE: Final = 0.1
 """The share of tasks that the best habit may pass."""
-MOST_ROUNDS: Final = 8
+MOST_ROUNDS: Final = 12
 """How many selections are tried."""
 
 
@@ -68,8 +68,8 @@ def select_pairs(
     search, allowed = _HabitHits(environment, candidates), int(2 * count * share)
     search.extend(range(len(candidates)))
     best: Selection | None = None
-    for _ in range(MOST_ROUNDS):
-        chosen = _drop(candidates, search.hits, count, allowed)
+    for tried in range(MOST_ROUNDS):
+        chosen = _drop(candidates, search.hits, count, max(0, allowed - tried))  # room for habits not yet found
         passed = search.extend(chosen)
         whole = search.whole(chosen)
         on_round()
