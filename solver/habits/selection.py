@@ -69,7 +69,7 @@ def select_pairs(
     search.extend(range(len(candidates)))
     best: Selection | None = None
     for tried in range(MOST_ROUNDS):
-        chosen = _drop(candidates, search.hits, count, max(0, allowed - tried))  # room for habits not yet found
+        chosen = _drop(candidates, search.hits, count, max(0, allowed - tried) // 2)  # room for other habits
         passed = search.extend(chosen)
         whole = search.whole(chosen)
         on_round()
