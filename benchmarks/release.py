@@ -1,6 +1,6 @@
 """Reproducibility of the released task set: made twice under different conditions, compared, checked and read.
 
-    python benchmarks/release.py [--count 40] [--keep FOLDER]
+    python benchmarks/release.py [--env NAME] [--keep FOLDER]
 
 The second time uses another home, working folder, time zone, language and hash seed, and one processor. Prints times,
 whether the bytes are equal and equal to docs/tasks/, the result of `lawtrace tasks check`, and which readers can read
@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any
 from lawtrace.runs.release.task_set import read_manifest
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
+VERSION = "1.0"
 
 
 def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, Any], float]:
@@ -50,14 +52,16 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def examine(folder: Path, scratch: Path, count: int) -> list[str]:
+def examine(folder: Path, scratch: Path, environments: Sequence[str]) -> list[str]:
     """The problems of the release."""
     troubles: list[str] = []
     again, home = scratch / "second", scratch / "home"
     home.mkdir()
+    words = ["--sources", RELEASED / "sources", "--version", VERSION]
+    words += [word for name in environments for word in ("--env", name)]
     for place, elsewhere in ((folder.resolve(), None), (again, home)):
-        made, seconds = lawtrace("tasks", "release", "--count", count, "--out", place, elsewhere=elsewhere)
-        print(f"made in {seconds:.0f} s: {made['tasks']} tasks, {made['pairs']}")
+        made, seconds = lawtrace("tasks", "release", *words, "--out", place, elsewhere=elsewhere)
+        print(f"made in {seconds:.0f} s: {made['tasks']} tasks")
     same = bytes_of(folder) == bytes_of(again)
     print(f"the same bytes twice: {same}; {sum(map(len, bytes_of(folder).values())) / 1e6:.1f} MB")
     troubles += [] if same else ["the bytes differ"]
@@ -70,23 +74,25 @@ def examine(folder: Path, scratch: Path, count: int) -> list[str]:
         print(f"docs/tasks/{released.name} holds other numbers or rules: release a new version")
     checked, seconds = lawtrace("tasks", "check", folder.resolve(), "--out", scratch / "quality.jsonl")
     undecided = sum(answers.get("undecided", 0) for answers in checked["checks"].values())
-    print(f"{checked['passed']} of {checked['tasks']} pairs pass {len(checked['checks'])} checks, ", end="")
+    print(f"{checked['passed']} of {checked['tasks']} tasks pass {len(checked['checks'])} checks, ", end="")
     print(f"{undecided} answers undecided, {len(checked['invalid'])} files changed ({seconds:.0f} s)")
-    whole = checked["passed"] == checked["tasks"] == count * len(read_manifest(folder).environments)
-    troubles += [] if whole and not checked["invalid"] else ["not every pair passes"]
-    return troubles + read_tables(folder, count)
+    whole = (
+        checked["passed"] == checked["tasks"] == sum(one.tasks for one in read_manifest(folder).environments.values())
+    )
+    troubles += [] if whole and not checked["invalid"] else ["not every task passes"]
+    return troubles + read_tables(folder)
 
 
-def read_tables(folder: Path, count: int) -> list[str]:
+def read_tables(folder: Path) -> list[str]:
     troubles: list[str] = []
     parquet: Any = import_module("pyarrow.parquet")
     hugging_face: Any = import_module("datasets") if find_spec("datasets") else None
-    for name in read_manifest(folder).environments:
+    for name, entry in read_manifest(folder).environments.items():
         rows = {"pyarrow": parquet.read_table(folder / f"{name}.parquet").num_rows}
         if hugging_face is not None:
             rows["datasets"] = hugging_face.load_dataset(str(folder), name)["train"].num_rows
         print(f"{name}: " + ", ".join(f"{reader} reads {number} rows" for reader, number in rows.items()))
-        troubles += [f"{name}: {reader} reads {number}" for reader, number in rows.items() if number != 2 * count]
+        troubles += [f"{name}: {reader} reads {number}" for reader, number in rows.items() if number != 2 * entry.tasks]
     if hugging_face is None:
         print("datasets is not installed and was not tried")
     return troubles
@@ -94,11 +100,11 @@ def read_tables(folder: Path, count: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=40, help="pairs in each environment")
+    parser.add_argument("--env", action="append", default=[], help="environment; all if not given; repeatable")
     parser.add_argument("--keep", type=Path, help="keep the release here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        troubles = examine(options.keep or Path(scratch) / "first", Path(scratch), options.count)
+        troubles = examine(options.keep or Path(scratch) / "first", Path(scratch), options.env)
     for trouble in troubles:
         print(f"FAILED: {trouble}")
     sys.exit(1 if troubles else 0)

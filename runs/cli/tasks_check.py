@@ -93,7 +93,7 @@ def _say_result(
         },
         table,
         *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
-        f"{passed} of {len(rows)} pairs pass, {len(problems)} rows or files are invalid.",
+        f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.",
         as_json=as_json,
         out=out,
     )

@@ -1,5 +1,6 @@
 """``lawtrace tasks release``: build and check a task set for publication."""
 
+from collections.abc import Sequence
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.domains.loader import PAPER_DOMAINS
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import best_habits, print_outcome
@@ -15,36 +16,40 @@ from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
-from lawtrace.runs.release.task_set import BY_HAND, TaskSet, check_release_folder, write_release
+from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TraceRow
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.text_file import texts_file
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""
 
 
-@recipe_flags("count", "texts", "seed", "sandbox", env=None)
+@recipe_flags("count", "seed", "sandbox", env=None)
 def release_command(
     flags: RecipeFlags,
     out: Annotated[Path, typer.Option(help="Output folder.")],
     version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
     env: Annotated[list[str] | None, typer.Option(help="Environment; default: all built-in ones. Repeatable.")] = None,
-    traces: Annotated[Path | None, typer.Option(help="Folder of ENVIRONMENT.traces.jsonl; else synthesize.")] = None,
+    sources: Annotated[
+        Path | None, typer.Option(help="Folder with ENV.traces.jsonl and ENV.texts.toml to use, where it has them.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build and check a task set for publication.
 
-    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones.
+    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones. Given traces
+    become tasks as they are.
     """
     check_release_folder(out, version)
-    options = [flags.resolve(name) for name in env or PAPER_DOMAINS]
+    options = [flags.resolve(name) for name in env or BUILT_IN_DOMAINS]
 
     async def work(session: Session) -> list[TaskSet]:
-        return [await _build(session, one, traces) for one in options]
+        return [await _build(session, one, sources) for one in options]
 
     sets = run_stages(options[0], out, "tasks release", work)
     first = options[0]
@@ -55,18 +60,16 @@ def release_command(
         lawtrace=distribution_version("lawtrace"),
         seed=first.seed,
         length=first.tasks.length,
-        roles=_writers(first),
     )
-    total = sum(entry.pairs for entry in manifest.environments.values())
-    pairs = {name: entry.pairs for name, entry in manifest.environments.items()}
+    total = sum(entry.tasks for entry in manifest.environments.values())
     print_outcome(
         {
             "version": version,
-            "tasks": 2 * total,
-            "pairs": pairs,
+            "tasks": {name: entry.tasks for name, entry in manifest.environments.items()},
+            "contrast_pairs": {name: entry.contrast_pairs for name, entry in manifest.environments.items()},
             "habits": {one.domain.environment.name: best_habits(one.habits) for one in sets},
         },
-        f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.",
+        f"{total} tasks, each in two styles, in {len(sets)} environments, version {version}.",
         as_json=as_json,
         out=out,
     )
@@ -77,22 +80,27 @@ def _writers(recipe: Recipe) -> dict[str, str]:
     models = {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
     if recipe.tasks.texts is None:
         return models
-    return {"instruction_generator": BY_HAND, "independent_reader": models["independent_reader"]}
+    return {"instruction_generator": ONE_BY_ONE, "independent_reader": models["independent_reader"]}
 
 
-async def _build(session: Session, recipe: Recipe, folder: Path | None) -> TaskSet:
-    """The recipe's number of pairs of each variant in one environment. Raises OperationalError if too few pass.
+async def _build(session: Session, recipe: Recipe, sources: Path | None) -> TaskSet:
+    """The recipe's number of tasks of each variant in one environment, or all with given traces.
 
-    ``folder``: where the traces are, if they are not synthesized.
+    Raises OperationalError if too few pass.
     """
-    count = recipe.tasks.count
     domain = checked_recipe_environment(recipe)
     name = domain.environment.name
+    traces = () if sources is None else _given_traces(sources / f"{name}.traces.jsonl")
+    if sources is not None and texts_file(sources, name).is_file():
+        recipe = with_values(recipe, {"tasks.texts": texts_file(sources, name)}, "tasks")
+    if traces:
+        recipe = with_values(recipe, {"tasks.count": len(traces)}, "tasks")
+    count = recipe.tasks.count
     if recipe.tasks.mode_in(domain.environment) != "contrasts":  # spare contrast pairs are for the selection
         recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
     runner = session.runner(recipe, folder=session.folder.part(name))
-    if folder is not None:
-        runner.give(TRACES, read_rows(folder / f"{name}.traces.jsonl", TraceRow))
+    if traces:
+        runner.give(TRACES, traces)
     made = await runner.make(QUALITY)
     passing = {row.task: row for row in made[QUALITY] if row.passed}
     tasks = [
@@ -102,7 +110,11 @@ async def _build(session: Session, recipe: Recipe, folder: Path | None) -> TaskS
     ]
     if len(tasks) < count * len(recipe.tasks.variants):
         raise OperationalError(
-            f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} pairs pass the checks; raise tasks.spare"
+            f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} tasks pass the checks; raise tasks.spare"
         )
     habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
-    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits)
+    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits, _writers(recipe))
+
+
+def _given_traces(path: Path) -> Sequence[TraceRow]:
+    return read_rows(path, TraceRow) if path.is_file() else ()

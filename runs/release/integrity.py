@@ -1,6 +1,6 @@
 """Integrity check of a release: every file has its released digest, and the tasks agree with the manifest.
 
-A manifest can be changed too. So it must also list all files of a release, and its numbers of pairs and its rules must
+A manifest can be changed too. So it must also list all files of a release, and its numbers of tasks and its rules must
 be those of the tasks.
 """
 
@@ -63,7 +63,7 @@ def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Proble
     lines = read_usable_rows(path, _Line)
     yield from lines.problems
     written: dict[str | None, tuple[dict[str, Json], ...]] = {}
-    pairs = 0
+    tasks = 0
     for place, line in zip(lines.places, lines.rows, strict=True):
         written |= line.rule_sets
         yield from (
@@ -72,9 +72,9 @@ def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Proble
             if digest_written_rules(rules) != digest
         )
         if line.rule_set is not None:
-            pairs += 1
+            tasks += 1
             names = tuple(rule.get("id") for rule in written.get(line.rule_set, ()))
             if names != entry.rules or line.rule_set != entry.rules_sha256:
                 yield Problem(place, "its rules are not those in the manifest")
-    if pairs != entry.pairs:
-        yield Problem(str(path), f"{pairs} pairs, and the manifest says {entry.pairs}")
+    if tasks != entry.tasks:
+        yield Problem(str(path), f"{tasks} tasks, and the manifest says {entry.tasks}")

@@ -4,8 +4,8 @@ A release is a folder:
 
     README.md               the data card; its front matter describes the files to Hugging Face `datasets`
     manifest.json           its inputs, and the SHA-256 of every other file
-    ENVIRONMENT.jsonl       the pairs as `lawtrace grade` reads them
-    ENVIRONMENT.parquet     one row per task (a pair has two)
+    ENVIRONMENT.jsonl       the tasks as `lawtrace grade` reads them
+    ENVIRONMENT.parquet     one row per task and style
     ENVIRONMENT.rules.parquet   its rules by rule set, the column that both tables have
     ENVIRONMENT.quality.jsonl   the results of the gate
 
@@ -17,9 +17,11 @@ both, `lawtrace.runs.release.integrity` checks the files.
 import importlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from jinja2 import Environment, StrictUndefined
@@ -39,19 +41,53 @@ ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 """The files of one environment."""
 
 
-BY_HAND = "written by hand"
-"""In place of a model: a person wrote the instructions."""
+ONE_BY_ONE = "written one by one"
+"""In place of a model: the instructions were in a file of texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one environment with the results of the gate and the best habit of each style."""
+    """The tasks of one environment with the results of the gate and the best habit of each style.
+
+    ``writers``: the role that wrote or read the instructions -> its model, or `ONE_BY_ONE`.
+    """
 
     domain: Domain
     rules: Sequence[Rule]
     tasks: Sequence[Task]
     quality: Sequence[QualityRow]
     habits: Sequence[HabitRow]
+    writers: Mapping[str, str]
+
+    @property
+    def contrast_pairs(self) -> int:
+        """How many contrast pairs the tasks are the sides of."""
+        return len({task.contrast.pair for task in self.tasks if task.contrast is not None})
+
+    @property
+    def declined(self) -> int:
+        """In how many tasks the lawful outcome is to decline."""
+        return sum(bool(task.declined) for task in self.tasks)
+
+    @property
+    def facts(self) -> Mapping[str, int]:
+        """The facts that the sides of contrast pairs differ in -> their number of pairs, the commonest first."""
+        return dict(Counter(task.contrast.fact for task in self.tasks[::2] if task.contrast is not None).most_common())
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """The kinds of rules -> their number, the commonest first."""
+        return dict(Counter(rule.kind for rule in self.rules if rule.kind is not None).most_common())
+
+    def spread(self, of: Literal["changes", "rules", "calls"]) -> str:
+        """The least, median and greatest number of changes asked for, rules that apply, or calls of the reference."""
+        changing = self.domain.environment.changing_tools
+        numbers = {
+            "changes": [sum(call.event.tool in changing for call in task.requested) for task in self.tasks],
+            "rules": [len(task.applicable) for task in self.tasks],
+            "calls": [len(task.calls) for task in self.tasks],
+        }[of]
+        return f"{min(numbers)}, {round(median(numbers))}, {max(numbers)}"
 
     @property
     def best_habit(self) -> float:
@@ -60,11 +96,16 @@ class TaskSet:
 
 
 class EnvironmentEntry(BaseModel):
-    """The manifest entry of one environment: ``pairs`` tasks in two styles, made under these rules."""
+    """The manifest entry of one environment: tasks in two styles, made under these rules.
+
+    ``writers``: the role that wrote or read the instructions -> its model, or `ONE_BY_ONE`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    pairs: int
+    tasks: int
+    contrast_pairs: int
+    writers: Mapping[str, str]
     regulation: str
     rules: tuple[str, ...]
     rules_sha256: str
@@ -75,12 +116,11 @@ class ReleaseManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal["lawtrace.release/1"] = "lawtrace.release/1"
+    schema_version: Literal["lawtrace.release/2"] = "lawtrace.release/2"
     version: str
     lawtrace: str
     seed: int
     length: int
-    roles: Mapping[str, str]
     environments: Mapping[str, EnvironmentEntry]
     files: Mapping[str, str]
 
@@ -93,7 +133,6 @@ def write_release(
     lawtrace: str,
     seed: int,
     length: int,
-    roles: Mapping[str, str],
 ) -> ReleaseManifest:
     """Write a release.
 
@@ -123,17 +162,19 @@ def write_release(
             files[f"{name}.{ending}"] = file_digest(folder / f"{name}.{ending}")
     entries = {
         released.domain.environment.name: EnvironmentEntry(
-            pairs=len(released.tasks),
+            tasks=len(released.tasks),
+            contrast_pairs=released.contrast_pairs,
+            writers=released.writers,
             regulation=released.domain.regulation.title,
             rules=tuple(rule.id for rule in released.rules),
             rules_sha256=digest_rules(released.rules),
         )
         for released in sets
     }
-    _write_text(folder / "README.md", _card(version, sets, roles, seed))
+    _write_text(folder / "README.md", _card(version, sets, seed))
     files["README.md"] = file_digest(folder / "README.md")
     manifest = ReleaseManifest(
-        version=version, lawtrace=lawtrace, seed=seed, length=length, roles=roles, environments=entries, files=files
+        version=version, lawtrace=lawtrace, seed=seed, length=length, environments=entries, files=files
     )
     _write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
     return manifest
@@ -174,11 +215,14 @@ def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _task_table(released: TaskSet) -> list[dict[str, Any]]:
-    """One row per task. States are JSON text, since their fields depend on the environment."""
+    """One row per task and style. States are JSON text, since their fields depend on the environment."""
     return [
         {
             "id": f"{task.id}/{style}",
-            "pair": task.id,
+            "task": task.id,
+            "contrast_pair": "" if task.contrast is None else task.contrast.pair,
+            "fact": "" if task.contrast is None else task.contrast.fact,
+            "declined": bool(task.declined),
             "environment": task.environment,
             "style": style,
             "instruction": task.instructions[style].text,
@@ -208,15 +252,16 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _card(version: str, sets: Sequence[TaskSet], roles: Mapping[str, str], seed: int) -> str:
+def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
     answers = [row.answer(check) for released in sets for row in released.quality for check in CHECKS]
     template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 (Markdown)
     return template.from_string((Path(__file__).parent / "card.md.jinja").read_text(encoding="utf-8")).render(
         version=version,
         sets=sets,
-        roles=roles,
+        kinds=list(dict.fromkeys(kind for released in sets for kind in released.kinds)),
+        writers={writer for released in sets for writer in released.writers.values()},
+        one_by_one=ONE_BY_ONE,
         seed=seed,
-        by_hand=BY_HAND in roles.values(),
         undecided=answers.count("undecided"),
     )
 

@@ -67,7 +67,7 @@ def test_a_release_is_not_overwritten_by_another_version(lawtrace: Shell, releas
     version = read_manifest(release).version
     code, _, err = lawtrace(*RELEASE[:-1], release, "--version", "9.9")
     assert (code, f"holds version {version}" in err) == (2, True)
-    assert read_manifest(release).environments["banking"].pairs == 2
+    assert read_manifest(release).environments["banking"].tasks == 2
 
 
 @pytest.mark.slow
@@ -88,8 +88,9 @@ def test_the_table_has_every_task_and_its_json_is_readable(release: Path) -> Non
 @pytest.mark.slow
 def test_current_rules_and_code_reproduce_the_newest_release(lawtrace: Shell, tmp_path: Path) -> None:
     out, newest = tmp_path / "release", RELEASED[-1]
-    made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
-    assert made["pairs"] == dict.fromkeys(PAPER_DOMAINS, 1)
+    paper = [word for name in PAPER_DOMAINS for word in ("--env", name)]
+    made = lawtrace.json("tasks", "release", *paper, "--count", 1, "--out", out)
+    assert made["tasks"] == dict.fromkeys(PAPER_DOMAINS, 1)
     checked = lawtrace.json("tasks", "check", out, "--out", tmp_path / "quality.jsonl")
     assert checked["tasks"] == len(PAPER_DOMAINS)
     assert all(answers == {"passed": len(PAPER_DOMAINS)} for answers in checked["checks"].values())
@@ -109,7 +110,7 @@ def test_released_sets_are_complete(folder: Path) -> None:
     assert read_manifest(folder).version == folder.name
     for name, entry in read_manifest(folder).environments.items():
         quality = read_rows(folder / f"{name}.quality.jsonl", QualityRow)
-        assert len(quality) == entry.pairs == 40
+        assert len(quality) == entry.tasks == (2 * entry.contrast_pairs or 40)
         assert all(not row.findings for row in quality)
         assert [row.task for row in quality] == [task.id for task in read_task_rows(folder / f"{name}.jsonl").rows]
 
@@ -128,7 +129,7 @@ def test_manifest_that_contradicts_the_tasks_is_detected(lawtrace: Shell, releas
         return [problem.what for problem in check_release(folder)]
 
     assert problems(manifest) == []
-    assert problems(changed(manifest, pairs=40)) == ["2 pairs, and the manifest says 40"]
+    assert problems(changed(manifest, tasks=40)) == ["2 tasks, and the manifest says 40"]
     assert problems(changed(manifest, rules=("authorize",))) == ["its rules are not those in the manifest"] * 2
     assert problems(changed(manifest, rules_sha256="0" * 64)) == ["its rules are not those in the manifest"] * 2
     assert problems(manifest.model_copy(update={"environments": {}})) == ["names no environment"]
@@ -136,11 +137,11 @@ def test_manifest_that_contradicts_the_tasks_is_detected(lawtrace: Shell, releas
     header, first, _ = (folder / "banking.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "banking.jsonl").write_text(f"{header}\n{first}\n", encoding="utf-8")
     files = {**manifest.files, "banking.jsonl": file_digest(folder / "banking.jsonl")}
-    assert problems(manifest.model_copy(update={"files": files})) == ["1 pairs, and the manifest says 2"]
+    assert problems(manifest.model_copy(update={"files": files})) == ["1 tasks, and the manifest says 2"]
     (folder / "banking.jsonl").unlink()
     code, out, err = lawtrace("tasks", "check", folder)
     assert (code, "banking.jsonl: missing" in err) == (1, True)
-    assert "0 of 0 pairs pass" in out
+    assert "0 of 0 tasks pass" in out
 
 
 @pytest.mark.slow
