@@ -6,7 +6,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Choice
 from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
 from lawtrace.runs.schemas.task_rows import Task, TraceRow
-from lawtrace.solver.habits.grading import Grader, HabitCase, HabitScore
+from lawtrace.solver.habits.grading import HabitCase, HabitScore
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import STEPS, find_habits
 from lawtrace.solver.habits.selection import Candidate, select_pairs
@@ -67,11 +67,6 @@ def _pairs(tasks: Sequence[Task]) -> dict[str, list[str]]:
         if task.contrast is not None:
             sides.setdefault(task.contrast.pair, []).append(task.id)
     return {pair: ids for pair, ids in sides.items() if len(ids) > 1}
-
-
-def score_task_habit(environment: Environment, tasks: Sequence[Task], style: Style, habit: Habit) -> HabitScore:
-    """The tasks with traces that a habit passes in one style."""
-    return Grader(environment).score(_cases(environment, tasks, style), habit)
 
 
 def wrap_task(environment: Environment, task: Task, style: Style, habit: Habit) -> WrappedProgram:

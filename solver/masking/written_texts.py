@@ -162,6 +162,7 @@ class _Check:
         if value is False or (isinstance(value, bool) and self._is_phrased(number, name)):
             return value
         if isinstance(tool.phrases, PhrasesByArgument) and tool.phrases.parameter == name and self._is_worded(number):
+            self._account((), value, str(value))
             return value
         if value_type is TEXT and self._request.is_lookup(number):
             return self._part(number, name, str(value))

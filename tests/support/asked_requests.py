@@ -110,3 +110,10 @@ PASSING_ON = ask(
     fact="records.R-4110.status",
     other="in use",
 )
+PRINTED_COPY = ask(
+    "privacy_desk",
+    ("FindCase", {"name": "Jonas Holm", "data": "course photos", "matter": "access"}),
+    ("IssueCopy", {"case_id": found(0, "cases", "case_id"), "form": "readable"}),
+    fact="cases.K-9318.sender",
+    other="not on file",
+)

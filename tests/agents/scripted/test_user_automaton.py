@@ -26,7 +26,7 @@ from lawtrace.solver.masking.instructions import STYLES, find_leaks, find_missin
 from lawtrace.solver.masking.omissions import PartialRequest, partial_request
 from lawtrace.solver.planner.requests import RequestWriter
 
-RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "0.1"
+RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 RELEASED = ("banking", "smart_home", "telehealth")
 WITH_PAIRS = ("payments", "clinic", "privacy_desk")
 Case = tuple[PartialRequest, str, State]

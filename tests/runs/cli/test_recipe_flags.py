@@ -126,7 +126,7 @@ TAKEN = {
         "sandbox",
     ),
     "tasks check": ("sandbox",),
-    "tasks release": ("count", "texts", "seed", "sandbox"),
+    "tasks release": ("count", "seed", "sandbox"),
     "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),
     "grade": ("rules", "sandbox"),
 }

@@ -33,7 +33,7 @@ from lawtrace.solver.shield import ShieldMode
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving
 
-RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "0.1"
+RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 Request = Mapping[str, Any]
 Agent = Callable[[Sequence[str], Sequence[str]], str | Mapping[str, Any]]
 """The next message of the model under test, given what the user said and what the tools answered."""

@@ -133,7 +133,7 @@ def test_compliant_programs_get_their_coverage(lawtrace: Shell, monkeypatch: pyt
 @pytest.mark.parametrize("model", ["offline", "baseline:literal", "baseline:reference"])
 def test_there_is_no_baseline_without_a_model(lawtrace: Shell, model: str) -> None:
     code, _, err = lawtrace("traces", "coverage", "--length", 5, "--model", model)
-    assert (code, "the model-written baseline needs a model" in " ".join(err.split())) == (2, True)
+    assert (code, "models.trace_writer: this role needs a model" in " ".join(err.split())) == (2, True)
     with pytest.raises(ValueError, match="needs a model"):
         RoleModelOptions(trace_writer=model)
     assert "baseline" not in lawtrace.json("traces", "coverage", "--length", 5, "--count", 2)

@@ -1,4 +1,4 @@
-"""The gate on texts that a person wrote: good ones pass, and each defect is found and named."""
+"""The gate on texts written by hand: good ones pass, and each defect is found and named."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.solver.masking.instructions import Says, Style
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings
-from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT
+from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT, PRINTED_COPY
 
 GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
     (
@@ -283,3 +283,10 @@ def test_the_digest_of_a_request_depends_on_calls_and_fact() -> None:
     assert PAYMENT.fingerprint == replace(PAYMENT, initials=PAYMENT.initials[:1]).fingerprint
     assert replace(PAYMENT, secret=None).fingerprint != PAYMENT.fingerprint
     assert replace(PAYMENT, calls=PAYMENT.calls[:2]).fingerprint != PAYMENT.fingerprint
+
+
+def test_an_option_that_only_the_phrases_word_is_said() -> None:
+    text = "Jonas Holm asks for access to his course photos; make him a printable copy, please."
+    checked = check_text(PRINTED_COPY, "goal", text, {})
+    assert checked.findings == []
+    assert "readable" in checked.said
