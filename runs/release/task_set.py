@@ -66,7 +66,7 @@ class TaskSet:
 
     @property
     def declined(self) -> int:
-        """In how many tasks the lawful outcome is to decline."""
+        """In how many tasks the lawful outcome is to decline a change."""
         return sum(bool(task.declined) for task in self.tasks)
 
     @property
