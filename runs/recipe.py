@@ -178,12 +178,11 @@ class AttemptOptions(RecipePart):
 
     ``baselines``: the baseline policies (`BASELINES`) are run as well.
     ``mode``: each model writes one program, or calls tools turn by turn, without or with a user who answers
-    (docs/acting.md). ``shield``: monitors check
-    each call and warn of, or refuse, a call after which a rule cannot be kept. ``hints``: the documentation says when
-    to call the compliance tools. ``target_state``: the goal prompt contains the target state, as the published one
-    does. These three give help that users do not give, and are off. ``regulation``: how much of the regulation the
-    prompt contains: the provisions of the rules that apply to the task or to the other side of its contrast pair, the
-    whole text, or the name.
+    (docs/acting.md). ``shield``: monitors check each call and warn of, or refuse, a call after which a rule cannot be
+    kept. ``hints``: the documentation says when to call the compliance tools. ``target_state``: the goal prompt
+    contains the target state, as the published one does. These three give help that users do not give, and are off.
+    ``regulation``: how much of the regulation the prompt contains: the provisions of the rules that apply to the task
+    or to the other side of its contrast pair, the whole text, or the name.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES

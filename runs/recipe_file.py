@@ -4,7 +4,6 @@ The texts of the user's prompt files are loaded too, so that a run can be repeat
 """
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.events import Json
+from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -67,12 +67,7 @@ def _read_prompt_file(place: str, name: Json, folder: Path) -> str:
 
 def read_recipe(path: Path, kind: type[Checked]) -> Checked:
     """The recipe of a kind, without resolving its files. Raises InputError as `load_recipe` does."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
+    raw = read_toml(path)
     return validate_options(kind, raw, str(path))
 
 

@@ -8,7 +8,6 @@
 Introduction, final decision, penalty and annex are parts too, without an element.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.legal.document import Document, Paragraph
+from lawtrace.environments.toml_file import read_toml
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
 DOCUMENT_PARTS: tuple[DocumentPart, ...] = get_args(DocumentPart)
@@ -112,12 +112,7 @@ def paragraphs_by_part(document: Document, ranges: Sequence[PartRange]) -> Itera
 
 def load_parts(path: Path) -> tuple[PartRange, ...]:
     """Read the ranges in a mapping file. Raises InputError naming the file and the place."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
+    raw = read_toml(path)
     try:
         return _MappingFile.model_validate(raw).parts
     except ValidationError as error:

@@ -72,7 +72,8 @@ class TaskSet:
     @property
     def facts(self) -> Mapping[str, int]:
         """The facts that the sides of contrast pairs differ in -> their number of pairs, the commonest first."""
-        return dict(Counter(task.contrast.fact for task in self.tasks[::2] if task.contrast is not None).most_common())
+        by_pair = {task.contrast.pair: task.contrast.fact for task in self.tasks if task.contrast is not None}
+        return dict(Counter(by_pair.values()).most_common())
 
     @property
     def kinds(self) -> Mapping[str, int]:

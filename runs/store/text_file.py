@@ -18,13 +18,13 @@ cannot find. Single line breaks inside a paragraph do not count.
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.environments.toml_file import read_toml
 from lawtrace.solver.masking.instructions import Instruction, Says, Style
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.sayings import says
@@ -73,12 +73,7 @@ class WrittenTexts(BaseModel):
 
 def read_texts(path: Path) -> WrittenTexts:
     """The texts of a file. Raises InputError with the file and the entry."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
+    raw = read_toml(path)
     environment = raw.pop("environment", None)
     if not isinstance(environment, str):
         raise InputError(f'{path}: not a file of texts: it lacks the line environment = "NAME"')
