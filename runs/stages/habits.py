@@ -13,7 +13,7 @@ from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import STYLES, Style, requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall
+from lawtrace.solver.traces import PlannedCall, Trace
 
 Habits = Mapping[Style, Habit]
 """The best habit for each style."""
@@ -105,13 +105,12 @@ def _sides(
 ) -> tuple[HabitCase, HabitCase]:
     """The sides of a contrast pair as a habit meets them."""
     first, second = (
-        HabitCase(
+        _case(
             row.id,
-            (trace := row.trace(environment)).initial,
-            trace.final,
+            row.trace(environment),
             requested,
             tuple(rules),
-            reference=() if row.contrast is not None and row.contrast.declined else trace.calls,
+            declined=row.contrast is not None and bool(row.contrast.declined),
         )
         for row in rows
     )
@@ -134,19 +133,33 @@ def _features(environment: Environment, first: TraceRow, second: TraceRow) -> tu
 
 
 def _cases(environment: Environment, tasks: Sequence[Task], style: Style) -> list[HabitCase]:
+    critical = environment.critical_tools - environment.compliance_tools
     return [
-        HabitCase(
+        _case(
             task.id,
-            task.initial(environment),
-            task.target(environment),
+            Trace(task.initial(environment), task.planned, task.target(environment)),
             _requested(environment, task, style),
             task.rules,
-            frozenset() if task.variant == "authorized" else environment.critical_tools - environment.compliance_tools,
-            () if task.declined else task.planned,
+            declined=task.declined,
+            forbidden=frozenset() if task.variant == "authorized" else critical,
         )
         for task in tasks
         if task.calls and style in task.styles
     ]
+
+
+def _case(
+    id: str,  # noqa: A002
+    trace: Trace,
+    requested: tuple[PlannedCall, ...],
+    rules: tuple[Rule, ...],
+    *,
+    declined: bool,
+    forbidden: frozenset[str] = frozenset(),
+) -> HabitCase:
+    """A reference trace as a habit meets it. `declined`: it does not make the requested calls."""
+    reference = () if declined else trace.calls
+    return HabitCase(id, trace.initial, trace.final, requested, rules, forbidden, reference)
 
 
 def _requested(environment: Environment, task: Task, style: Style) -> tuple[PlannedCall, ...]:
