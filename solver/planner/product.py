@@ -10,7 +10,7 @@ Bisimilar nodes are merged. The exact position of a trace is therefore kept besi
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import Automaton
@@ -93,8 +93,7 @@ class ProductGraph:
         return used
 
 
-@dataclass(frozen=True, slots=True)
-class ProductMove:
+class ProductMove(NamedTuple):
     """A call that is possible in a node, and the node that it leads to."""
 
     tool: str
@@ -151,6 +150,7 @@ class Product:
             for node in class_representatives(self._classes)
         ]
         self._alive: Final = [[self._graph.accepting[node] for node in class_representatives(self._classes)]]
+        self._completable: Final[dict[tuple[int, int], tuple[ProductMove, ...]]] = {}
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance by every automaton."""
@@ -159,9 +159,12 @@ class Product:
             self._alive.append([any(nearer[move.target] for move in moves) for moves in self.moves])
         return self._alive[remaining][node]
 
-    def completable_moves(self, node: int, remaining: int) -> list[ProductMove]:
+    def completable_moves(self, node: int, remaining: int) -> tuple[ProductMove, ...]:
         """The moves after which acceptance is reachable in ``remaining`` calls, this one included."""
-        return [move for move in self.moves[node] if self.can_finish(move.target, remaining - 1)]
+        key = (node, remaining)
+        if key not in self._completable:
+            self._completable[key] = tuple(m for m in self.moves[node] if self.can_finish(m.target, remaining - 1))
+        return self._completable[key]
 
     def feasible_pairs(self, length: int) -> set[tuple[str, str]]:
         """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""

@@ -11,7 +11,8 @@
 A trace counts when the simulator has executed it and the monitors say that every rule is kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from random import Random
 from typing import Final
@@ -77,7 +78,7 @@ class TraceSearch:
         self._in_a_row = 0
         self._met: Final = set[frozenset[str]]()
         """Tools that a conflict was about, in one initial state; the second time all initial states are asked."""
-        self._states: Final = _InitialStates(spec.environment)
+        self._states: Final = _initial_states(spec.environment)
 
     def find(
         self,
@@ -111,7 +112,7 @@ class TraceSearch:
         if not self._solver:
             return None
         if not fitting:
-            rare = (self._walk(product, tools, state, random) for state in self._states.first(RARE_STATES))
+            rare = (self._walk(product, tools, state, random) for state in self._states.each(RARE_STATES))
             fitting = list(islice((walk for walk in rare if walk.can_start), 1))
             if not fitting:
                 return None
@@ -155,7 +156,7 @@ class TraceSearch:
     ) -> Trace | None:
         """A trace from an initial state with other values in the fields that stand in the way."""
         _, tables = self._relevance.of(conflict.obstacles)
-        ranges = InitialRanges(self._states.first(RANGE_STATES), tables)
+        ranges = InitialRanges([*self._states.each(RANGE_STATES)], tables)
         encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use, ranges)
         match encoding.solve(tools, walk.wished):
             case SequenceConflict(length, obstacles):
@@ -169,7 +170,7 @@ class TraceSearch:
         places = encoding.needed_fields(tools)
         here = _values_at(walk.initial, places)
         asked, solved = set[tuple[Value, ...]](), 0
-        for state in self._states.first(RARE_STATES):
+        for state in self._states.each(RARE_STATES):
             values = _values_at(state, places)
             key = tuple(values.values())
             if len(values) < len(places) or values == here or key in asked:
@@ -232,10 +233,17 @@ class _InitialStates:
         self._random = Random(f"{environment.name}/initial states")
         self._drawn: list[State] = []
 
-    def first(self, count: int) -> list[State]:
-        while len(self._drawn) < count:
-            self._drawn.append(self._populate(self._random))
-        return self._drawn[:count]
+    def each(self, count: int) -> Iterator[State]:
+        """The first ones, one after another."""
+        for number in range(count):
+            if number == len(self._drawn):
+                self._drawn.append(self._populate(self._random))
+            yield self._drawn[number]
+
+
+@lru_cache(maxsize=16)
+def _initial_states(environment: Environment) -> _InitialStates:
+    return _InitialStates(environment)
 
 
 def _values_at(state: State, places: list[Place]) -> Mapping[Place, Value]:

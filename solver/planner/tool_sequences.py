@@ -10,9 +10,9 @@ If the beam runs empty, a backtracking search decides.
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
 
 from lawtrace.environments.errors import SearchError
 from lawtrace.solver.planner.conflicts import Conflicts, Positions, ToolSequence
@@ -36,18 +36,17 @@ def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:
     return set(pairwise(tools))
 
 
-@dataclass(frozen=True, slots=True)
-class _Prefix:
-    """A prefix: its node in the product and among the conflicts, the wanted pairs it has, and the earlier sequences it
-    is too close to.
+class _Prefix(NamedTuple):
+    """A prefix: its node in the product and among the conflicts, the wanted pairs it has as a bit each, and the earlier
+    sequences it is too close to.
     """
 
     node: int
     conflicts: Positions
     unmet: UnmetDistances
     tools: ToolSequence = ()
-    pairs: frozenset[ToolPair] = frozenset()
-    chance: float = field(default=0.0, compare=False)
+    pairs: int = 0
+    chance: float = 0.0
 
 
 def draw_tool_sequence(
@@ -74,50 +73,37 @@ def draw_tool_sequence(
         raise SearchError(f"environment {product.environment.name!r}: no compliant trace of {length} calls exists")
     distance_constraint = _DistanceConstraint(earlier, distance, length)
     conflicts = Conflicts() if conflicts is None else conflicts
+    bits = {pair: 1 << number for number, pair in enumerate(sorted(wanted))}
+    exponents = {name: 1 / _sampling_weight(product, name) for name in product.environment.tools}
     prefixes = [_Prefix(0, conflicts.start, distance_constraint.start)]
     for position in range(length):
         remaining = length - position - 1
-        candidates: dict[tuple[int, Positions, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
+        candidates: dict[tuple[int, Positions, str, int, UnmetDistances], _Prefix] = {}
         for prefix in prefixes:
-            for move in product.completable_moves(prefix.node, remaining + 1):
-                follows = conflicts.after(prefix.conflicts, move.tool) if prefix.conflicts else ()
+            last = prefix.tools[-1] if prefix.tools else ""
+            for tool, node in product.completable_moves(prefix.node, remaining + 1):
+                follows = conflicts.after(prefix.conflicts, tool) if prefix.conflicts else ()
                 if follows is None:
                     continue
-                extended = _extended(product, prefix, move, follows, wanted, distance_constraint, position, random)
-                if extended is not None:
-                    key = (extended.node, follows, move.tool, extended.pairs, extended.unmet)
-                    if key not in candidates or candidates[key].chance < extended.chance:
-                        candidates[key] = extended
-        ranked = sorted(candidates.values(), key=lambda prefix: (-len(prefix.pairs), -prefix.chance))
+                unmet = distance_constraint.after(prefix.unmet, position, tool) if prefix.unmet else ()
+                if unmet is None:
+                    continue
+                pairs = prefix.pairs | bits.get((last, tool), 0)
+                chance = random.random() ** exponents[tool]
+                key = (node, follows, tool, pairs, unmet)
+                rival = candidates.get(key)
+                if rival is None or rival.chance < chance:
+                    candidates[key] = _Prefix(node, follows, unmet, (*prefix.tools, tool), pairs, chance)
+        ranked = sorted(candidates.values(), key=lambda prefix: (-prefix.pairs.bit_count(), -prefix.chance))
         prefixes = ranked[: beam if wanted else 1]
         if not prefixes:
             return _backtracking_search(product, length, random, distance_constraint, conflicts)
     return prefixes[0].tools
 
 
-def _extended(
-    product: Product,
-    prefix: _Prefix,
-    move: ProductMove,
-    conflicts: Positions,
-    wanted: AbstractSet[ToolPair],
-    distance_constraint: "_DistanceConstraint",
-    position: int,
-    random: Random,
-) -> _Prefix | None:
-    unmet = distance_constraint.after(prefix.unmet, position, move.tool)
-    if unmet is None:
-        return None
-    pairs = prefix.pairs
-    if prefix.tools and (pair := (prefix.tools[-1], move.tool)) in wanted:
-        pairs |= {pair}
-    chance = random.random() ** (1 / _sampling_weight(product, move))
-    return _Prefix(move.target, conflicts, unmet, (*prefix.tools, move.tool), pairs, chance)
-
-
-def _sampling_weight(product: Product, move: ProductMove) -> float:
+def _sampling_weight(product: Product, tool: str) -> float:
     # Uniform choice prefers look-ups, which are always possible: tools that change something get twice the weight.
-    return 2.0 if move.tool in product.environment.changing_tools else 1.0
+    return 2.0 if tool in product.environment.changing_tools else 1.0
 
 
 class _DistanceConstraint:
@@ -197,6 +183,6 @@ def _backtracking_search(
 
 
 def _shuffled_moves(product: Product, node: int, remaining: int, random: Random) -> list[ProductMove]:
-    moves = product.completable_moves(node, remaining) if remaining else []
+    moves = list(product.completable_moves(node, remaining)) if remaining else []
     random.shuffle(moves)
     return moves
