@@ -5,7 +5,6 @@ Every formula is checked against the tools that it names.
 """
 
 import json
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lawtrace.environments.errors import FormulaError, InputError, describe_validation_error
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.toml_file import read_toml
 from lawtrace.solver.ltlf import (
     Automaton,
     Formula,
@@ -171,10 +171,7 @@ def check_rules(
 
 def read_curated_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a TOML file with one ``[[rules]]`` table each. Raises InputError naming file and rule."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as a TOML file of rules: {error}") from error
+    raw = read_toml(path)
     rules = raw.get("rules")
     if not isinstance(rules, list) or set(raw) != {"rules"}:
         raise InputError(f"{path}: expected nothing but [[rules]] tables")

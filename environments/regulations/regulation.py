@@ -12,7 +12,6 @@ A regulation file restates the text in TOML, provision by provision:
     text = "..."
 """
 
-import tomllib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.environments.toml_file import read_toml
 
 
 class Provision(BaseModel):
@@ -91,15 +91,7 @@ class Regulation(BaseModel):
 def load_regulation(path: Path) -> Regulation:
     """Read a regulation file. Raises InputError naming the file and the place."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: regulation file not found") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
-    try:
-        regulation = Regulation.model_validate(raw)
+        regulation = Regulation.model_validate(read_toml(path))
     except ValidationError as error:
         raise InputError(f"{path}: {describe_validation_error(error)}") from error
     if len(regulation.by_citation) != len(regulation.provisions):

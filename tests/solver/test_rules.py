@@ -65,7 +65,7 @@ def test_errors_of_a_line_are_named(tmp_path: Path, rows: tuple[str, ...], place
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("[[rules]", "cannot be read as a TOML file"),
+        ("[[rules]", "not a TOML file"),
         ("rule = 1", r"expected nothing but \[\[rules\]\] tables"),
         ("rules = 3", r"expected nothing but \[\[rules\]\] tables"),
         ("rules = [3]", "rule 1: "),

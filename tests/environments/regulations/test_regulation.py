@@ -55,7 +55,7 @@ def test_defects_of_a_file_are_named(tmp_path: Path, text: str, place: str) -> N
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"id = '\xe9'")
     for name, words in [
-        ("none.toml", "regulation file not found"),
+        ("none.toml", "cannot be read: No such file"),
         (".", "cannot be read"),
         ("latin.toml", "not a TOML"),
     ]:
