@@ -50,6 +50,15 @@ class Impossible:
     obstacles: tuple[Obstacle, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _TraceSize:
+    """How many calls a trace has at least and at most, and from how many on the search tries."""
+
+    fewest: int
+    first: int
+    most: int
+
+
 class Completer:
     """Completes requests under one rule set."""
 
@@ -62,7 +71,6 @@ class Completer:
         self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
-        self._found: Final[dict[tuple[str, ...], Trace]] = {}
 
     def complete(
         self,
@@ -76,7 +84,7 @@ class Completer:
 
         Args:
             most: how many calls may be added.
-            like: a completion in another state, with whose tools and length the search begins.
+            like: a completion of a similar request, with whose tools and length the search begins.
         """
         demands: dict[str, CompiledRule] = {
             "the request": compile_formula(
@@ -86,15 +94,10 @@ class Completer:
         for number, formula in enumerate(_references(requested)):
             demands[f"reference {number}"] = MetricRule(parse(formula))
         asked = tuple(dict.fromkeys(call.event.tool for call in requested))
-        known = self._found.get(asked) if like is None else like
-        tools = (*asked, *sorted({*known.tools} - {*asked})) if known else asked
-        least = max(len(requested), min(len(known.calls) if known else 0, len(requested) + most))
-        found = self._find(
-            initial, requested, tools, demands, (len(requested), least, most), self._environment.compliance_tools
-        )
-        if isinstance(found, Trace):
-            self._found[asked] = found
-        return found
+        tools = (*asked, *sorted({*like.tools} - {*asked})) if like else asked
+        fewest, largest = len(requested), len(requested) + most
+        size = _TraceSize(fewest, min(max(fewest, len(like.calls)), largest) if like else fewest, largest)
+        return self._find(initial, requested, tools, demands, size, self._environment.compliance_tools)
 
     def join(self, traces: Sequence[Trace]) -> Trace | None:
         """A compliant trace with the calls of several from the same state, one trace after the other.
@@ -159,7 +162,7 @@ class Completer:
         known = () if other_than is None else sorted({*other_than.tools})
         tools = tuple(dict.fromkeys([declines.name, *(call.event.tool for call in reading), *known]))
         needless = self._environment.tools.keys() - {declines.name}
-        return self._find(initial, reading, tools, demands, (1, 1, len(reading) + most), needless)
+        return self._find(initial, reading, tools, demands, _TraceSize(1, 1, 1 + len(reading) + most), needless)
 
     def _find(
         self,
@@ -167,16 +170,15 @@ class Completer:
         requested: Sequence[PlannedCall],
         tools: tuple[str, ...],
         demands: Mapping[str, CompiledRule],
-        sizes: tuple[int, int, int],
+        size: _TraceSize,
         needless: Collection[str],
     ) -> Trace | Impossible | None:
-        """`sizes`: how many calls there are at least, how many are tried first, and how many may be added."""
-        fewest, least, most = sizes
         world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
-        lengths = [fewest + more for more in ADDED_CALLS if more < most and fewest + more >= least] + [fewest + most]
+        shorter = (size.fewest + more for more in ADDED_CALLS)
+        lengths = [*(length for length in shorter if size.first <= length < size.most), size.most]
         while True:
             match encoding.plan(lengths[0], (*tools, self._silence.name), demands):
                 case None:

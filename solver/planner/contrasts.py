@@ -65,10 +65,11 @@ class ContrastSearch:
         self._completer: Final = completer
         self._difficulty: Final = difficulty
         self._meter: Final = DifficultyMeter(environment, rules)
+        self._completed: Final[dict[tuple[str, ...], Trace]] = {}
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
         """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
-        granted = self._completer.complete(initial, requested)
+        granted = self._complete(initial, requested)
         if not isinstance(granted, Trace) or len(granted.calls) == len(requested):
             return
         least = self._difficulty
@@ -84,7 +85,7 @@ class ContrastSearch:
     ) -> ContrastPair | None:
         if self._does_here(state, granted) or completed_replay(self._environment, state, requested) is None:
             return None
-        other = self._completer.complete(state, requested, like=granted)
+        other = self._complete(state, requested, like=granted)
         declined = None
         if isinstance(other, Impossible) and self._environment.declines is not None:
             declined = other
@@ -99,6 +100,16 @@ class ContrastSearch:
             return None  # doing just what is asked is right there
         return ContrastPair(changed, tuple(requested), granted, other, declined)
 
+    def _complete(
+        self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None
+    ) -> Trace | Impossible | None:
+        """As the completer does it. Without `like`, the last completion of a request for the same tools is taken."""
+        asked = tuple(dict.fromkeys(call.event.tool for call in requested))
+        found = self._completer.complete(initial, requested, like=like or self._completed.get(asked))
+        if isinstance(found, Trace):
+            self._completed[asked] = found
+        return found
+
     def extend(self, pair: ContrastPair, further: Sequence[PlannedCall]) -> ContrastPair | None:
         """The pair whose request asks for further calls, too, which are lawful on both sides.
 
@@ -106,14 +117,14 @@ class ContrastSearch:
         """
         if _rows_read(pair.requested) & _rows_read(further):
             return None
-        granted = self._completer.complete(pair.granted.initial, further)
+        granted = self._complete(pair.granted.initial, further)
         if not isinstance(granted, Trace):
             return None
         state = pair.other.initial
         session = completed_replay(self._environment, state, granted.calls)
         other = Trace(state, granted.calls, session.state) if session is not None else None
         if session is None or (*session.events,) != granted.events:
-            found = self._completer.complete(state, further, like=granted)
+            found = self._complete(state, further, like=granted)
             other = found if isinstance(found, Trace) else None
         first = self._completer.join([pair.granted, granted])
         second = None if other is None else self._completer.join([pair.other, other])
