@@ -10,8 +10,10 @@ import pytest
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.terms import argument
+from lawtrace.environments.spec.tools import Fails
 from lawtrace.solver.coverage.mutants import MutationKind
-from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
+from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score, undetected_changes
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.ltlf.parser import parse
 from lawtrace.solver.rules import Rule
@@ -33,15 +35,26 @@ def authenticate(amount: float, payee: str = "P-0") -> Call:
 
 def score(formula: str, *calls: Call, environment: Environment = PAYMENT_DESK) -> MutationScore:
     """The score of a rule on one trace, which must keep it."""
+    trace = trace_of(*calls, environment=environment)
+    found = measure_mutation_score(environment, [Rule(id="it", formula=formula)], [("it", trace)])
+    assert sum(found.mutants.values()) == len(found.detections) + len(found.survivors)
+    return found
+
+
+def trace_of(*calls: Call, environment: Environment = PAYMENT_DESK) -> Trace:
     initial = PAYMENT_DESK.populate(Random(2))
     assert not any(row.values["blocked"] for row in initial.rows("payees"))
     session = Session(environment, initial)
     events = [session.call(tool, arguments).event for tool, arguments in calls]
     assert all(event.completed for event in events), events
-    trace = Trace(initial, tuple(PlannedCall(event, {}) for event in events), session.state)
-    found = measure_mutation_score(environment, [Rule(id="it", formula=formula)], [("it", trace)])
-    assert sum(found.mutants.values()) == len(found.detections) + len(found.survivors)
-    return found
+    return Trace(initial, tuple(PlannedCall(event, {}) for event in events), session.state)
+
+
+def undetected(*formulas: str, environment: Environment = PAYMENT_DESK) -> list[str]:
+    """The undetected changes of a payment that was authenticated, and reported two days before the end."""
+    rules = [Rule(id=formula, formula=formula) for formula in formulas]
+    trace = trace_of(authenticate(5), pay(5), ("Report", {}), WAIT_A_DAY, WAIT_A_DAY, environment=environment)
+    return [*undetected_changes(environment, rules, trace)]
 
 
 def noticed(found: MutationScore, kind: MutationKind) -> list[str]:
@@ -166,3 +179,34 @@ def test_a_window_is_between_the_tools_of_its_two_steps(formula: str, uses: list
         return "start" if tools is None else ",".join(sorted(tools)) or "every"
 
     assert [f"{text(use.earlier)}|{text(use.later)}" for use in window_uses(parse(formula))] == uses
+
+
+DUE, BOUND = "G(Pay -> F[<= 1d] Report)", "forall p: G(Pay(payee_id == p) -> O[<= 5min] Authenticate(payee_id == p))"
+
+
+def test_a_late_call_and_another_object_that_break_a_rule_are_no_undetected_changes() -> None:
+    assert undetected(DUE, BOUND) == []
+
+
+def test_a_late_call_that_no_rule_notices_is_an_undetected_change() -> None:
+    """The second part of the rule makes its deadline void: a call of any time keeps it."""
+    change = "Report (call 3) 86401 s after Pay (call 2), where a rule says [<= 1d]"
+    assert undetected("G(Pay -> F[<= 1d] Report | F Report)", BOUND) == [change]
+    # Without the call the void rule is kept as well, so the call is not due by any deadline.
+    assert undetected("G(Pay -> F[<= 1d] Report | O Authenticate)", BOUND) == []
+
+
+def test_another_object_that_no_rule_notices_is_an_undetected_change() -> None:
+    """The rule compares the payee, and is content with an authentication for any other."""
+    loose = "forall p: G(Pay(payee_id == p) -> O Authenticate(payee_id == p) | O Authenticate)"
+    assert undetected(DUE, loose) == ["Authenticate (call 1) with payee_id = 'P-1'"]
+    assert undetected(DUE, loose, BOUND) == []
+
+
+def test_another_object_that_a_tool_refuses_is_not_an_undetected_change() -> None:
+    loose = "forall p: G(Pay(payee_id == p) -> O Authenticate(payee_id == p) | O Authenticate)"
+    only_first = Fails("Another payee.", argument("payee_id") != "P-0")
+    authenticating = replace(PAYMENT_DESK.tools["Authenticate"], fails=(only_first,))
+    refusing = replace(PAYMENT_DESK, tools={**PAYMENT_DESK.tools, authenticating.name: authenticating})
+    assert undetected(loose) != []
+    assert undetected(loose, environment=refusing) == []
