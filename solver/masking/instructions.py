@@ -100,12 +100,14 @@ def requested_calls(
 def find_leaks(environment: Environment, text: str, *, event_phrases: bool = True) -> list[str]:
     """Text that reveals a compliance step: tool names, leak words and event names, as found.
 
+    A name of one word, such as *Wait*, counts only where the tool declares no leak words: in ordinary use it is a word.
     With ``event_phrases`` an event's name in ordinary words counts too. Generated instructions can avoid *bill
     payment*; in imported texts these are just words.
     """
     stems: list[str] = []
     for name in sorted(environment.compliance_tools):
-        stems += [name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name), *environment.tools[name].leak_words]
+        spaced, leak_words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name), environment.tools[name].leak_words
+        stems += [*leak_words, *([name, spaced] if " " in spaced or not leak_words else [])]
     for name in environment.event_names:
         stems += [name, *([name.replace("_", " ")] if event_phrases else [])]
     return _stem_matches(text, stems)

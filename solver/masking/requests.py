@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +18,18 @@ from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.traces import PlannedCall, replay, resolve_path
 
-_PLAIN_WORDS = """
-    the and for with which who how what from into that this day days kind part way people person number state status
-    time last first row wants need other data reason sum are was were has have been earlier given name ask asked none
-    open all any not out nothing months within told tell list one several each customer someone else only down after
-    shown current much too can may complete little named home club mail use
+_GENERAL_WORDS = """
+    the and for with from into onto about above after before within without through until since over under out off
+    down not nor but who whom whose which what when where why how that this these those here there then than was
+    were are been being has have had does did can could may might must shall should will would all any each every
+    some many much more most few other others another one two several both none nothing something anyone someone
+    everyone else only just also too very yet still again first last next earlier later her his its our their they
+    them your you she him own ask asked tell told say said give given get got make made take took want wants need
+    needs know show shown see use used let put open name named little complete current day days month months year
+    years time number person people kind part way thing list row sum state status reason data
 """
-_PLAIN = frozenset(_PLAIN_WORDS.split())
-"""Words of facts that say nothing about the fact."""
+_GENERAL = frozenset(_GENERAL_WORDS.split())
+"""Words of general English, which by themselves say nothing about a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +140,33 @@ class AskedRequest:
         values = [
             value
             for value in self.secret.values
-            if isinstance(value, str) and value.lower() not in {*said, *_PLAIN} and not re.match(r"\d{4}-", value)
+            if isinstance(value, str) and value.lower() not in {*said, *_GENERAL} and not re.match(r"\d{4}-", value)
         ]
         words = [word for text in (self.secret.name, *values) for word in _words(text)]
-        telling = [word for word in words if word not in _PLAIN and not self._is_used(word)]
+        telling = [word for word in words if word not in _GENERAL | self._ordinary_words and not self._is_used(word)]
         return tuple(dict.fromkeys([self.secret.name, *values, *telling]))
 
     def _is_used(self, word: str) -> bool:
         return any(word[:5] == other[:5] for other in self._used_words)
 
     @cached_property
+    def _ordinary_words(self) -> frozenset[str]:
+        """The words that several ordinary tools name, and no more compliance tools than ordinary ones."""
+        ordinary, hidden = Counter[str](), Counter[str]()
+        for tool in self.environment.tools.values():
+            if tool.name != self.environment.declines:  # its reasons are about the facts
+                count = hidden if tool.name in self.environment.compliance_tools else ordinary
+                count.update(_words_of(tool))
+        return frozenset(word for word, tools in ordinary.items() if tools > 1 and tools >= hidden[word])
+
+    @cached_property
     def _used_words(self) -> frozenset[str]:
         """The words of the asked calls: of their tools, phrases and values."""
         words: set[str] = set()
         for number, call in enumerate(self.calls):
-            tool = self.tool(number)
-            phrases = [text for one in tool.phrases.variants.values() for text in one.texts] if tool.phrases else []
-            for text in (tool.name, tool.summary, *phrases, *map(str, call.event.arguments.values())):
-                words |= set(_words(text))
+            words |= _phrased_words(self.tool(number))
+            for value in call.event.arguments.values():
+                words |= set(_words(str(value)))
         return frozenset(words)
 
     @cached_property
@@ -178,6 +192,19 @@ def _rows(lookup: RowsResult, result: Json) -> Iterator[FoundRow]:
     for row in rows:
         if isinstance(row, dict):
             yield FoundRow(lookup.entity.singular, row[lookup.entity.key], row)
+
+
+def _phrased_words(tool: Tool) -> set[str]:
+    """The words of the name, the summary and the phrases."""
+    phrases = [text for one in tool.phrases.variants.values() for text in one.texts] if tool.phrases else []
+    return {word for text in (tool.name, tool.summary, *phrases) for word in _words(text)}
+
+
+def _words_of(tool: Tool) -> set[str]:
+    """The words of a tool, with those of its parameters and their options."""
+    texts = [text for one in tool.parameters for text in (one.name.replace("_", " "), one.description)]
+    texts += [option for one in tool.parameters if isinstance(one.type, Choice) for option in one.type.options]
+    return _phrased_words(tool).union(*map(_words, texts))
 
 
 def _words(text: str) -> list[str]:

@@ -34,6 +34,7 @@ _WORD_VALUES = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
 }
+_CURRENCIES = {"euro": r"€|euros?|eur", "dollar": r"\$|dollars?|usd|bucks", "pound": r"£|pounds?|gbp|pence"}
 _CURRENCY = r"(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|bucks)"
 _CENTS = r"(?:cents?|ct|pence)"
 _DIGITS = re.compile(
@@ -71,8 +72,9 @@ def phrase_spans(text: str, phrase: str, *, inflected: bool = False) -> list[Spa
     words = re.findall(r"[^\s-]+", phrase)
     if not words:
         return []
-    ending = r"\w*" if inflected else r"(?:'s|s'|s)?"
-    last = words[-1].removesuffix("e") if inflected and len(words[-1]) > 3 else words[-1]
+    last, ending = words[-1], r"\w*" if inflected else r"(?:'s|s'|s)?"
+    if inflected and len(last) > 3 and last.endswith("e"):  # dated and dating, but not data
+        last, ending = last[:-1], r"(?:e|i|al|ab|ur|or)\w*"
     pattern = r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(last) + ending])
     start = r"(?<![\w])" if phrase[0].isalnum() else ""
     return [match.span() for match in re.finditer(rf"{start}{pattern}(?!\w)", text, re.IGNORECASE)]
@@ -160,6 +162,22 @@ def _has_currency(text: str, span: Span) -> bool:
         re.search(r"[€$£]\s?$|\b(?:EUR|USD)\s$", before)
         or re.match(rf"\s?-?{_CURRENCY}(?!\w)|\s?{_CENTS}\b", after, re.IGNORECASE)
     )
+
+
+def currencies_named(text: str) -> list[str]:
+    """The currencies that a text names: euro, dollar, pound."""
+    return [name for name, words in _CURRENCIES.items() if re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE)]
+
+
+def currencies_of_numbers(text: str) -> Iterator[tuple[str, Span]]:
+    """The currency of each number that has one in the text, and where both stand."""
+    for one in numbers_in(text):
+        for name, words in _CURRENCIES.items():
+            before = re.search(rf"(?<!\w)(?:{words})\s?$", text[: one.span[0]], re.IGNORECASE)
+            after = re.match(rf"\s?-?(?:{words})(?!\w)", text[one.span[1] :], re.IGNORECASE)
+            if before or after:
+                start = before.start() if before else one.span[0]
+                yield name, (start, one.span[1] + (after.end() if after else 0))
 
 
 def _ordinal_word(number: int) -> str:

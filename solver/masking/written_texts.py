@@ -14,11 +14,13 @@ from typing import Literal
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.tools import PhrasesByArgument
-from lawtrace.environments.spec.types import DATE, TEXT, Choice
+from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice
 from lawtrace.solver.masking.instructions import Says, Style, find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (
     Span,
+    currencies_named,
+    currencies_of_numbers,
     other_values,
     overlaps,
     phrase_spans,
@@ -40,7 +42,9 @@ _LOOKING = re.compile(
 )
 _ORDER = re.compile(
     r"\b(?:first|then|next|after|afterwards|finally|lastly|once|before|second(?:ly)?|when|now|from there|start|begin|"
-    r"followed)\b|(?:^|\n)\s*(?:\d+[.)]|[-*])\s|;|\n\s*\n",
+    r"followed|having (?:done|found|made|sent|seen|got|\w+ed)|following that|last of all|in the end|at the end|"
+    r"with (?:that|this|it|those|both) (?:done|through|settled|sorted|finished)|to (?:finish|round off))\b"
+    r"|(?:^|\n)\s*(?:\d+[.)]|[-*])\s|;|\n\s*\n",
     re.IGNORECASE,
 )
 _SYMBOLS = re.compile(r"[!=<>]=|=>|->|&&|\|\||:=|[{}`]|\[\"|(?<=\w)\(\)|\b(?:true|false|null)\b|\w+_\w+")
@@ -122,6 +126,7 @@ class _Check:
         for number in self._numbers:
             self._read_call(number)
         self._look_for_other_values()
+        self._look_for_other_currencies()
         self._look_for_leaks()
         self._look_for_symbols()
         self._look_at_form()
@@ -302,6 +307,20 @@ class _Check:
                 for other in dict.fromkeys(others):
                     said = format_value(self._request.calls[number].event.arguments[name], value_type)
                     self._find("unambiguous", f"{other!r} would fit {tool.name}.{name}, too, which is {said!r}", other)
+
+    def _look_for_other_currencies(self) -> None:
+        """Amounts in another currency than the parameters of the asked calls say; none of them may say one."""
+        described = [
+            parameter.description
+            for number in self._numbers
+            for parameter in self._request.tool(number).parameters
+            if parameter.type is MONEY
+        ]
+        named = {currency for text in described for currency in currencies_named(text)}
+        for currency, span in currencies_of_numbers(self._text):
+            if named and currency not in named:
+                words = self._text[slice(*span)]
+                self._find("unambiguous", f"{words!r} is not an amount in {' or '.join(sorted(named))}", words)
 
     def _look_for_leaks(self) -> None:
         for leak in find_leaks(self._request.environment, self._text):

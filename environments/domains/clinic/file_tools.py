@@ -366,7 +366,7 @@ SEND_LETTER = Tool(
         "reasons, and by how many days the answer to the request will be late. 'No further use' asks not to use or "
         "pass on any further what was received."
     ),
-    leak_words=("letter", "review", "in writing", "complain", "extend", "extension", "delay", "further use", "pass on"),
+    leak_words=("letter", "review", "in writing", "complain", "extend", "extension", "delay", "further use"),
     parameters=(
         request_parameter("The request that the letter is about."),
         Parameter("content", LETTER, "What the letter says.", FromUser(OneOf(LETTER.options))),
@@ -381,7 +381,7 @@ SEND_LETTER = Tool(
 WAIT = Tool(
     name="Wait",
     summary="Lets days pass without doing anything.",
-    leak_words=("wait",),
+    leak_words=("wait until", "wait for", "wait a day", "wait a week", "wait another", "days pass"),
     parameters=(
         Parameter("days", INTEGER, "How many days, from 1 to 60.", FromUser(Amount(1, 60)), malformed=INVALID_REQUEST),
     ),

@@ -146,7 +146,7 @@ OPEN_INCIDENT = Tool(
 RECORD_FINDING = Tool(
     name="RecordFinding",
     summary="Writes the outcome under a risk assessment: encrypted data, a low probability of compromise, or a breach.",
-    leak_words=("finding", "conclusion", "risk assessment"),
+    leak_words=("the finding", "a finding", "conclusion", "risk assessment"),
     parameters=(
         Parameter("assessment_id", TEXT, "The risk assessment.", FromLookup(ASSESSMENTS)),
         Parameter("finding", FINDING, "The outcome.", FromUser(OneOf(FINDING.options))),
@@ -216,7 +216,7 @@ REPORT_TO_SECRETARY = Tool(
         "Reports an incident to the Secretary of Health and Human Services: at once, or by an entry in the log that is "
         "sent in after the end of the year."
     ),
-    leak_words=("secretary", "government", "authorit", "report it to", "yearly"),
+    leak_words=("the secretary", "government", "authorit", "report it to", "yearly"),
     parameters=(
         INCIDENT,
         Parameter("channel", CHANNEL, "When the report is sent.", FromUser(OneOf(CHANNEL.options))),

@@ -210,7 +210,7 @@ RECORD_FINDING = Tool(
     raises=(unknown(TRANSACTIONS), Raises(INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
     effects=(Insert(FINDINGS, {"transaction_id": transaction, "finding": argument("finding")}),),
     results=(DONE,),
-    leak_words=("finding", "your assessment"),
+    leak_words=("the finding", "a finding", "your finding", "your assessment"),
     compliance=True,
     critical=True,
 )

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.types import TEXT
 from lawtrace.solver.masking.instructions import Says, Style
-from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings
 from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT, PRINTED_COPY
 
@@ -61,6 +62,13 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
         "goal",
         "Nordlys Insurance should get Lena Brandt's accident report from us. It's the case about passing it on.",
         {"FindCase.matter": ("passing it on",)},
+    ),
+    (
+        NEWS,
+        "goal",
+        "I'm Dr Okafor's secretary. Silas Ferrante is waiting outside, and I'm finding it hard to put him off: can you "
+        "pass on the news of Marcus Ferrante? The data on the board say nothing.",
+        {},
     ),
     (
         PASSING_ON,
@@ -117,6 +125,22 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
     (
         PAYMENT,
         "goal",
+        "Osier Street Garage gets 85.40 dollars from the rainy-day pot.",
+        {},
+        "unambiguous",
+        "'85.40 dollars' is not an amount in euro",
+    ),
+    (
+        PAYMENT,
+        "goal",
+        "Osier Street Garage gets £85.40 from the rainy-day pot.",
+        {},
+        "unambiguous",
+        "'£85.40' is not an amount in euro",
+    ),
+    (
+        PAYMENT,
+        "goal",
         "85.40 to Osier Street Garage, from the rainy-day pot rather than the everyday account.",
         {},
         "unambiguous",
@@ -169,6 +193,14 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
         {},
         "leak-free",
         "'agrees' hints at a hidden step",
+    ),
+    (
+        NEWS,
+        "goal",
+        "Wait until Silas Ferrante is here, then tell him how Marcus Ferrante is.",
+        {},
+        "leak-free",
+        "'Wait until' hints at a hidden step",
     ),
     (
         PASSING_ON,
@@ -242,6 +274,29 @@ def test_a_defect_is_named(
 ) -> None:
     findings = check_text(request_, style, text, says).findings
     assert (check, detail) in [(finding.check, finding.detail) for finding in findings]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Having done so, send",
+        "With that done, send",
+        "Once that's through, send",
+        "When that is settled, send",
+        "Only then send",
+        "In the end send",
+        "To finish, send",
+    ],
+)
+def test_words_of_order_count(order: str) -> None:
+    text = f"Find Osier Street Garage and my rainy-day pot. {order} 85.40."
+    assert check_text(PAYMENT, "workflow", text, {}).findings == []
+
+
+def test_words_of_other_tools_and_of_general_english_do_not_tell_a_fact() -> None:
+    fact = Secret("whether the customer needs an authenticator", TEXT, ("the customer wants one", "enrolled"))
+    phrases = replace(PAYMENT, secret=fact).secret_phrases
+    assert set(phrases) == {fact.name, "the customer wants one", "enrolled", "whether", "authenticator"}
 
 
 def test_a_name_of_two_rows_is_refused_with_both() -> None:
