@@ -54,7 +54,8 @@ FIND_CASE = Tool(
         "data on, to use restricted data again, or to bill a person for a request."
     ),
     phrases=Phrases(
-        step="Find the {matter} case on the {data} of {name}.", noun_phrase="the {matter} case on the {data} of {name}"
+        step="Find the case about {matter} that concerns the {data} of {name}.",
+        noun_phrase="the case about {matter} that concerns the {data} of {name}",
     ),
     parameters=(
         Parameter("name", TEXT, "The full name of the person.", FromUser(FieldValue(CASES, "person_name"))),
@@ -210,7 +211,7 @@ BILL_FEE = Tool(
     name="BillFee",
     summary="Bills a person a fee for a request about data, as a colleague asks in a case of 'billing'.",
     phrases=Phrases("Bill {amount} in {case_id}.", "{amount} has been billed in {case_id}."),
-    parameters=(CASE, Parameter("amount", MONEY, "The fee, more than zero.", FromUser(Amount(3_00, 30_00)))),
+    parameters=(CASE, Parameter("amount", MONEY, "The fee in euros, more than zero.", FromUser(Amount(3_00, 30_00)))),
     raises=(
         MALFORMED,
         unknown(CASES),
