@@ -134,7 +134,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The tool raised an exception. An undocumented name becomes a new subclass of ``ToolError``."""
+    """The tool raised an exception. An undocumented name is a built-in exception or a new subclass of ``ToolError``."""
 
     name: str
     message: str

@@ -4,6 +4,7 @@ Made from JSON Schema once in the fork server, for all programs with the same to
 ``help()`` agree with the declaration. Calls are not checked here, but by the host.
 """
 
+import builtins
 import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -118,8 +119,15 @@ class ToolObjects:
         if "raised" not in answer:
             return answer["returned"]
         name, message = answer["raised"]
-        error = self._exceptions.get(name) or type(name, (ToolError,), {"__module__": "__main__"})
-        raise error(message)
+        raise (self._exceptions.get(name) or _exception(name))(message)
+
+
+def _exception(name: str) -> type[Exception]:
+    """The built-in exception of that name, or a new subclass of `ToolError`."""
+    built_in = getattr(builtins, name, None)
+    if isinstance(built_in, type) and issubclass(built_in, Exception):
+        return built_in
+    return type(name, (ToolError,), {"__module__": "__main__"})
 
 
 def signature_of(

@@ -10,19 +10,21 @@ from lawtrace.environments.sandbox import Execution, Jail, Limits, Program, Rais
 
 
 def answer(tool: str, arguments: dict[str, Json]) -> Reply:
-    """A small call handler: Echo returns its arguments, Refuse raises its documented exception, others are unknown."""
+    """A small call handler: Echo returns its arguments, Refuse and Miscount raise, others are unknown."""
     match tool:
         case "Echo":
             return Returned(arguments)
         case "Refuse":
             return Raised("AuthorizationError", "not granted")
+        case "Miscount":
+            return Raised("TypeError", "one too many")
         case _:
             return Raised("InvalidArguments", f"there is no tool {tool!r}")
 
 
 TOOLS = Toolset.untyped(
     "Manager",
-    {"Echo": ("first", "second"), "Refuse": (), "Missing": ()},
+    {"Echo": ("first", "second"), "Refuse": (), "Miscount": (), "Missing": ()},
     ("AuthorizationError", "PayeeNotFoundError"),
 )
 

@@ -208,6 +208,11 @@ def test_documented_exceptions_share_a_base_class(run: Run) -> None:
     assert (uncaught.status, uncaught.error_type, uncaught.calls) == ("exception", "AuthorizationError", 1)
 
 
+def test_a_built_in_exception_is_itself(run: Run) -> None:
+    source = "try:\n    Manager.Miscount()\nexcept TypeError as e:\n    print(isinstance(e, ToolError), e)"
+    assert output_of(run(source)) == "False one too many\n"
+
+
 def test_an_undocumented_exception_is_made_on_the_fly(run: Run) -> None:
     source = "try:\n    Manager.Missing()\nexcept ToolError as e:\n    print(type(e).__name__)\nprint(InvalidArguments)"
     execution = run(source)
