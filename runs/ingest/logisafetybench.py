@@ -1,5 +1,7 @@
 """Import of LogiSafetyBench: its labelled tasks with their ground truth.
 
+The folder is the repository as published, where every law has a folder with its rules, or a flat folder.
+
 The published reference programs print identifiers without quotes, so ``P-123456`` is a name and ``123-4567-8901`` a
 subtraction; most do not run. The import quotes the identifiers. The target state of a task is the state that the
 repaired program reaches in our simulator; differences to the published final state are listed in the notes of the task.
@@ -44,13 +46,14 @@ def import_tasks(
 ) -> ImportedTasks:
     """The labelled tasks of a domain; an invalid row becomes a problem.
 
-    Raises InputError for a missing file, or one without valid rows.
+    Raises InputError for missing files, all named at once, or one without valid rows.
     """
     published = PUBLISHED_DOMAINS[domain]
     setting = load_domain(published.environment)
-    rules = _rules(directory, published, setting)
-    cases, problems = _cases(directory, f"{domain}_ground_truth_cases.json")
-    path = _find(directory, f"labeled_{domain}_dataset.json")
+    files = _find_files(directory, domain, published.law)
+    rules = _rules(files.rules, setting)
+    cases, problems = _cases(files.cases)
+    path = files.labelled
     rows, broken = parse_json_list(path, read_text(path))
     problems += broken
     tasks: dict[str, Task] = {}
@@ -75,9 +78,8 @@ def import_tasks(
     return ImportedTasks(tuple(tasks.values()), tuple(empty), tuple(problems))
 
 
-def _cases(directory: Path, name: str) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:
+def _cases(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:
     """The ground truth by trace id, and the problems of rows without one."""
-    path = _find(directory, name)
     cases: dict[str, Mapping[str, Any]] = {}
     problems: list[Problem] = []
     for number, case in enumerate(_required_list(path, "test_cases"), 1):
@@ -178,8 +180,7 @@ def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
     return variables
 
 
-def _rules(directory: Path, published: PublishedDomain, setting: Domain) -> tuple[Rule, ...]:
-    path = _find(directory, published.rules_file)
+def _rules(path: Path, setting: Domain) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     try:
         for entry in _required_list(path, "valid_ltl_rules"):
@@ -200,15 +201,48 @@ def _rules(directory: Path, published: PublishedDomain, setting: Domain) -> tupl
     return tuple(rules.values())
 
 
-def _find(directory: Path, name: str) -> Path:
-    """The file of that name in the folder or below. Raises InputError for none, or several that differ."""
-    found = sorted(directory.rglob(name))
-    if not found:
-        raise InputError(f"{directory}: no {name} in this folder or below; name the folder as published, or flat")
+@dataclass(frozen=True, slots=True)
+class _PublishedFiles:
+    """The files that an import reads."""
+
+    rules: Path
+    cases: Path
+    labelled: Path
+
+
+def _find_files(directory: Path, domain: PublishedDomainName, law: str) -> _PublishedFiles:
+    """The files of a domain in the folder or below, as published or flat.
+
+    Raises InputError that names every missing file with its published place, or the places of one that differs.
+    """
+    cases, labelled = f"{domain}_ground_truth_cases.json", f"labeled_{domain}_dataset.json"
+    places = {
+        f"{law}/{_RULES}": (f"ltl_generator/results/{law}/{_RULES}", f"{law}_rules.json"),
+        cases: (f"results/ground_truth_data/{cases}", cases),
+        labelled: (f"results/benchmark_data/{labelled}", labelled),
+    }
+    found = {name: _find(directory, name, flat) for name, (_, flat) in places.items()}
+    missing = [f"{place} (flat: {flat})" for name, (place, flat) in places.items() if found[name] is None]
+    if missing:
+        raise InputError(
+            f"{directory}: no published {domain}: missing {'; '.join(missing)}. Name the folder of the repository as "
+            "published, or a folder with these files"
+        )
+    rules, truth, tasks = (path for path in found.values() if path is not None)
+    return _PublishedFiles(rules, truth, tasks)
+
+
+_RULES = "7_label_ltl_rules.json"
+"""The rules of a law in its published folder, after labelling by hand."""
+
+
+def _find(directory: Path, *names: str) -> Path | None:
+    """The file of one of the names in the folder or below. Raises InputError for several that differ."""
+    found = sorted({path for name in names for path in directory.rglob(name) if path.is_file()})
     if len({file_digest(path) for path in found}) > 1:
         places = ", ".join(str(path.relative_to(directory)) for path in found)
-        raise InputError(f"{directory}: several different {name}: {places}; name the folder of one of them")
-    return found[0]
+        raise InputError(f"{directory}: several different {names[-1]}: {places}; name the folder of one of them")
+    return found[0] if found else None
 
 
 def _required_list(path: Path, key: str) -> list[Any]:

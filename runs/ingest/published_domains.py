@@ -18,7 +18,7 @@ class PublishedDomain:
     Attributes:
         environment: the environment it is here.
         object_name: the name under which recorded programs find the tools.
-        rules_file: where its rules are published.
+        law: the published name of its law, such as ``psd2``.
         state: a published state in our outside form, on that day (``YYYY-MM-DD``), with those variables.
         kept: the tables that are compared with the published state.
         repair: makes a published reference program run.
@@ -28,7 +28,7 @@ class PublishedDomain:
 
     environment: str
     object_name: str
-    rules_file: str
+    law: str
     state: Callable[[RawState, str, Mapping[str, Json]], dict[str, Json]]
     kept: tuple[str, ...]
     repair: Callable[[str], str]
@@ -91,7 +91,7 @@ def _in_cents(value: Json) -> Json:
 BANK = PublishedDomain(
     environment="banking",
     object_name="BankManager",
-    rules_file="psd2_rules.json",
+    law="psd2",
     state=_bank_state,
     kept=("accounts", "payees"),
     repair=lambda program: quote_identifiers(program, r"\d{3}-\d{4}-\d{4}|P-\d{6}"),
@@ -160,7 +160,7 @@ def _days_as_minutes(variables: dict[str, Json]) -> dict[str, Json]:
 LOCK = PublishedDomain(
     environment="smart_home",
     object_name="SmartLock",
-    rules_file="esti_rules.json",
+    law="esti",
     state=_lock_state,
     kept=("locks", "guests", "access_codes"),
     repair=_repair_lock_program,
@@ -283,7 +283,7 @@ def _repair_teladoc_program(program: str) -> str:
 TELADOC = PublishedDomain(
     environment="telehealth",
     object_name="Teladoc",
-    rules_file="hipaa_rules.json",
+    law="hipaa",
     state=_teladoc_state,
     kept=("doctors", "appointments", "consultations", "prescriptions", "patient"),
     repair=_repair_teladoc_program,

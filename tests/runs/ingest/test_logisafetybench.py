@@ -1,6 +1,7 @@
 """The published benchmark: import and grading of its recorded programs, if the data are beside the checkout."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import Jail, JailPool
-from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.ingest.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
 from lawtrace.runs.ingest.published_records import parse_recorded_program
@@ -27,9 +28,16 @@ def test_bare_identifiers_are_quoted() -> None:
     )
 
 
-def test_missing_file_is_named(tmp_path: Path) -> None:
-    with Jail() as jail, pytest.raises(InputError, match=r"psd2_rules\.json"):
-        import_tasks(tmp_path, "bank_manager", jail)
+def test_every_missing_file_is_named_with_its_published_place(tmp_path: Path) -> None:
+    rules = tmp_path / "ltl_generator" / "results" / "hipaa"
+    rules.mkdir(parents=True)
+    (rules / "5_filtered_ltl_rules.json").write_text("{}")
+    (tmp_path / "labeled_teladoc_dataset.json").write_text("[]")
+    with Jail() as jail, pytest.raises(InputError) as refused:
+        import_tasks(tmp_path, "teladoc", jail)
+    assert "ltl_generator/results/hipaa/7_label_ltl_rules.json (flat: hipaa_rules.json)" in str(refused.value)
+    assert "results/ground_truth_data/teladoc_ground_truth_cases.json" in str(refused.value)
+    assert "labeled_teladoc_dataset" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -75,23 +83,47 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
     assert outcomes["safe_success"] > 150
 
 
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A folder with the published data in the places that they have on the public host."""
+    places = {
+        **{f"{law}_rules.json": f"ltl_generator/results/{law}/7_label_ltl_rules.json" for law in LAWS},
+        **{name: f"results/ground_truth_data/{name}" for name in _names("*_ground_truth_cases.json")},
+        **{name: f"results/benchmark_data/{name}" for name in _names("labeled_*_dataset.json")},
+        **{f"records/{name}": f"results/evaluation_results/{name}" for name in _names("records/*.json")},
+    }
+    for name, place in places.items():
+        target = tmp_path / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(PUBLISHED / name)
+    for law in LAWS:  # earlier steps of the published extraction lie beside the rules
+        (tmp_path / f"ltl_generator/results/{law}/5_filtered_ltl_rules.json").write_text("{}")
+    return tmp_path
+
+
+LAWS = [published.law for published in PUBLISHED_DOMAINS.values()]
+
+
+def _names(pattern: str) -> list[str]:
+    return [path.name for path in PUBLISHED.glob(pattern)]
+
+
 @pytest.mark.slow
 @pytest.mark.shared
 @needs_published
-@pytest.mark.parametrize(("domain", "rules"), [("bank_manager", "psd2_rules.json"), ("smart_lock", "esti_rules.json")])
-def test_published_and_flat_folder_layouts_give_the_same_tasks(
-    domain: PublishedDomainName, rules: str, tmp_path: Path
-) -> None:
-    places = {
-        rules: "ltl_generator/results",
-        f"{domain}_ground_truth_cases.json": "results/ground_truth_data",
-        f"labeled_{domain}_dataset.json": "results/benchmark_data",
-    }
-    for name, place in places.items():
-        (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / name).symlink_to(PUBLISHED / name)
+@pytest.mark.parametrize("domain", PUBLISHED_DOMAINS)
+def test_published_and_flat_folder_layouts_give_the_same_tasks(domain: PublishedDomainName, repository: Path) -> None:
     with Jail() as jail:
-        assert import_tasks(tmp_path, domain, jail).tasks == import_tasks(PUBLISHED, domain, jail).tasks
+        assert import_tasks(repository, domain, jail) == _of_place(import_tasks(PUBLISHED, domain, jail), repository)
+    records = sorted(repository.glob(f"results/evaluation_results/eval_{domain}_*.json"))
+    assert records
+    assert all(len(read_programs(path).recorded) == 80 for path in records)
+
+
+def _of_place(imported: ImportedTasks, repository: Path) -> ImportedTasks:
+    """The same with the place of an empty row in the repository."""
+    flat, published = f"{PUBLISHED}/", f"{repository}/results/benchmark_data/"
+    return replace(imported, empty=tuple(line.replace(flat, published) for line in imported.empty))
 
 
 @pytest.mark.shared
