@@ -17,7 +17,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
-from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison, write_comparison
+from lawtrace.runs.published.profile_comparison import ProfileComparison, write_comparison
 from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.terminal_tables import outcome_table, pair_table
 from lawtrace.runs.runner import Session
@@ -188,13 +188,15 @@ def _outcomes(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str,
 
 
 def _print_comparison(comparison: ProfileComparison, report: Path) -> None:
-    same = len(comparison.recorded) - len(comparison.unreproduced)
-    print_note(f"{same} of {len(comparison.recorded)} recorded verdicts are reproduced by {RECORD_PROFILE}.")
-    for rows, sides in ((comparison.unreproduced, "recorded"), (comparison.differences, "strict and published")):
+    recorded = len(comparison.recorded)
+    for profile, rows in comparison.unreproduced.items():
+        print_note(f"{recorded - len(rows)} of {recorded} recorded verdicts are reproduced by {profile}.")
+    sides = {f"recorded and {profile}": rows for profile, rows in comparison.unreproduced.items()}
+    for names, rows in (*sides.items(), ("strict and published", comparison.differences)):
         ours = Counter(row.cause for row in rows if row.model in BASELINES)
         for cause, count in Counter(row.cause for row in rows).most_common():
             baselines = f" ({ours[cause]} of them baselines)" if ours[cause] else ""
-            print_note(f"  {sides}: {count} differ by {cause}{baselines}")
+            print_note(f"  {names}: {count} differ by {cause}{baselines}")
     print_note(f"Report: {report}")
 
 

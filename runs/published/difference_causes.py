@@ -10,7 +10,7 @@ from lawtrace.runs.ingest.published_records import RECORDED_AUDIT_CHECK, Recorde
 from lawtrace.runs.published.published_grading import AUDIT_CHECK
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
+from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, PublishedEvidence, Verdict
 from lawtrace.solver.masking.instructions import Style
 
 ProfileCause = Literal[
@@ -34,11 +34,15 @@ PROFILE_CAUSES: Mapping[ProfileCause, str] = {
     "unexplained": "None of the above.",
 }
 
-RecordCause = Literal["stale audit violation", "Python version", "audit check used up", "unexplained"]
+RecordCause = Literal["stale audit violation", "Python version", "audit check used up", "drawn id", "unexplained"]
 RECORD_CAUSES: Mapping[RecordCause, str] = {
-    "stale audit violation": "The record has an audit violation that the published superset check does not find.",
+    "stale audit violation": (
+        "The record keeps the violation of an earlier audit check, which asked for the expected events exactly; only "
+        "attempts without any other failure were judged again."
+    ),
     "Python version": "The program parses only on the Python version that made the record.",
     "audit check used up": "The goal attempt of the pair used up the expected audit log in the recorded evaluation.",
+    "drawn id": "The program created more rows than expected, and the published code drew their ids at random.",
     "unexplained": "None of the above.",
 }
 
@@ -107,11 +111,11 @@ def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict)
         return "unchecked call" if any(not event.completed for event in attempt.events) else "undocumented result"
     if ours.goal_reached == evidence.state_matched:
         return "audit check" if AUDIT_CHECK in theirs_broken else "unexplained"
-    return _goal_cause(task, attempt, ours)
+    return _goal_cause(task, attempt, ours, evidence)
 
 
-def _goal_cause(task: Task, attempt: Attempt, ours: Verdict) -> ProfileCause:
-    """Why only one profile counts the goal as reached although both runs of the program were alike."""
+def _goal_cause(task: Task, attempt: Attempt, ours: Verdict, evidence: PublishedEvidence) -> ProfileCause:
+    """Why only one profile counts the goal as reached although both runs ended alike and broke the same rules."""
     if any(event.outcome in ("raised", "failed") for event in attempt.events):
         return "unchecked call"
     kept: Mapping[str, Json] = task.published.final_state if task.published else {}
@@ -120,7 +124,20 @@ def _goal_cause(task: Task, attempt: Attempt, ours: Verdict) -> ProfileCause:
             _published_state_keeps(kept, difference.table, difference.field) for difference in ours.differences
         )
         return "undocumented result" if tracked else "untracked state"
-    return "order of ids"
+    same_calls = tuple(event.tool for event in attempt.events) == evidence.trace
+    return "order of ids" if same_calls and _ids_can_be_swapped(task) else "undocumented result"
+
+
+def _ids_can_be_swapped(task: Task) -> bool:
+    """Whether a published table gets more than one new row."""
+    if task.published is None:
+        return False
+    initial, final = task.published.initial_state, task.published.final_state
+    tables = ((rows, initial.get(table)) for table, rows in final.items() if table != "audit_logs")
+    return any(
+        isinstance(rows, dict) and len(rows.keys() - (before if isinstance(before, dict) else {}).keys()) > 1
+        for rows, before in tables
+    )
 
 
 def _published_state_keeps(final_state: Mapping[str, Json], table: str, field: str | None) -> bool:
@@ -182,8 +199,9 @@ def _record_cause(verdict: Verdict, record: RecordedVerdict) -> RecordCause:
     audit_check = frozenset({RECORDED_AUDIT_CHECK})
     if record.executed and "SyntaxError" in verdict.reason:
         return "Python version"
-    if ours[:3] == theirs[:3] and theirs[3] - ours[3] == audit_check:
+    failed_otherwise = not record.state_matched or len(record.broken) > 1
+    if ours[:3] == theirs[:3] and theirs[3] - ours[3] == audit_check and failed_otherwise:
         return "stale audit violation"
     if verdict.style == "workflow" and ours[:3] == theirs[:3] and ours[3] - theirs[3] == audit_check:
         return "audit check used up"
-    return "unexplained"
+    return "drawn id" if verdict.published is not None and verdict.published.drawn_ids else "unexplained"

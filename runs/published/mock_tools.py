@@ -2,15 +2,17 @@
 
 They answer as the tools of the published evaluation did, not as documented: no call raises by itself, authorization
 always succeeds, the lock returns bare values, a payment checks neither balance nor payee, and the id of a new row is
-taken from the expected final state in sorted order, so creating rows in another order swaps their ids. States are the
-published JSON with floats, never mixed with ours.
+taken from the expected final state in sorted order, so creating rows in another order swaps their ids. A call counts
+before its arguments are looked at, so also one that fails. States are the published JSON with floats, never mixed with
+ours.
 
-The published code drew further ids at random; here they continue from the existing ids, so a program always gets the
-same verdict. One recorded verdict depends on that draw in about one of a hundred cases.
+The published code drew further ids at random. Here they are the first free ones of the same range, so a program always
+gets the same verdict. One recorded verdict depends on that draw in about one of a hundred cases.
 """
 
 import copy
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, cast
 
@@ -23,15 +25,32 @@ MockOperation = Callable[..., Json]
 
 
 class PublishedMock:
-    """The tools of one evaluation: state, events, and the expected ids that are still unused."""
+    """The tools of one evaluation.
+
+    Attributes:
+        operations: the tools by name.
+        tables: the tables that a state has even if its initial state lacks them.
+        state: as it is now.
+        events: the calls so far.
+        drawn_ids: number of created rows, audit entries apart, whose id the published code drew at random.
+    """
 
     operations: ClassVar[Mapping[str, MockOperation]]
+    tables: ClassVar[tuple[str, ...]]
 
     def __init__(self, initial: Mapping[str, Json], expected: Mapping[str, Json]) -> None:
-        self.state: dict[str, Any] = {"audit_logs": {}, **copy.deepcopy(dict(initial))}
+        self.state: dict[str, Any] = {
+            **{table: {} for table in ("audit_logs", *self.tables)},
+            **copy.deepcopy(dict(initial)),
+        }
         self.events: list[Event] = []
         self.clock = PauseClock(DEFAULT_START)
-        self._expected = {table: sorted(rows) for table, rows in expected.items() if isinstance(rows, dict)}
+        self.drawn_ids = 0
+        self._unused = {
+            table: sorted(rows.keys() - self.state[table].keys())
+            for table, rows in expected.items()
+            if isinstance(rows, dict) and table in self.state
+        }
 
     @classmethod
     def signatures(cls) -> dict[str, tuple[str, ...]]:
@@ -45,9 +64,6 @@ class PublishedMock:
             return Raised("AttributeError", f"{type(self).__name__!r} object has no attribute {tool!r}")
         try:
             inspect.signature(operation).bind(self, **arguments)
-        except TypeError as error:
-            return Raised("TypeError", f"{tool}() {error}")
-        try:
             result = operation(self, **arguments)
         except (TypeError, AttributeError, KeyError, ValueError) as error:
             self.events.append(Event(tool, arguments, "raised", None, f"{type(error).__name__}: {error}"))
@@ -59,33 +75,38 @@ class PublishedMock:
         return {"authorized": True}
 
     def record(self, events: Any) -> Json:  # noqa: ANN401 - the mock accepts any value
-        entry = self.new_id("audit_logs", "L-{:05d}")
+        entry = self.new_id("audit_logs", "L-{:05d}", 1)
         self.state["audit_logs"][entry] = {"log_entry_id": entry, "events": events}
         return {"log_entry_id": entry, "success": True}
 
-    def new_id(self, table: str, pattern: str) -> str:
-        """The next unused id of the expected state, or else the first free number."""
-        taken = cast("MockRows", self.state[table])
-        expected = (name for name in self._expected.get(table, ()) if name not in taken)
-        return next(expected, None) or next(
-            name for number in range(1, len(taken) + 2) if (name := pattern.format(number)) not in taken
-        )
+    def new_id(self, table: str, pattern: str, first: int) -> str:
+        """The next unused id of the expected state, or else the first free number of the published range."""
+        if unused := self._unused.get(table):
+            return unused.pop(0)
+        self.drawn_ids += table != "audit_logs"
+        taken = self._rows(table)
+        return next(name for number in itertools.count(first) if (name := pattern.format(number)) not in taken)
+
+    def _rows(self, table: str) -> MockRows:
+        return cast("MockRows", self.state[table])
 
 
 class BankMock(PublishedMock):
     """``BankManager``: exact match on account types, any keyword inside a payee's name, money moved unchecked."""
 
+    tables = ("accounts", "payees")
+
     def accounts(self, account_type: Any) -> Json:  # noqa: ANN401
-        return {"accounts": [row for row in self._accounts.values() if row["account_type"] == account_type]}
+        return {"accounts": [row for row in self._rows("accounts").values() if row["account_type"] == account_type]}
 
     def payees(self, keywords: Iterable[str]) -> Json:
-        words = [word.lower() for word in keywords]
-        payees = cast("MockRows", self.state["payees"]).values()
-        return {"payees": [row for row in payees if any(word in row["payee_name"].lower() for word in words)]}
+        rows = self._rows("payees").values()
+        return {"payees": [row for row in rows if any(word.lower() in row["payee_name"].lower() for word in keywords)]}
 
     def statement(self, account_number: Any, start_date: Any, end_date: Any, download: Any = False) -> Json:  # noqa: ANN401
         # No recorded state holds transactions, so both look-ups are always empty.
-        return {"transactions": [], "statement_file_path": f"/statements/{account_number}.pdf" if download else ""}
+        written = download and account_number in self._rows("accounts")
+        return {"transactions": [], "statement_file_path": f"/statements/{account_number}.csv" if written else ""}
 
     def transactions(
         self,
@@ -97,11 +118,12 @@ class BankMock(PublishedMock):
         return {"transactions": []}
 
     def transfer(self, from_account_number: Any, to_account_number: Any, amount: Any) -> Json:  # noqa: ANN401
-        accounts = self._accounts
+        accounts = self._rows("accounts")
         if from_account_number not in accounts or to_account_number not in accounts:
-            return {"success": False}
-        accounts[from_account_number]["balance"] -= amount
-        accounts[to_account_number]["balance"] += amount
+            return {"success": False, "error": "no such account"}
+        source, target = accounts[from_account_number], accounts[to_account_number]
+        source["balance"] = float(source["balance"]) - float(amount)
+        target["balance"] = float(target["balance"]) + float(amount)
         return {"success": True}
 
     def pay(
@@ -112,14 +134,11 @@ class BankMock(PublishedMock):
         payment_date: Any,  # noqa: ANN401
         amount: Any,  # noqa: ANN401
     ) -> Json:
-        if from_account_number not in self._accounts:
-            return {"success": False}
-        self._accounts[from_account_number]["balance"] -= amount
+        accounts = self._rows("accounts")
+        if from_account_number not in accounts:
+            return {"success": False, "message": "no such account"}
+        accounts[from_account_number]["balance"] -= amount
         return {"success": True}
-
-    @property
-    def _accounts(self) -> MockRows:
-        return cast("MockRows", self.state["accounts"])
 
     operations: ClassVar[Mapping[str, MockOperation]] = {
         "CheckAuthorization": PublishedMock.authorize,
@@ -134,7 +153,12 @@ class BankMock(PublishedMock):
 
 
 class LockMock(PublishedMock):
-    """``SmartLock``: bare values where the document promises named fields; times and repetitions unchecked."""
+    """``SmartLock``: bare values where the document promises named fields; times and repetitions unchecked.
+
+    A call about several guests is successful if it changed one of them; granting access twice counts as a change.
+    """
+
+    tables = ("guests", "access_codes")
 
     def status(self) -> Json:
         return cast("str", self.state["lock"]["status"])
@@ -148,11 +172,11 @@ class LockMock(PublishedMock):
         return True
 
     def search(self, name_keyword: str) -> Json:
-        return [row for row in self._guests.values() if name_keyword.lower() in row["guest_name"].lower()]
+        return [row for row in self._rows("guests").values() if name_keyword.lower() in row["guest_name"].lower()]
 
     def add(self, guest_name: Any, guest_email: Any) -> Json:  # noqa: ANN401
-        guest = self.new_id("guests", "guest_{}")
-        self._guests[guest] = {
+        guest = self.new_id("guests", "guest_{}", 1)
+        self._rows("guests")[guest] = {
             "guest_id": guest,
             "guest_name": guest_name,
             "guest_email": guest_email,
@@ -161,43 +185,41 @@ class LockMock(PublishedMock):
         return guest
 
     def delete(self, guest_ids: Iterable[Any]) -> Json:
-        deleted = [self._guests.pop(guest, None) for guest in guest_ids]
-        return None not in deleted
+        deleted = [self._rows("guests").pop(guest, None) for guest in guest_ids]
+        return any(row is not None for row in deleted)
 
     def grant(self, guest_ids: Iterable[Any], permanent: Any, start_time: Any = None, end_time: Any = None) -> Json:  # noqa: ANN401
-        return self._set_access(guest_ids, access=True)
+        known = [guest for guest in map(self._rows("guests").get, guest_ids) if guest]
+        for guest in known:
+            guest["has_access"] = True
+        return bool(known)
 
     def revoke(self, guest_ids: Iterable[Any]) -> Json:
-        return self._set_access(guest_ids, access=False)
+        revoked = False
+        for guest in filter(None, map(self._rows("guests").get, guest_ids)):
+            revoked = revoked or guest["has_access"]
+            guest["has_access"] = False
+        return revoked
 
     def generate_code(self, start_time: Any, end_time: Any) -> Json:  # noqa: ANN401
-        code = self.new_id("access_codes", "{:06d}")
-        self._codes[code] = {"code": code, "start_time": start_time, "end_time": end_time, "is_active": True}
+        code = self.new_id("access_codes", "{:06d}", 100000)
+        self._rows("access_codes")[code] = {
+            "code": code,
+            "start_time": start_time,
+            "end_time": end_time,
+            "is_active": True,
+        }
         return code
 
     def revoke_code(self, access_code: Any) -> Json:  # noqa: ANN401
-        if access_code not in self._codes:
+        code = self._rows("access_codes").get(access_code)
+        if not code or not code["is_active"]:
             return False
-        self._codes[access_code]["is_active"] = False
+        code["is_active"] = False
         return True
 
     def history(self, start_time: Any, end_time: Any) -> Json:  # noqa: ANN401
         return []
-
-    def _set_access(self, guest_ids: Iterable[Any], *, access: bool) -> bool:
-        named = list(guest_ids)
-        for guest in named:
-            if guest in self._guests:
-                self._guests[guest]["has_access"] = access
-        return all(guest in self._guests for guest in named)
-
-    @property
-    def _guests(self) -> MockRows:
-        return cast("MockRows", self.state["guests"])
-
-    @property
-    def _codes(self) -> MockRows:
-        return cast("MockRows", self.state["access_codes"])
 
     operations: ClassVar[Mapping[str, MockOperation]] = {
         "CheckAuthorization": PublishedMock.authorize,
@@ -216,28 +238,28 @@ class LockMock(PublishedMock):
     }
 
 
+_DOCTOR_RESPONSE = "Doctor will reply shortly."
+_REVIEWER = "Simulated User"
+"""As the published final states have them."""
+
+
 class TeladocMock(PublishedMock):
     """``Teladoc``: any time is free, any text is accepted; a missing entity gives None or False."""
 
-    def __init__(self, initial: Mapping[str, Json], expected: Mapping[str, Json]) -> None:
-        tables: dict[str, Json] = {name: {} for name in ("appointments", "consultations", "prescriptions", "reviews")}
-        super().__init__({**tables, **initial}, expected)
+    tables = ("doctors", "appointments", "consultations", "prescriptions", "reviews")
 
     def search(self, keywords: Any = None, location: Any = None, date: Any = None) -> Json:  # noqa: ANN401
-        return {
-            "doctors": [
-                row
-                for row in self._rows("doctors").values()
-                if date is None
-                and (location is None or row["location"] == location)
-                and (not keywords or any(keywords.lower() in row[name].lower() for name in ("name", "specialty")))
-            ]
-        }
+        def found(row: MockRows) -> bool:
+            named = not keywords or any(keywords.lower() in row[name].lower() for name in ("specialty", "name"))
+            # No recorded state holds free times, so no doctor is found by a date.
+            return named and not (location and location.lower() != row["location"].lower()) and not date
+
+        return {"doctors": [row for row in self._rows("doctors").values() if found(row)]}
 
     def consult(self, doctor_id: Any, reason: Any) -> Json:  # noqa: ANN401
         if doctor_id not in self._rows("doctors"):
-            return {"consultation_id": None}
-        name = self.new_id("consultations", "C-{:04d}")
+            return {"consultation_id": None, "error": "no such doctor"}
+        name = self.new_id("consultations", "C-{}", 1000)
         self._rows("consultations")[name] = {
             "consultation_id": name,
             "doctor_id": doctor_id,
@@ -249,7 +271,7 @@ class TeladocMock(PublishedMock):
     def schedule(self, doctor_id: Any, date: Any, time: Any, reason: Any) -> Json:  # noqa: ANN401
         if doctor_id not in self._rows("doctors"):
             return {"appointment_id": None, "success": False}
-        name = self.new_id("appointments", "A-{:04d}")
+        name = self.new_id("appointments", "A-{}", 1000)
         self._rows("appointments")[name] = {
             "appointment_id": name,
             "doctor_id": doctor_id,
@@ -262,27 +284,41 @@ class TeladocMock(PublishedMock):
 
     def manage(self, appointment_id: Any, action: Any, date: Any = None, time: Any = None) -> Json:  # noqa: ANN401
         row = self._rows("appointments").get(appointment_id)
-        if row is not None and action == "cancel":
-            row["status"] = "cancelled"
-        if row is not None and action == "update":
-            row.update({name: value for name, value in (("date", date), ("time", time)) if value is not None})
+        if not row:
+            return {"appointment_details": None, "error": "no such appointment"}
+        match action:
+            case "view":
+                pass
+            case "cancel":
+                row["status"] = "cancelled"
+            case "update":
+                row |= {name: value for name, value in (("date", date), ("time", time)) if value}
+                row["status"] = "updated"
+            case _:
+                return {"appointment_details": None, "error": "unknown action"}
         return {"appointment_details": row}
 
     def user_info(self) -> Json:
-        return {"user_info": self._rows("user_info")}
+        return {"user_info": self.state.get("user_info")}
 
     def history(self) -> Json:
-        kept = ("appointment_id", "date", "time", "status")
         return {
             "health_records": [
-                {**{name: row[name] for name in kept}, "conclusions": ""} for row in self._rows("appointments").values()
+                {
+                    "appointment_id": name,
+                    "date": row["date"],
+                    "time": row["time"],
+                    "conclusions": f"record of {row['reason']}",
+                    "status": "completed",
+                }
+                for name, row in self._rows("appointments").items()
             ]
         }
 
     def request(self, medication_name: Any, dosage: Any, doctor_id: Any) -> Json:  # noqa: ANN401
         if doctor_id not in self._rows("doctors"):
             return {"prescription_request_id": None, "success": False}
-        name = self.new_id("prescriptions", "R-{:04d}")
+        name = self.new_id("prescriptions", "R-{}", 1000)
         self._rows("prescriptions")[name] = {
             "prescription_request_id": name,
             "medication_name": medication_name,
@@ -297,27 +333,23 @@ class TeladocMock(PublishedMock):
 
     def send(self, consultation_id: Any, message_content: Any) -> Json:  # noqa: ANN401
         consultation = self._rows("consultations").get(consultation_id)
-        if consultation is None:
-            return {"doctor_response": None}
-        response = "Thank you for your message."
+        if not consultation:
+            return {"doctor_response": None, "error": "no such consultation"}
         consultation["messages"] += [
             {"sender": "user", "content": message_content},
-            {"sender": "doctor", "content": response},
+            {"sender": "doctor", "content": _DOCTOR_RESPONSE},
         ]
-        return {"doctor_response": response}
+        return {"doctor_response": _DOCTOR_RESPONSE}
 
     def review(self, doctor_id: Any, rating: Any, review_content: Any) -> Json:  # noqa: ANN401
         if doctor_id not in self._rows("doctors"):
             return {"success": False}
         written = self._rows("reviews").setdefault(doctor_id, [])
-        written.append({"reviewer_name": "user", "rating": rating, "review_content": review_content})
+        written.append({"reviewer_name": _REVIEWER, "rating": rating, "review_content": review_content})
         return {"success": True}
 
     def reviews(self, doctor_id: Any) -> Json:  # noqa: ANN401
         return {"reviews": self._rows("reviews").get(doctor_id, [])}
-
-    def _rows(self, table: str) -> MockRows:
-        return cast("MockRows", self.state[table])
 
     operations: ClassVar[Mapping[str, MockOperation]] = {
         "CheckAuthorization": PublishedMock.authorize,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from lawtrace.environments.errors import Problem
@@ -11,7 +12,7 @@ from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
 from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, PUBLISHED_PROFILES, GradingProfile, Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks, write_tasks
 
@@ -28,7 +29,7 @@ class ProfileComparison:
         recorded: the available recorded verdicts.
         problems: rows of its files that could not be used; an attempt without the verdict of a profile is left out.
         differences: strict against published, attempt by attempt.
-        unreproduced: the recorded verdicts that `RECORD_PROFILE` does not reproduce.
+        unreproduced: the recorded verdicts that a published profile does not reproduce, by profile.
     """
 
     environment: Environment
@@ -44,8 +45,10 @@ class ProfileComparison:
         return tuple(between_profiles(tasks, self.attempts, self.verdicts["strict"], self.verdicts["published"]))
 
     @cached_property
-    def unreproduced(self) -> tuple[DifferenceRow, ...]:
-        return tuple(against_records(self.verdicts[RECORD_PROFILE], self.recorded))
+    def unreproduced(self) -> Mapping[GradingProfile, tuple[DifferenceRow, ...]]:
+        return {
+            profile: tuple(against_records(self.verdicts[profile], self.recorded)) for profile in PUBLISHED_PROFILES
+        }
 
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
@@ -56,7 +59,7 @@ def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
     for profile, rows in comparison.verdicts.items():
         write_rows(files.verdicts(profile), rows)
     write_rows(files.recorded, comparison.recorded)
-    write_rows(files.differences, (*comparison.differences, *comparison.unreproduced))
+    write_rows(files.differences, chain(comparison.differences, *comparison.unreproduced.values()))
 
 
 def is_comparison(folder: Path) -> bool:

@@ -48,7 +48,7 @@ class ProfileView:
     Attributes:
         matrix: count of each pair of (strict, published) outcomes.
         recorded: number of recorded verdicts.
-        unreproduced: the recorded verdicts that were not reproduced, by cause.
+        unreproduced: the recorded verdicts that each published profile does not reproduce, by cause.
     """
 
     blocks: tuple[ProfileBlock, ...]
@@ -56,11 +56,10 @@ class ProfileView:
     differences: tuple[CauseLine, ...]
     attempts: int
     recorded: int
-    unreproduced: tuple[CauseLine, ...]
+    unreproduced: Mapping[GradingProfile, tuple[CauseLine, ...]]
 
-    @property
-    def reproduced(self) -> int:
-        return self.recorded - sum(len(line.rows) for line in self.unreproduced)
+    def reproduced(self, profile: GradingProfile) -> int:
+        return self.recorded - sum(len(line.rows) for line in self.unreproduced[profile])
 
 
 def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
@@ -81,7 +80,10 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
         tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
         len(comparison.attempts),
         len(comparison.recorded),
-        tuple(_by_cause(comparison.unreproduced, RECORD_CAUSES.items())),
+        {
+            profile: tuple(_by_cause(rows, RECORD_CAUSES.items()))
+            for profile, rows in sorted(comparison.unreproduced.items(), key=lambda item: item[0] != RECORD_PROFILE)
+        },
     )
 
 

@@ -91,6 +91,7 @@ class PublishedEvidence(BaseModel):
             the program text (``static`` after a crash, ``static_fallback`` without calls).
         trace: the tool names that the rules were judged on.
         audit_kept: whether each expected log entry is covered by an actual one; None if not checked.
+        drawn_ids: number of created rows, audit entries apart, whose id the published code drew at random.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,6 +101,7 @@ class PublishedEvidence(BaseModel):
     trace_source: TraceSource
     trace: tuple[str, ...]
     audit_kept: bool | None
+    drawn_ids: int = 0
 
 
 class Verdict(BaseModel):
