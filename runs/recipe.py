@@ -26,7 +26,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lawtrace.agents.conversations.attempts import ToolConversationLimits
-from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, Price
 from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
@@ -241,12 +241,16 @@ OptionalModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_che
 
 PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
 """The roles that prepare provisions for the policy extractor."""
+READING_ROLES: tuple[RoleName, ...] = ("masking_evaluator", "independent_reader")
+"""The roles that read what the instruction generator writes."""
 
 
 class RoleModelOptions(RecipePart):
-    """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``.
-    ``trace_writer`` writes the model-written baseline (P Table 2); without a model there is no baseline. ``user`` words
-    what the users of dialogues say; without a model they use the words of the script."""
+    """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``;
+    the two that read instructions to that of the ``instruction_generator``, because their offline versions only
+    understand what its offline version writes. ``trace_writer`` writes the model-written baseline (P Table 2); without
+    a model there is no baseline. ``user`` words what the users of dialogues say; without a model they use the words of
+    the script."""
 
     scope_aligner: RoleModel | None = None
     verifiability_refiner: RoleModel | None = None
@@ -254,10 +258,21 @@ class RoleModelOptions(RecipePart):
     policy_extractor: RoleModel = "offline"
     ltl_critic: RoleModel = "offline"
     instruction_generator: RoleModel = "offline"
-    masking_evaluator: RoleModel = "offline"
-    independent_reader: RoleModel = "offline"
+    masking_evaluator: RoleModel | None = None
+    independent_reader: RoleModel | None = None
     trace_writer: OptionalModel = None
     user: OptionalModel = None
+
+    @model_validator(mode="after")
+    def _check_readers(self) -> Self:
+        writer = self.instruction_generator
+        blind = [role for role in READING_ROLES if getattr(self, role) == "offline"]
+        if blind and ModelSpec.parse(writer).provider in ENDPOINTS:
+            raise ValueError(
+                f"{blind[0]} = 'offline' understands only what the offline generator writes, not {writer!r}; "
+                "omit the key to use the same model, or name another"
+            )
+        return self
 
     def spec(self, role: RoleName) -> ModelSpec:
         """The model of a role."""
@@ -267,6 +282,7 @@ class RoleModelOptions(RecipePart):
         """The model of each role; the trace writer and the user only if they are set."""
         named: dict[str, str | None] = self.model_dump()
         named |= {role: named[role] or self.policy_extractor for role in PREPARING_ROLES}
+        named |= {role: named[role] or self.instruction_generator for role in READING_ROLES}
         return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
 
 

@@ -381,8 +381,7 @@ def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
 
 def models_of_recipe(recipe: Recipe) -> list[str]:
     """The models of the recipe, for roles and under test."""
-    named: list[str | None] = [*recipe.models.model_dump().values(), *recipe.attempts.models]
-    return [name for name in named if name is not None]
+    return [*map(str, recipe.models.specs().values()), *recipe.attempts.models]
 
 
 def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:

@@ -240,7 +240,7 @@ def _possible_pairs(
 
 def describe_settings(recipe: Recipe) -> dict[str, str]:
     """The settings of a recipe, by name."""
-    roles = recipe.models.model_dump()
+    roles = recipe.models.specs()
     words = {role: text for role, text in recipe.prompts.model_dump().items() if text != BUILT_IN_PROMPT}
     return {
         "recipe": recipe.name,
@@ -265,7 +265,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
         "regulation in the prompt": recipe.attempts.regulation,
-        **{role.replace("_", " "): model for role, model in roles.items() if model is not None},
+        **{role.replace("_", " "): str(model) for role, model in roles.items()},
     }
 
 
@@ -290,7 +290,7 @@ def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], basel
             f"The declaration of {domain.environment.name} has changed since this run. The coverage ceiling is that of "
             "the current one."
         )
-    offline = [role.replace("_", " ") for role, model in recipe.models.model_dump().items() if model == "offline"]
+    offline = [role.replace("_", " ") for role, model in recipe.models.specs().items() if str(model) == "offline"]
     if offline:
         notices.append(
             f"Roles without a model: {', '.join(offline)}. Their acceptance rate and extraction score are a baseline."

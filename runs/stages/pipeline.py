@@ -387,7 +387,7 @@ async def _check_quality(context: StageContext, products: Products) -> Made:
             jail=context.jail,
             role_models=context.role_models,
             event_log=context.event_log,
-            reader_is_offline=context.recipe.models.independent_reader == "offline",
+            reader_is_offline=context.role_models.name_of("independent_reader") == "offline",
             habits=products[HABITS],
             on_task=step,
         )

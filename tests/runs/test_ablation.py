@@ -136,7 +136,8 @@ def test_the_plan_counts_shared_stages_once() -> None:
     assert lines["instruction_generator"].most == 2 * 2 * 15 * 3 * 2
     assert lines["masking_evaluator"].expected == 20
     assert lines["executor"].expected == 4 * 10 * 2 * 2
-    assert set(lines) == {"instruction_generator", "masking_evaluator", "executor"}
+    assert lines["independent_reader"].expected == 2 * 20  # it has the generator's model
+    assert set(lines) == {"instruction_generator", "independent_reader", "masking_evaluator", "executor"}
 
 
 @pytest.mark.slow
