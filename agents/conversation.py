@@ -16,9 +16,11 @@ from autogen_agentchat.teams import SelectorGroupChat
 from autogen_core import CancellationToken
 from pydantic import BaseModel
 
-from lawtrace.agents.event_log import Context, EventLog, MessageSent, RoleFailed
+from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, MessageSent, RoleFailed
+from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import CodeCheck, Objections, Participant, RoleAgent, RoleFailure, content_of
+from lawtrace.prompts.loader import Prompt
 
 Utterance = tuple[str, BaseModel | str]
 """The speaker and the content of a message."""
@@ -97,31 +99,45 @@ def _no_model(_: object) -> NoReturn:
 
 def record_turn(speaker: Participant | None, content: BaseModel | str, context: Context, event_log: EventLog) -> int:
     """Record a message, after the answers that were rejected in the same turn; returns the turn that follows."""
-    prompt = speaker.prompt if speaker else None
     turn = context.turn
 
-    def record(source: str, text: str, *, by_role: bool) -> Context:
+    def record(source: str, text: str, prompt: Prompt | None, call: ModelCall | None) -> Context:
         nonlocal turn
-        place = context.at(turn=turn) if by_role else context.at(role=source, model=None, turn=turn)
-        event_log.record(
-            MessageSent(
-                context=place,
-                source=source,
-                content=text,
-                prompt_id=prompt.id if prompt and by_role else None,
-                prompt_hash=prompt.hash if prompt and by_role else None,
-            )
-        )
+        place = context.at(role=source, model=call and call.context.model, turn=turn)
+        event_log.record(sent_message(place, text, prompt, call))
         turn += 1
         return place
 
+    prompt, call = (speaker.prompt, speaker.call) if speaker else (None, None)
     for rejected in speaker.rejected_answers if speaker else ():
-        record(context.role, rejected.text, by_role=True)
-        record(ANSWER_CHECK, rejected.request, by_role=False)
-    place = record(context.role, content if isinstance(content, str) else content.model_dump_json(), by_role=True)
+        record(context.role, rejected.text, prompt, rejected.call)
+        record(ANSWER_CHECK, rejected.request, None, None)
+    text = content if isinstance(content, str) else content.model_dump_json()
+    place = record(context.role, text, prompt, call)
     if isinstance(content, RoleFailure) and content.answered:  # the model client records the other failures
         event_log.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
     return turn
+
+
+def sent_message(
+    context: Context,
+    content: str,
+    prompt: Prompt | None,
+    call: ModelCall | None,
+    function_calls: tuple[FunctionCalled, ...] = (),
+) -> MessageSent:
+    """The entry for a message of the role in the context, with the prompt and the model call behind it."""
+    return MessageSent(
+        context=context,
+        source=context.role,
+        content=content,
+        function_calls=function_calls,
+        prompt_id=prompt and prompt.id,
+        prompt_version=prompt and prompt.version,
+        prompt_hash=prompt and prompt.hash,
+        request_hash=call and call.request_hash,
+        occurrence=call and call.occurrence,
+    )
 
 
 async def _cancel_with_caller(work: Coroutine[Any, Any, None], cancellation: CancellationToken) -> None:

@@ -102,7 +102,9 @@ class MessageSent(_Frozen):
         source: the role or the piece of code that sent it.
         function_calls: the tool calls that it requests; each tool result is a message of its own.
         prompt_id: the prompt file that the sender was instructed with, if any.
+        prompt_version: the version that this file states.
         prompt_hash: the SHA-256 of that file.
+        request_hash: with ``occurrence``, the model call that gave the message (see `ModelCalled`); None for code.
     """
 
     kind: Literal["message"] = "message"
@@ -111,7 +113,10 @@ class MessageSent(_Frozen):
     content: str
     function_calls: tuple[FunctionCalled, ...] = ()
     prompt_id: str | None = None
+    prompt_version: int | None = None
     prompt_hash: str | None = None
+    request_hash: str | None = None
+    occurrence: int | None = None
 
     @property
     def id(self) -> str:

@@ -36,7 +36,8 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.event_log import Context
-from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.model_call import CallFailed, ModelCall
+from lawtrace.agents.models.recording import recorded_call
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
 from lawtrace.environments.errors import LawtraceError
@@ -74,10 +75,11 @@ class Objections(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RejectedAnswer:
-    """An answer that could not be used, and the request for a better one."""
+    """An answer that could not be used, the request for a better one, and the call that gave the answer."""
 
     text: str
     request: str
+    call: ModelCall | None = None
 
 
 def content_of(message: BaseChatMessage) -> BaseModel | str:
@@ -102,12 +104,14 @@ class Participant(BaseChatAgent):
 
     Attributes:
         prompt: the prompt file of a role; None for code.
+        call: the recorded model call that gave its last answer, if there is one.
         rejected_answers: the rejected answers of its last turn.
         fatal_error: an error that must stop the run, such as a full disk. An exception loses its type on its way
             through an AutoGen team, so the agent keeps it here and `run_conversation` raises it.
     """
 
     prompt: Prompt | None = None
+    call: ModelCall | None = None
     rejected_answers: Sequence[RejectedAnswer] = ()
     fatal_error: LawtraceError | None = None
 
@@ -179,7 +183,7 @@ class RoleAgent(Participant, Generic[Answer]):
                 request = (
                     f"That answer cannot be used: {error}. Answer again with one JSON object of the requested form."
                 )
-                self.rejected_answers.append(RejectedAnswer(text, request))
+                self.rejected_answers.append(RejectedAnswer(text, request, self.call))
             except LawtraceError as error:
                 if not isinstance(error, CallFailed):
                     self.fatal_error = error
@@ -194,9 +198,13 @@ class RoleAgent(Participant, Generic[Answer]):
         for rejected in self.rejected_answers:
             repair.append(AssistantMessage(content=rejected.text, source=self.name))
             repair.append(UserMessage(content=rejected.request, source="user"))
-        result = await self._client.create(
-            [self._system, *self._history, *repair], json_output=self._answer, cancellation_token=cancellation_token
-        )
+        messages = [self._system, *self._history, *repair]
+        try:
+            result = await self._client.create(
+                messages, json_output=self._answer, cancellation_token=cancellation_token
+            )
+        finally:
+            self.call = recorded_call(self._client)
         return result.content if isinstance(result.content, str) else ""
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:

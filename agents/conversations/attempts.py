@@ -19,8 +19,10 @@ from autogen_core.models import ChatCompletionClient, FunctionExecutionResult
 from autogen_core.tools import ParametersSchema, ToolSchema
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.agents.conversation import sent_message
 from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, MessageSent
-from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.models.model_call import ModelCall
+from lawtrace.agents.models.recording import RecordedClient, recorded_call
 from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import DEFAULT_BRIEFING, Briefing, make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
@@ -157,8 +159,8 @@ async def ask_for_program(
     async with aclosing(agent.run_stream(task=request_text(instruction, target_state, briefing.prompts))) as stream:
         async for message in stream:
             if isinstance(message, BaseChatMessage):
-                text = message.to_text()
-                answer = WrittenAnswer(text, recorder.record(message.source, text, prompts.get(message.source)))
+                text, call = message.to_text(), recorded_call(client) if message.source == agent.name else None
+                answer = WrittenAnswer(text, recorder.record(message.source, text, prompts.get(message.source), call))
     return answer
 
 
@@ -170,18 +172,17 @@ class _Recorder:
     event_log: EventLog
     turn: int = 0
 
-    def record(self, source: str, content: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> str:
-        """The id of the message."""
-        return self._record(
-            MessageSent(
-                context=self.context.at(role=source, turn=self.turn),
-                source=source,
-                content=content,
-                function_calls=calls,
-                prompt_id=prompt and prompt.id,
-                prompt_hash=prompt and prompt.hash,
-            )
-        )
+    def record(
+        self,
+        source: str,
+        content: str,
+        prompt: Prompt | None,
+        call: ModelCall | None = None,
+        function_calls: tuple[FunctionCalled, ...] = (),
+    ) -> str:
+        """The id of the message. ``call``: the model call that gave it."""
+        context = self.context.at(role=source, model=call and call.context.model, turn=self.turn)
+        return self._record(sent_message(context, content, prompt, call, function_calls))
 
     def record_code(self, role: str, source: str, content: str) -> str:
         """The id of a message from code."""
@@ -190,17 +191,7 @@ class _Recorder:
 
     def record_user(self, user: DialogueUser, content: str) -> str:
         """The id of a message of the user in a dialogue, in its own words or those of a model."""
-        prompt = user.prompt if user.voiced else None
-        context = self.context.at(role=user.name, model=user.model if user.voiced else None, turn=self.turn)
-        return self._record(
-            MessageSent(
-                context=context,
-                source=user.name,
-                content=content,
-                prompt_id=prompt and prompt.id,
-                prompt_hash=prompt and prompt.hash,
-            )
-        )
+        return self.record(user.name, content, *((user.prompt, user.call) if user.voiced else (None, None)))
 
     def _record(self, message: MessageSent) -> str:
         self.event_log.record(message)
@@ -296,7 +287,7 @@ class _ToolConversationState:
         return answer if isinstance(answer, TextMessage) else None
 
     def _add_turn(self, source: str, text: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
-        message = self.recorder.record(source, text, prompt, calls)
+        message = self.recorder.record(source, text, prompt, self.client.last_call, calls)
         self.turns.append(Turn(message=message, told=self._told, text=text, calls=calls))
         self._told = ""
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from lawtrace.agents.conversation import ProposalLoopResult, record_turn, run_proposal_loop
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.participants import Role, RoleFailure, content_of
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.document import Paragraph
@@ -96,10 +95,7 @@ class RoleCalls:
     async def ask(self, role: Role[Answer], *, opening: str, turn: int = 0, **inputs: object) -> Answer | RoleFailure:
         """The answer of a single role. Raises errors that stop the run."""
         context = self.context.at(role=role.name, turn=turn)
-        client = self.role_models.client(role.name, context)
-        if isinstance(client, RecordedClient):
-            context = context.at(model=client.context.model)
-        agent = role.agent_of(client, self.role_models.prompt(role.name), **inputs)
+        agent = role.agent(self.role_models, context, **inputs)
         message = (await agent.run(task=opening)).messages[-1]
         if agent.fatal_error is not None:
             raise agent.fatal_error

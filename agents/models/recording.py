@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 from autogen_core import FunctionCall
-from autogen_core.models import CreateResult, ModelInfo
+from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo
 from structlog.typing import FilteringBoundLogger
 
 from lawtrace.agents.event_log import (
@@ -62,6 +62,7 @@ class RecordedClient(RequestClient):
 
     Attributes:
         seconds: the recorded time of the answers so far; the same when answered from a record.
+        last_call: the latest call, answered or not.
     """
 
     def __init__(
@@ -88,9 +89,10 @@ class RecordedClient(RequestClient):
         self._paid = paid
         self._turn = context.turn
         self.seconds = 0.0
+        self.last_call: ModelCall | None = None
 
     async def respond(self, request: Request) -> CreateResult:
-        call = self._place(request)
+        call = self.last_call = self._place(request)
         known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
         if isinstance(known, ModelCalled) and known.context.tested_model == call.context.tested_model:
             self.seconds += known.latency_ms / 1000
@@ -136,6 +138,11 @@ class RecordedClient(RequestClient):
         if reason == "cancelled":
             return  # the caller logs the reason once
         log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
+
+
+def recorded_call(client: ChatCompletionClient) -> ModelCall | None:
+    """The latest call of a client; None if it records none."""
+    return client.last_call if isinstance(client, RecordedClient) else None
 
 
 def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool) -> ModelCalled:

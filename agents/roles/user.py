@@ -81,6 +81,7 @@ class DialogueUser(Participant):
             return None
         request = f"The assistant wrote:\n{heard or '(nothing yet)'}\n\nThe person answers:\n{self.line.text}"
         response = await self._voice.on_messages([TextMessage(content=request, source="script")], cancellation_token)
+        self.call = self._voice.call
         if self._voice.fatal_error is not None:
             raise self._voice.fatal_error
         spoken = content_of(response.chat_message)

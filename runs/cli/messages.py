@@ -1,20 +1,22 @@
 """``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lawtrace.agents.models.budget import Price
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
 from lawtrace.runs.report.run_kinds import GradedUnit
-from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
+from lawtrace.runs.report.terminal_messages import no_request, print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES
@@ -30,7 +32,9 @@ from lawtrace.runs.store.event_log_queries import (
     find_conversations,
     find_message,
     find_messages,
+    request_behind,
 )
+from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
 
 POLL_SECONDS = 0.3
@@ -42,7 +46,7 @@ def messages(
     task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
     unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
     style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
-    model: Annotated[str | None, typer.Option(help="Only attempts of this model.")] = None,
+    model: Annotated[str | None, typer.Option(help="Only conversations of this model, in a role or tested.")] = None,
     trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
     variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
     verdict: Annotated[
@@ -52,6 +56,7 @@ def messages(
     role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
     turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
     message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
+    prompts: Annotated[bool, typer.Option("--prompts", help="Print what the models were sent, too.")] = False,
     text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
     follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
@@ -66,7 +71,7 @@ def messages(
         task=task,
         unit=unit,
         style=style,
-        tested_model=model,
+        model=model,
         trial=trial,
         variant=variant,
         role=role,
@@ -80,7 +85,7 @@ def messages(
                     "--follow can only be combined with --stage, --task, --unit, --style, --model, --trial, --variant, "
                     "--role, --turn and --text"
                 )
-            _follow(event_log, directory, wanted)
+            _follow(event_log, directory, wanted, prompts=prompts)
             return
         if message is not None:
             found_message = find_message(event_log, message)
@@ -105,13 +110,12 @@ def messages(
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
         conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            lines: list[Json] = [
-                {"id": message.id, **message.line.model_dump(mode="json")} for _, of in conversations for message in of
-            ]
+            prices = prices_of(event_log)
+            lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
-            _show(index, graded, conversation, of)
+            _show(event_log, index, graded, conversation, of, prompts=prompts)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
 
@@ -138,26 +142,44 @@ def _find_graded(index: GradedIndex, directory: Path, outcome: str | None, rule:
     return index.select(outcome=outcome)
 
 
+def _message_json(
+    event_log: EventLogFile, message: LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
+) -> dict[str, Json]:
+    """A message with the figures of its model call and, with `prompts`, what the model was sent."""
+    line: dict[str, Json] = {"id": message.id, "at": message.at, **message.line.model_dump(mode="json")}
+    line["call"] = None if message.call is None else {**asdict(message.call), "cost": message.call.cost(prices)}
+    if prompts:
+        line["request"] = [sent.model_dump(mode="json") for sent in request_behind(event_log, message)]
+    return line
+
+
 def _show(
+    event_log: EventLogFile,
     index: VerdictIndex,
     graded: GradedIndex | None,
     conversation: LoggedConversation,
     messages: Sequence[LoggedMessage],
+    *,
+    prompts: bool,
 ) -> None:
+    request_of = partial(request_behind, event_log) if prompts else no_request
+    prices = prices_of(event_log)
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
     summary = index.of_conversation(conversation.place)
     if summary is None:
-        print_messages(STDOUT, messages)
+        print_messages(STDOUT, messages, prices=prices, request_of=request_of)
         if graded is not None and (unit := graded.of_conversation(conversation.place)):
             print_outcome(STDOUT, unit.outcome, unit.reason)
         return
-    print_messages(STDOUT, messages, index.causes(summary))
+    print_messages(STDOUT, messages, index.causes(summary), prices=prices, request_of=request_of)
     print_outcome(STDOUT, summary.outcome, summary.reason)
 
 
-def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> None:
+def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, *, prompts: bool) -> None:
     """Print messages as they are written, until the run ends."""
+    request_of = partial(request_behind, event_log) if prompts else no_request
+    prices = prices_of(event_log)
     keys: dict[int, ConversationKey] = {}
     last = before = 0
     while True:
@@ -168,7 +190,7 @@ def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> N
                 keys[message.conversation] = found[0].place
             if message.conversation != before:
                 print_heading(STDOUT, keys[message.conversation])
-            print_messages(STDOUT, [message])
+            print_messages(STDOUT, [message], prices=prices, request_of=request_of)
             last, before = message.number, message.conversation
         if not active:
             return

@@ -1,14 +1,16 @@
 """View of a message: sender and readable content."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from lawtrace.agents.event_log import FunctionCalled, MessageSent
+from lawtrace.agents.models.budget import Price
 from lawtrace.agents.roles import ROLES
 from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible
-from lawtrace.runs.store.event_log_queries import ConversationKey, LogLine
+from lawtrace.runs.store.event_log_queries import CallFigures, ConversationKey, LogLine
 
 SpeakerKind = Literal["user", "role", "code", "failure"]
 """The sender: the user, a role (model or script), a check by code, or a role that failed."""
@@ -59,6 +61,21 @@ def conversation_title(place: ConversationKey) -> str:
     return visible(" · ".join(part for part in parts if part))
 
 
+def describe_call(call: CallFigures | None, prices: Mapping[str, Price]) -> str:
+    """When the model answered, how long it took, its tokens, cost and tries; empty for code and offline roles."""
+    if call is None or not (call.paid or call.replayed or call.tries > 1):
+        return ""
+    cost = call.cost(prices)
+    parts = (
+        "replayed" if call.replayed else call.at[11:19],
+        f"{call.seconds:.1f} s",
+        f"{call.prompt_tokens} + {call.completion_tokens} tokens",
+        f"cost {cost:.4f}" if cost is not None else "",
+        f"{call.tries} tries" if call.tries > 1 else "",
+    )
+    return ", ".join(part for part in parts if part)
+
+
 def view_message(line: LogLine) -> MessageView:
     context = line.context
     if not isinstance(line, MessageSent):
@@ -87,12 +104,20 @@ def view_message(line: LogLine) -> MessageView:
         kind,
         visible(line.source),
         visible(context.model) if context.model else None,
-        line.prompt_id,
+        _prompt(line),
         remark,
         passed,
         () if passed else parts,
         tuple(_call(call) for call in line.function_calls),
     )
+
+
+def _prompt(line: MessageSent) -> str | None:
+    """The prompt file of a message, with its version and the beginning of its hash."""
+    if line.prompt_id is None:
+        return None
+    version = f" {line.prompt_version}" if line.prompt_version is not None else ""
+    return visible(f"{line.prompt_id}{version} ({(line.prompt_hash or '')[:8]})")
 
 
 def _speaker_kind(line: MessageSent) -> SpeakerKind:

@@ -1,13 +1,15 @@
 """Conversations on a terminal, with control characters escaped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, view_message
+from lawtrace.agents.event_log import RequestMessage
+from lawtrace.agents.models.budget import Price
+from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, describe_call, view_message
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import ConversationDiff, DiffPiece
@@ -25,11 +27,30 @@ def print_heading(console: Console, conversation: ConversationKey, lines: str = 
     console.print(Rule(title, align="left"))
 
 
-def print_messages(console: Console, messages: Iterable[LoggedMessage], causes: Sequence[Cause] = ()) -> None:
-    """Print messages with turn, role and model; below a message, the rules it broke."""
+def no_request(_: LoggedMessage) -> Sequence[RequestMessage]:
+    """For `print_messages`: requests are not printed."""
+    return ()
+
+
+def print_messages(
+    console: Console,
+    messages: Iterable[LoggedMessage],
+    causes: Sequence[Cause] = (),
+    *,
+    prices: Mapping[str, Price] = {},
+    request_of: Callable[[LoggedMessage], Sequence[RequestMessage]] = no_request,
+) -> None:
+    """Print messages with turn, role, model and figures of the model call; below a message, the rules it broke.
+
+    Args:
+        request_of: what the model was sent, to print it before the message.
+    """
     for message in messages:
         view = view_message(message.line)
-        console.print(_speaker(view))
+        console.print(_speaker(view, describe_call(message.call, prices)))
+        for sent in request_of(message):
+            console.print(Padding(Text(f"sent as {visible(sent.role)}:", style="dim"), (0, 0, 0, 6)))
+            console.print(Padding(Text(visible(sent.content), style="dim"), (0, 0, 0, 8)))
         if body := _body(view):
             console.print(Padding(body, (0, 0, 0, 4)))
         for rule in [cause.rule for cause in causes if cause.message == message.id]:
@@ -64,7 +85,7 @@ def print_diff(console: Console, diff: ConversationDiff, sides: tuple[str, str])
     console.print(Padding(_diff_text(diff.pieces), (0, 0, 1, 4)))
 
 
-def _speaker(view: MessageView) -> Text:
+def _speaker(view: MessageView, figures: str) -> Text:
     text = Text(f"{view.turn:>2} ", style="dim")
     style = {"user": "bold", "role": "bold cyan", "code": "green", "failure": "bold red"}[view.kind]
     if view.passed is not None:
@@ -80,6 +101,8 @@ def _speaker(view: MessageView) -> Text:
         text.append(f"  {view.model}", style="dim")
     if view.prompt:
         text.append(f"  prompt {view.prompt}", style="dim")
+    if figures:
+        text.append(f"  {figures}", style="dim")
     return text
 
 

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lawtrace.agents.event_log import MessageSent, RoleFailed, conversation_id
+from lawtrace.agents.event_log import MessageSent, ModelCalled, RequestMessage, RoleFailed, conversation_id
+from lawtrace.agents.models.budget import Price
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_rows import COLUMNS
@@ -43,13 +44,46 @@ class LoggedConversation:
 
 
 @dataclass(frozen=True, slots=True)
+class CallFigures:
+    """The model call behind a message.
+
+    Attributes:
+        number: the entry number of the call.
+        at: when it was answered (ISO 8601).
+        seconds: from the start of the call to its answer, with retries; ``queued``: before that, for a free slot.
+        tries: how often the request was sent.
+        paid: whether an endpoint answered in this run.
+        replayed: whether the answer came from another event log.
+    """
+
+    number: int
+    at: str
+    model: str | None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    queued: float = 0.0
+    tries: int = 1
+    paid: bool = False
+    replayed: bool = False
+
+    def cost(self, prices: Mapping[str, Price]) -> float | None:
+        """Its cost in this run; None without a price of its model."""
+        price = prices.get(self.model or "")
+        if price is None:
+            return None
+        return price.of(self.prompt_tokens, self.completion_tokens) if self.paid and not self.replayed else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedMessage:
-    """A message or failure: entry number, conversation id, time (ISO 8601) and the entry."""
+    """A message or failure: entry number, conversation id, time (ISO 8601), the entry, and the model call behind it."""
 
     number: int
     conversation: int
     at: str
     line: LogLine
+    call: CallFigures | None = None
 
     @property
     def id(self) -> str:
@@ -62,6 +96,7 @@ class MessageQuery:
     """A filter on conversations and messages. None matches everything.
 
     Attributes:
+        model: the model under test, or a model that wrote a message of the conversation.
         text: words of the message, each matched as a prefix, in any order and case.
         among: ids of the conversations to search.
     """
@@ -72,6 +107,7 @@ class MessageQuery:
     style: str | None = None
     conversation_kind: str | None = None
     tested_model: str | None = None
+    model: str | None = None
     trial: int | None = None
     variant: str | None = None
     role: str | None = None
@@ -159,11 +195,52 @@ def _select_messages(
         f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
         ("message", "failure", *values, limit, offset),
     )
+    calls = _calls_behind(event_log, [row[0] for row in rows])
     return [
-        LoggedMessage(row[0], row[5], row[6], line)
+        LoggedMessage(row[0], row[5], row[6], line, calls.get(row[0]))
         for row in rows
         if isinstance(line := event_log.entry(row[:5]), MessageSent | RoleFailed)
     ]
+
+
+def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int, CallFigures]:
+    """The model calls behind messages, by the entry number of the message."""
+    rows = event_log.rows(
+        "SELECT said.seq, call.seq, call.at, call.payload ->> '$.context.model', call.payload ->> '$.prompt_tokens',"
+        " call.payload ->> '$.completion_tokens', call.payload ->> '$.latency_ms', call.payload ->> '$.queued_ms',"
+        " (SELECT count(*) FROM entries AS again WHERE again.conversation = call.conversation AND again.kind = 'retry'"
+        " AND again.role = call.role AND again.turn = call.turn),"
+        " call.payload ->> '$.paid', call.payload ->> '$.replayed'"
+        " FROM entries AS said JOIN entries AS call ON call.request_hash = said.request_hash"
+        " AND call.occurrence = said.occurrence AND call.conversation = said.conversation"
+        " AND call.kind IN ('model_call', 'failure')"
+        " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
+        (json.dumps(list(messages)),),
+    )
+    return {
+        row[0]: CallFigures(
+            number=row[1],
+            at=row[2],
+            model=row[3],
+            prompt_tokens=row[4] or 0,
+            completion_tokens=row[5] or 0,
+            seconds=(row[6] or 0.0) / 1000,
+            queued=(row[7] or 0.0) / 1000,
+            tries=row[8] + 1,
+            paid=bool(row[9]),
+            replayed=bool(row[10]),
+        )
+        for row in rows
+    }
+
+
+def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:
+    """What the model was sent for a message; nothing for a message from code or a call without an answer."""
+    if message.call is None:
+        return ()
+    rows = event_log.rows(f"SELECT {COLUMNS} FROM entries WHERE seq = ?", (message.call.number,))  # noqa: S608
+    entry = event_log.entry(rows[0])
+    return entry.request if isinstance(entry, ModelCalled) else ()
 
 
 def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
@@ -186,6 +263,10 @@ def _key_clauses(wanted: MessageQuery) -> _Clauses:
         if value is not None:
             clauses.append(f"{column} = ?")
             values.append(value)
+    if wanted.model is not None:
+        written = "SELECT conversation FROM entries WHERE kind IN ('message', 'failure')"
+        clauses.append(f"(tested_model = ? OR id IN ({written} AND payload ->> '$.context.model' = ?))")
+        values += [wanted.model, wanted.model]
     if wanted.conversations is not None:
         clauses.append("id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(list(wanted.conversations)))

@@ -55,7 +55,7 @@ class RowWriter:
         A resumed run repeats its messages up to the point where it was interrupted.
         """
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
-        asked = entry if isinstance(entry, RequestSent | ModelCalled | RoleFailed) else None
+        asked = entry if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed) else None
         field = _TEXT_FIELDS.get(entry.kind)
         row = (
             at,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lawtrace.agents.models.budget import Price
+from lawtrace.runs.recipe import CallOptions
 from lawtrace.runs.store.event_log_file import EventLogFile
 
 
@@ -73,6 +74,13 @@ def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple
         line = lines.get((role, model or ""), ModelUsage(role, model or ""))
         lines[role, model or ""] = replace(line, failures=count)
     return tuple(lines.values())
+
+
+def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
+    """The prices of the run's recipe, by model."""
+    recipe = event_log.recipe
+    prices = recipe.get("prices") if isinstance(recipe, dict) else None
+    return CallOptions.model_validate({"prices": prices or {}}).call_settings().budget.prices
 
 
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:

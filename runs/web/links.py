@@ -88,6 +88,10 @@ class RunLinks:
     def message(self, id: str) -> str:  # noqa: A002
         return f"{self._base}/messages/{id}"
 
+    def request_sent(self, id: str) -> str:  # noqa: A002
+        """What the model was sent for the message."""
+        return f"{self._base}/messages/{id}/request"
+
 
 def path_segment(name: str) -> str:
     """A name as one segment of a URL path; a folder name may hold bytes that are not UTF-8."""

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.report.attempt_view import view_attempt, view_judged_task
 from lawtrace.runs.report.graded_units import GradedIndex, compare_folders, find_conversation_numbers
-from lawtrace.runs.report.message_view import view_message
+from lawtrace.runs.report.message_view import describe_call, view_message
 from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunIndex, TaskIndex
 from lawtrace.runs.report.run_kinds import GradedUnit, outcome_labels
@@ -23,6 +23,7 @@ from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import PAGES
 from lawtrace.runs.report.summary import VerdictTable
 from lawtrace.runs.report.task_view import AttemptMark, TaskIndexRow
+from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import diff_conversations, message_text
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
 from lawtrace.runs.scoring.metrics import OutcomeCounts, VerdictGroup
@@ -38,7 +39,9 @@ from lawtrace.runs.store.event_log_queries import (
     find_conversations,
     find_message,
     find_messages,
+    request_behind,
 )
+from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
@@ -86,6 +89,7 @@ class RunPages:
             Route("/runs/{run}/conversations", self.conversations),
             Route("/runs/{run}/conversations/{number:int}", self.conversation),
             Route("/runs/{run}/messages/{id}", self.message),
+            Route("/runs/{run}/messages/{id}/request", self.request_sent),
             Route("/runs/{run}/search", self.search),
             Route("/runs/{run}/report.html", self.report),
             Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
@@ -235,7 +239,7 @@ class RunPages:
 
     def conversations(self, request: Request) -> Response:
         name, folder, index = self._run(request)
-        asked = _parameters(request, "stage", "task", "style", "role", "text")
+        asked = _parameters(request, "stage", "task", "style", "role", "model", "text")
         wanted = MessageQuery(**asked)  # pyright: ignore[reportArgumentType]
         with EventLogFile.open(folder.path) as event_log:
             paging, start = _paginate(request, count_conversations(event_log, wanted))
@@ -269,13 +273,16 @@ class RunPages:
             verdict = index.of_conversation(conversation.place)
             judged, link = self._verdict(name, index, conversation.place)
             before, after = _neighbours(event_log, number)
+            prices = prices_of(event_log)
         return self._run_page(
             name,
             "conversation",
             "conversations",
             below=str(number),
             conversation=conversation,
-            messages=[(message, view_message(message.line)) for message in messages],
+            messages=[
+                (message, view_message(message.line), describe_call(message.call, prices)) for message in messages
+            ],
             verdict=judged,
             verdict_link=link,
             causes=index.causes(verdict) if verdict else [],
@@ -293,6 +300,16 @@ class RunPages:
         if found is None:
             raise InputError(f"{folder.path}: there is no message {request.path_params['id']!r}")
         return PlainTextResponse(message_text(found.line))
+
+    def request_sent(self, request: Request) -> Response:
+        """What the model was sent for a message, as plain text."""
+        _, folder, _ = self._run(request)
+        with EventLogFile.open(folder.path) as event_log:
+            found = find_message(event_log, request.path_params["id"])
+            sent = () if found is None else request_behind(event_log, found)
+        if not sent:
+            raise InputError(f"{folder.path}: no model was asked for a message {request.path_params['id']!r}")
+        return PlainTextResponse("\n\n".join(f"[{one.role}]\n{visible(one.content)}" for one in sent))
 
     def search(self, request: Request) -> Response:
         name, folder, _ = self._run(request)

@@ -147,9 +147,10 @@ async def test_expected_use_is_reserved(server: OpenAIServer, context: Context) 
     async with ModelClients(MemoryEventLog(), settings=limits, environment=server.environment) as clients:
         longest = ModelParameters(max_tokens=90)
         holders = [clients.client_for(SPEC, context.at(task=f"t{n}"), longest) for n in range(4)]
-        server.then(Hang(0.1))
+        server.then(Hang(0.5))
         first = asyncio.create_task(holders[0].create(said("a")))
-        await asyncio.sleep(0.02)
+        while not server.requests:  # noqa: ASYNC110 (the server runs in threads)
+            await asyncio.sleep(0.01)
         second = asyncio.create_task(holders[1].create(said("b")))
         await asyncio.sleep(0.03)
         assert len(server.requests) == 1  # the second waits until the usage of the first is known

@@ -256,3 +256,15 @@ def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(ablated: Pa
         steps = measure_progress(index.folder("ablated"), event_log, index.verdicts("ablated")).funnel.attempts
     assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 20), ("judged", 20)]
     assert all(step.count <= step.whole for step in steps)
+
+
+def test_a_message_leads_to_what_the_model_was_sent(browse: TestClient) -> None:
+    page = browse.get("/runs/small/conversations/1").text
+    address = re.findall(r'href="(/runs/small/messages/[\w-]+/request)"', page)[0]
+    sent = browse.get(address).text
+    assert sent.startswith("[system]\n")
+    assert "[user]" in sent
+    assert browse.get("/runs/small/messages/nothing-0/request").status_code == 404
+    found = browse.get("/runs/small/conversations?model=baseline:literal").text
+    assert "baseline:literal" in found
+    assert "No conversation matches" in browse.get("/runs/small/conversations?model=openai:none").text
