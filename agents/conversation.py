@@ -17,10 +17,13 @@ from autogen_core import CancellationToken
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, MessageSent, RoleFailed
+from lawtrace.agents.logs import get_logger, log_context
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import CodeCheck, Objections, Participant, RoleAgent, RoleFailure, content_of
 from lawtrace.prompts.loader import Prompt
+
+log = get_logger(__name__)
 
 Utterance = tuple[str, BaseModel | str]
 """The speaker and the content of a message."""
@@ -86,7 +89,9 @@ async def run_conversation(
             with suppress(asyncio.CancelledError):  # raised by the team when it is cancelled
                 await stream.aclose()
 
-    await _cancel_with_caller(record(), cancellation)
+    with log_context(context):
+        await _cancel_with_caller(record(), cancellation)
+        log.debug("conversation ended", messages=len(recorded), last=recorded[-1][0] if recorded else None)
     for participant in participants:
         if participant.fatal_error is not None:
             raise participant.fatal_error

@@ -6,6 +6,7 @@ work.
 """
 
 import os
+import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from random import Random
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
+from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog, StageFinished
+from lawtrace.agents.logs import get_logger
 from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.stack import ModelClients
@@ -49,6 +52,8 @@ from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
 from lawtrace.solver.rules import check_rules
+
+log = get_logger(__name__)
 
 Row = TypeVar("Row", bound=BaseModel)
 Context = TypeVar("Context")
@@ -137,8 +142,12 @@ class Runner(Generic[Context]):
         return True
 
     async def _run(self, stage: Stage[Context, Context], key: str) -> None:
+        started = time.monotonic()
+        log.info("stage started", stage=stage.name)
         with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
             made = await stage.run(self.context, self.products)
+        rows_made = {file.name: len(made.rows[file.name]) for file in stage.produces}
+        log.info("stage ended", stage=stage.name, rows=rows_made, seconds=round(time.monotonic() - started, 3))
         if made.error is not None:
             self._store.errors[key] = made.error
         for file in stage.produces:
@@ -288,7 +297,7 @@ async def open_session(
         earlier=event_log if resumed else None,
     ) as clients:
         jail = Jail(backend=choose_backend(recipe.sandbox))
-        with jail if sandbox else closing(jail):
+        with jail if sandbox else closing(jail), bound_contextvars(run=folder.path.name):
             yield Session(
                 folder,
                 event_log,

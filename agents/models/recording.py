@@ -1,14 +1,13 @@
 """The outermost layer: every call of a role is recorded before its answer is used."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import structlog
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo
-from structlog.typing import FilteringBoundLogger
 
 from lawtrace.agents.event_log import (
     Context,
@@ -19,6 +18,7 @@ from lawtrace.agents.event_log import (
     RequestSent,
     RoleFailed,
 )
+from lawtrace.agents.logs import get_logger
 from lawtrace.agents.model_spec import ModelParameters
 from lawtrace.agents.models.limits import run_cancellable
 from lawtrace.agents.models.model_call import (
@@ -34,7 +34,7 @@ from lawtrace.agents.models.replay import ReplaySource, recorded_result
 from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.agents.spans import call_span, set_usage
 
-log: FilteringBoundLogger = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class OccurrenceCounter:
@@ -116,6 +116,15 @@ class RecordedClient(RequestClient):
             entry = _entry(call, result, self._clock() - started, paid=self._paid)
             self._event_log.record(entry)
             set_usage(span, entry)
+            log.log(
+                logging.INFO if self._paid else logging.DEBUG,
+                "model answered",
+                **call.context.model_dump(exclude_none=True),
+                seconds=round(entry.latency_ms / 1000, 3),
+                prompt_tokens=entry.prompt_tokens,
+                completion_tokens=entry.completion_tokens,
+                replayed=entry.replayed,
+            )
             return result, entry
 
     def _place(self, request: Request) -> ModelCall:

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import structlog
 from autogen_core.models import CreateResult
-from structlog.typing import FilteringBoundLogger
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -16,6 +14,7 @@ from tenacity import (
 )
 
 from lawtrace.agents.event_log import CallRetried, EventLog
+from lawtrace.agents.logs import get_logger
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
     describe_error,
@@ -27,7 +26,7 @@ from lawtrace.agents.models.transport_errors import (
 _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""
 
-log: FilteringBoundLogger = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

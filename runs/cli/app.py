@@ -6,7 +6,8 @@ of other commands (AutoGen, Z3, scipy, matplotlib).
 
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, cast
+from pathlib import Path
+from typing import Annotated, Literal, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -82,8 +83,16 @@ def lawtrace(
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"] | None, typer.Option(help="The lowest level of logged events.")
+    ] = None,
+    log_file: Annotated[Path | None, typer.Option(help="Append logged events to this file.")] = None,
+    log_format: Annotated[Literal["console", "json"] | None, typer.Option(help="Format of logged events.")] = None,
 ) -> None:
     """Measure whether tool-calling LLM agents comply with regulations they are not reminded of."""
+    from lawtrace.runs.cli.logs import configure_logs
+
+    configure_logs(log_level, log_file, log_format)
 
 
 def _placeholder() -> None:

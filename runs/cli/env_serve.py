@@ -14,7 +14,7 @@ import typer
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.runs.cli.output import print_json, print_note, silence_libraries
+from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_tasks
@@ -44,7 +44,6 @@ def serve(
 
     One server is one session: all clients share its state. Start a new server for a new attempt.
     """
-    silence_libraries()
     domain = load_domain(name)
     _require_extra()
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio

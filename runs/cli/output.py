@@ -4,7 +4,6 @@ Printed text may come from models and documents, so its control characters are e
 """
 
 import json
-import logging
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -12,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.style import StyleType
@@ -129,21 +127,6 @@ def print_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
 def print_error(text: str) -> None:
     """Print an error message on standard error."""
     _STDERR.print(f"lawtrace: {visible(text)}", style="red", soft_wrap=True)
-
-
-def silence_libraries() -> None:
-    """Log warnings and errors to standard error, and nothing from libraries.
-
-    AutoGen also logs tasks that are still pending when a run is cancelled; the reason was printed before.
-    """
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        # Resolved for each line, so that a redirected standard error is used.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )
-    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf", "matplotlib"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("asyncio").addFilter(lambda record: "asyncio.run() shutdown" not in record.getMessage())
 
 
 class ProgressBars:

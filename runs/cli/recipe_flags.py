@@ -11,7 +11,6 @@ import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, SandboxOption, with_budget
-from lawtrace.runs.cli.output import silence_libraries
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
@@ -200,7 +199,6 @@ def recipe_flags(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def wrapped(**given: object) -> None:
-            silence_libraries()
             values: dict[str, object] = {}
             for name in names:
                 value = given.pop(name)

@@ -9,7 +9,7 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption
-from lawtrace.runs.cli.output import print_note, print_outcome, silence_libraries
+from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.written_texts import check_texts, requests_of_tasks, requests_of_traces
 from lawtrace.runs.store.stage_files import read_rows
@@ -31,7 +31,6 @@ def texts_command(
     Without an existing file, write one to fill in, with the asked calls of each pair. Exit code 1 if a text has a
     defect or is missing.
     """
-    silence_libraries()
     environment, requests = _requests(traces, tasks, env)
     if not file.exists():
         _write(file, skeleton(environment.name, requests))

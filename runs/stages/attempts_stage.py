@@ -8,6 +8,7 @@ from functools import partial
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ToolConversation, ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.logs import get_logger, log_context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
@@ -32,6 +33,8 @@ from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.shield import Shield, ShieldMode
+
+log = get_logger(__name__)
 
 
 async def collect_answers(
@@ -80,12 +83,15 @@ async def collect_answers(
             program=None,
         )
         complete = asking.with_program if options.mode == "program" else asking.with_calls
-        try:
-            return await complete(answer, model, task, context)
-        except CallFailed as error:
-            return answer.model_copy(update={"invalid": f"endpoint: {error}"})
-        finally:
-            on_answer()
+        with log_context(context, attempt=answer.id):
+            try:
+                answer = await complete(answer, model, task, context)
+            except CallFailed as error:
+                answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
+            finally:
+                on_answer()
+            log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
+        return answer
 
     return await gather(
         ask(ModelSpec.parse(model), task, style, trial)

@@ -11,7 +11,7 @@ from lawtrace.environments.legal.case import AGENTS, PreparedCase
 from lawtrace.environments.legal.decision_files import read_lines
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, load_parts, write_parts
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
@@ -28,7 +28,6 @@ def ingest_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Turn a decision into a case with citable chunks."""
-    silence_libraries()
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     tree = parse_document(read_lines(document))
     corrected = None if parts is None else make_mapping(load_parts(parts))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.environments.legal.case import Case, PreparedCase
-from lawtrace.runs.cli.output import print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.output import print_json, print_note, print_result
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.legal_files import CASES
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
@@ -24,7 +24,6 @@ def questions_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Write questions from the findings of each case."""
-    silence_libraries()
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
 

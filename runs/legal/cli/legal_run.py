@@ -12,7 +12,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.options import with_budget
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
@@ -47,7 +47,6 @@ def run_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Answer all questions in every cell of the grid."""
-    silence_libraries()
     resolved = _load_recipe(recipe, repeated)
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
