@@ -37,7 +37,8 @@ def check_command(words: str) -> None:
     command, arguments = _command(), shlex.split(words)
     context = command.context_class(command)
     while isinstance(command, TyperGroup):
-        _, found, arguments = command.resolve_command(context, arguments)
+        _, rest, _ = command.make_parser(context).parse_args(arguments)  # without the options of the group
+        _, found, arguments = command.resolve_command(context, rest)
         assert found is not None
         command = found
     command.make_context("lawtrace", list(arguments))
