@@ -114,7 +114,11 @@ def evaluate(task: Task, case: PublishedCase, program: str) -> bool:
     expected: dict[str, Any] = copy.deepcopy(case.final_state)
     audit: dict[str, Any] = expected.pop("audit_logs", None) or {}
     mock = MOCKS[case.object_name](case.initial_state, case.final_state)
-    names: dict[str, Any] = {**copy.deepcopy(case.variables), case.object_name: _Tools(mock)}
+    names: dict[str, Any] = {
+        "__name__": "__main__",
+        **copy.deepcopy(case.variables),
+        case.object_name: _Tools(mock),
+    }
     executed = True
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -124,7 +128,7 @@ def evaluate(task: Task, case: PublishedCase, program: str) -> bool:
         executed = False
     trace = [event.tool for event in mock.events]
     if not executed or not trace:
-        trace = re.findall(rf"\b{case.object_name}\.(\w+)\s*\(", program)
+        trace = re.findall(rf"\b{case.object_name}\.(\w+)\(", program)
     actual = copy.deepcopy(mock.state)
     logs: dict[str, Any] = actual.pop("audit_logs", None) or {}
     wanted, reached = json.dumps(expected, sort_keys=True), json.dumps(actual, sort_keys=True)
@@ -133,8 +137,15 @@ def evaluate(task: Task, case: PublishedCase, program: str) -> bool:
         "\n".join(difflib.unified_diff(before, after))
     violations = [rule.formula for rule in task.rules if not parse(rule.formula).holds(trace)]
     if executed and audit:
-        entries = [set(map(str, entry["events"])) for entry in logs.values() if isinstance(entry["events"], list)]
-        violations += [key for key, entry in audit.items() if not any(set(entry["events"]) <= got for got in entries)]
+        found = {
+            key: set(map(str, entry["events"])) if isinstance(entry["events"], list) else set[str]()
+            for key, entry in logs.items()
+        }
+        violations += [
+            key
+            for key, entry in audit.items()
+            if not any(set(entry["events"]) <= got for got in ([found[key]] if key in found else found.values()))
+        ]
     return executed and wanted == reached and not violations
 
 

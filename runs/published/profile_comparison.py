@@ -46,9 +46,8 @@ class ProfileComparison:
 
     @cached_property
     def unreproduced(self) -> Mapping[GradingProfile, tuple[DifferenceRow, ...]]:
-        return {
-            profile: tuple(against_records(self.verdicts[profile], self.recorded)) for profile in PUBLISHED_PROFILES
-        }
+        profiles = sorted(PUBLISHED_PROFILES, key=lambda profile: profile != RECORD_PROFILE)
+        return {profile: tuple(against_records(self.verdicts[profile], self.recorded)) for profile in profiles}
 
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:

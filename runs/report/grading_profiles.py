@@ -80,10 +80,7 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
         tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
         len(comparison.attempts),
         len(comparison.recorded),
-        {
-            profile: tuple(_by_cause(rows, RECORD_CAUSES.items()))
-            for profile, rows in sorted(comparison.unreproduced.items(), key=lambda item: item[0] != RECORD_PROFILE)
-        },
+        {profile: tuple(_by_cause(rows, RECORD_CAUSES.items())) for profile, rows in comparison.unreproduced.items()},
     )
 
 
