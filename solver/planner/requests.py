@@ -2,8 +2,8 @@
 
 A request is one change or a few, each with the look-ups that its arguments need and no others. So every call serves
 the goal: a look-up is made because a later call reads its result. Rows that are known are used again, so the calls of a
-request are mostly about the same person and the same thing. Rules play no part here
-(`lawtrace.solver.planner.completion`).
+request are mostly about the same person and the same thing. A look-up that makes no sense for a row is one that its
+tool refuses. Rules play no part here (`lawtrace.solver.planner.completion`).
 """
 
 from collections.abc import Sequence

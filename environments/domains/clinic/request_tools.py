@@ -135,7 +135,7 @@ FIND_REQUEST = Tool(
 FIND_RECORD = Tool(
     name="FindRecord",
     summary=(
-        "Finds a record of the patient that a request is about: where it is kept, who agreed to the care it is about, "
+        "Finds a record of the patient that a request for records is about: where it is kept, who agreed to the care, "
         "and whether a licensed clinician has found that access to it is likely to endanger a person's life or safety."
     ),
     phrases=Phrases(
@@ -151,7 +151,11 @@ FIND_RECORD = Tool(
             FromUser(FieldValue(RECORDS, "kind", lambda d: d.patient_id == patient_of(REQUESTS, "request_id"))),
         ),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'kind' is not one of the kinds of record.")),
+    raises=(
+        unknown(REQUESTS),
+        Raises(INVALID_REQUEST, "The 'kind' is not one of the kinds of record."),
+        Raises(INVALID_REQUEST, "The request is not for records.", is_not_about("release", "own records")),
+    ),
     results=(
         RowsResult(
             "records",

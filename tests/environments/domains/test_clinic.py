@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from lawtrace.solver.planner.requests import RequestWriter
 from tests.support.records_office import ENVIRONMENT, broken, compiled_rules, run
 
 OPEN_AND_FILE = "OpenRequest({0}) OpenPatientFile(clara) FindRecord({0}, lab results) SetScope({0}, last 12 months) "
@@ -743,3 +744,15 @@ def test_requests_and_records_are_found_without_ambiguity(seed: int) -> None:
     assert len({(row["patient_id"], row["requester_id"]) for row in authorizations}) == len(authorizations)
     contacts = [row.values["patient_id"] for row in state.rows("contacts")]
     assert len(set(contacts)) == len(contacts)
+
+
+def test_a_record_is_found_only_for_a_request_for_records() -> None:
+    assert run("FindRecord(own, lab results)").events[-1].completed
+    assert not run("FindRecord(room, lab results)").events[-1].completed
+    drawn: set[object] = set()
+    for seed in range(12):
+        state = ENVIRONMENT.populate(Random(seed))
+        category = {row.values["request_id"]: row.values["category"] for row in state.rows("requests")}
+        request = RequestWriter(ENVIRONMENT).draw(state, ["FetchFromArchive"], Random(seed)) or ()
+        drawn |= {category[call.event.arguments["request_id"]] for call in request if call.event.tool == "FindRecord"}
+    assert drawn == {"release", "own records"}
