@@ -22,11 +22,8 @@ Words = TypeVar("Words", bound=PromptOptions)
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
-    recipe = read_recipe(path, Recipe)
-    recipe = _with_prompt_texts(recipe, path.resolve().parent)
-    if recipe.tasks.texts is not None:
-        tasks = recipe.tasks.model_copy(update={"texts": path.resolve().parent / recipe.tasks.texts})
-        recipe = recipe.model_copy(update={"tasks": tasks})
+    folder = path.resolve().parent
+    recipe = _with_resolved_paths(_with_prompt_texts(read_recipe(path, Recipe), folder), folder)
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():
@@ -34,7 +31,24 @@ def load_recipe(path: Path) -> Recipe:
             f"{path}: environment: {recipe.environment!r} is an absolute path; name the folder relative to the "
             "recipe, or omit the key and pass --env FOLDER"
         )
-    return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
+    return recipe.model_copy(update={"environment": str(folder / recipe.environment)})
+
+
+def _with_resolved_paths(recipe: Recipe, folder: Path) -> Recipe:
+    """The recipe with the files of rules and texts below the folder of the recipe, also as values of axes."""
+    rules = recipe.rules.model_copy(update={"file": _below(folder, recipe.rules.file)})
+    tasks = recipe.tasks.model_copy(update={"texts": _below(folder, recipe.tasks.texts)})
+    axes = {
+        axis: tuple(str(folder / value) if isinstance(value, str) else value for value in values)
+        if axis in {"rules.file", "tasks.texts"}
+        else values
+        for axis, values in recipe.ablation.items()
+    }
+    return recipe.model_copy(update={"rules": rules, "tasks": tasks, "ablation": axes})
+
+
+def _below(folder: Path, file: Path | None) -> Path | None:
+    return None if file is None else folder / file
 
 
 def _with_prompt_texts(recipe: Recipe, folder: Path) -> Recipe:

@@ -22,6 +22,22 @@ def test_an_empty_recipe_is_the_quickstart(tmp_path: Path) -> None:
     assert load_recipe(write(tmp_path, "")) == Recipe()
 
 
+def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
+    text = """\
+environment = "./airline"
+[rules]
+file = "laws/mine.toml"
+[tasks]
+texts = "texts"
+[ablation]
+"rules.file" = ["laws/mine.toml", "other.toml"]
+"""
+    recipe = load_recipe(write(tmp_path, text))
+    assert recipe.environment == str(tmp_path / "airline")
+    assert (recipe.rules.file, recipe.tasks.texts) == (tmp_path / "laws/mine.toml", tmp_path / "texts")
+    assert recipe.ablation["rules.file"] == (str(tmp_path / "laws/mine.toml"), str(tmp_path / "other.toml"))
+
+
 def test_a_recipe_round_trips_through_its_recorded_form() -> None:
     recipe = Recipe(seed=7)
     assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
