@@ -20,7 +20,7 @@ from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_fo
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TraceRow
 from lawtrace.runs.stages.habits import find_task_habits
-from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS, TRACES
+from lawtrace.runs.stages.pipeline import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
@@ -112,7 +112,9 @@ async def _build(session: Session, recipe: Recipe, sources: Path | None) -> Task
         raise OperationalError(
             f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} tasks pass the checks; raise tasks.spare"
         )
-    habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
+    habits = made[HABITS]
+    if tasks != [*made[TASKS]]:
+        habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
     return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits, _writers(recipe))
 
 

@@ -75,7 +75,11 @@ def wrap_task(environment: Environment, task: Task, style: Style, habit: Habit) 
 
 
 def select_requests(
-    environment: Environment, rules: Sequence[Rule], requests: Sequence[tuple[TraceRow, ...]], count: int
+    environment: Environment,
+    rules: Sequence[Rule],
+    requests: Sequence[tuple[TraceRow, ...]],
+    count: int,
+    on_round: Callable[[], None],
 ) -> list[int]:
     """The numbers of so many contrast pairs that habits pass least (`lawtrace.solver.habits.selection`).
 
@@ -97,7 +101,7 @@ def select_requests(
         )
         for number in numbers
     ]
-    return [numbers[chosen] for chosen in select_pairs(environment, candidates, count).chosen]
+    return [numbers[chosen] for chosen in select_pairs(environment, candidates, count, on_round=on_round).chosen]
 
 
 def _sides(

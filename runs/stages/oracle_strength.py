@@ -1,6 +1,6 @@
 """Oracle strength: delete each compliance call of each reference program and judge the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
@@ -11,7 +11,9 @@ from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.traces import print_program, without_call
 
 
-def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail) -> DeletionCheck:
+def check_deletions(
+    environment: Environment, tasks: Sequence[Task], jail: Jail, on_task: Callable[[], None] = lambda: None
+) -> DeletionCheck:
     """Count the single deletions that make the verdict unsafe, and list the others (``task: deleted call``)."""
     deletions, unsafe, survivors = 0, 0, list[str]()
     for task in tasks:
@@ -26,4 +28,5 @@ def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail)
                 unsafe += 1
             else:
                 survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
+        on_task()
     return DeletionCheck(deletions, unsafe, tuple(survivors))

@@ -214,22 +214,21 @@ async def _build(context: StageContext, products: Products) -> Made:
         file = texts_file(recipe.tasks.texts, environment.name)
         texts = read_texts(file)
         require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
-    with context.progress.stage("tasks", recipe.tasks.count) as step:
-        built = await build_tasks(
-            environment,
-            products[RULES],
-            products[TRACES],
-            count=recipe.tasks.count,
-            role_models=context.role_models,
-            event_log=context.event_log,
-            jail=context.jail,
-            most_rounds=conversation.rounds,
-            concurrency=conversation.concurrency,
-            evaluator=conversation.evaluator,
-            texts=texts,
-            variant=context.variant,
-            on_task=step,
-        )
+    built = await build_tasks(
+        environment,
+        products[RULES],
+        products[TRACES],
+        count=recipe.tasks.count,
+        role_models=context.role_models,
+        event_log=context.event_log,
+        jail=context.jail,
+        most_rounds=conversation.rounds,
+        concurrency=conversation.concurrency,
+        evaluator=conversation.evaluator,
+        texts=texts,
+        variant=context.variant,
+        progress=context.progress,
+    )
     built = await run_in_worker_thread(
         lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
     )
@@ -249,12 +248,13 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
     authorized = [task for task in tasks if task.variant == "authorized"]
     used = {task.id.removesuffix("-denied") for task in tasks}
     traces = [(row.id, row.trace(environment)) for row in products[TRACES] if row.id in used]
-    row = await run_in_worker_thread(
-        lambda: OracleStrengthRow(
-            deletions=check_deletions(environment, authorized, context.jail),
-            strength=measure_mutation_score(environment, rules, traces),
+    with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
+        row = await run_in_worker_thread(
+            lambda: OracleStrengthRow(
+                deletions=check_deletions(environment, authorized, context.jail, step),
+                strength=measure_mutation_score(environment, rules, traces, step),
+            )
         )
-    )
     return Made().add(ORACLE_STRENGTH, [row])
 
 

@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -24,6 +26,7 @@ from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.solver.coverage.mutations import undetected_changes
+from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
@@ -64,7 +67,7 @@ async def build_tasks(
     evaluator: bool = True,
     texts: WrittenTexts | None = None,
     variant: str | None = None,
-    on_task: Callable[[], None] = lambda: None,
+    progress: StageProgress | None = None,
 ) -> BuiltTasks:
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
 
@@ -77,7 +80,8 @@ async def build_tasks(
     for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
     built = BuiltTasks()
-    waiting = iter(await run_in_worker_thread(lambda: _in_order(environment, rules, _units(traces), count)))
+    fitness, progress = _Fitness(environment, rules), progress or NoProgress()
+    waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, _units(traces), count, progress)))
     slots = asyncio.Semaphore(concurrency)
     write = partial(
         write_instruction,
@@ -87,15 +91,16 @@ async def build_tasks(
         most_rounds=most_rounds,
         evaluator=evaluator,
     )
-    while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
-        if texts is None:
-            pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
-        else:
-            pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
-        for rows, pair in zip(wave, pairs, strict=True):
-            await run_in_worker_thread(partial(_accept_pair, built, environment, rules, rows, pair, jail))
-            for _ in rows:
-                on_task()
+    with progress.stage("tasks", count) as on_task:
+        while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
+            if texts is None:
+                pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
+            else:
+                pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
+            for rows, pair in zip(wave, pairs, strict=True):
+                await run_in_worker_thread(partial(_accept_pair, built, environment, rules, rows, pair, jail))
+                for _ in rows:
+                    on_task()
     return built
 
 
@@ -111,32 +116,52 @@ def _units(traces: Sequence[TraceRow]) -> list[Unit]:
     return [tuple(rows) for rows in units.values() if rows[0].contrast is None or len(rows) == 2]
 
 
-def _in_order(environment: Environment, rules: Sequence[Rule], units: Sequence[Unit], count: int) -> list[Unit]:
+class _Fitness:
+    """Whether requests are usable, found once for each."""
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
+        self.environment: Final = environment
+        self.rules: Final = rules
+        self._reasons: Final[dict[str, str | None]] = {}
+
+    def reason(self, rows: Unit) -> str | None:
+        """Why a request is unusable, as a reason for the funnel; None if it is usable."""
+        request = request_id(rows[0])
+        if request not in self._reasons:
+            self._reasons[request] = self._reason(rows)
+        return self._reasons[request]
+
+    def _reason(self, rows: Unit) -> str | None:
+        environment, rules = self.environment, self.rules
+        sides = [row.trace(environment) for row in rows]
+        found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
+        reason = next((reason for reason in found if reason is not None), None)
+        if reason is not None or len(sides) < 2:
+            return reason
+        unnoticed = any(any(undetected_changes(environment, rules, side)) for side in sides)
+        return "no rule says when, or for what, a compliance call is to be made" if unnoticed else None
+
+
+def _in_order(fitness: _Fitness, units: Sequence[Unit], count: int, progress: StageProgress) -> list[Unit]:
     """The requests in the order in which they are tried: selected contrast pairs first."""
     if sum(map(len, units)) <= count or any(len(rows) < 2 for rows in units):
         return [*units]
-    usable = [rows for rows in units if _unfit(environment, rules, rows) is None]
-    chosen = [usable[number] for number in select_requests(environment, rules, usable, (count + 1) // 2)]
+    with progress.stage("selection of pairs", len(units) + MOST_ROUNDS) as step:
+        usable: list[Unit] = []
+        for rows in units:
+            if fitness.reason(rows) is None:
+                usable.append(rows)
+            step()
+        selected = select_requests(fitness.environment, fitness.rules, usable, (count + 1) // 2, step)
+    chosen = [usable[number] for number in selected]
     return [*chosen, *(rows for rows in units if rows not in chosen)]
 
 
-def _unfit(environment: Environment, rules: Sequence[Rule], rows: Unit) -> str | None:
-    """Why a request is unusable, as a reason for the funnel; None if it is usable."""
-    sides = [row.trace(environment) for row in rows]
-    found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
-    reason = next((reason for reason in found if reason is not None), None)
-    if reason is None and len(sides) > 1 and any(any(undetected_changes(environment, rules, side)) for side in sides):
-        return "no rule says when, or for what, a compliance call is to be made"
-    return reason
-
-
-def _next_wave(
-    built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[Unit], size: int
-) -> list[Unit]:
+def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Unit], size: int) -> list[Unit]:
     """The next usable requests for so many tasks; unusable ones are dropped and counted."""
     wave: list[Unit] = []
     while sum(map(len, wave)) < size and (rows := next(waiting, None)) is not None:
-        reason = _unfit(environment, rules, rows)
+        reason = fitness.reason(rows)
         if reason is None:
             wave.append(rows)
         else:

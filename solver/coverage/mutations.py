@@ -5,7 +5,7 @@ every rule is a survivor, reported with the reason.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -96,7 +96,10 @@ def mutants_of(environment: Environment, rules: Sequence[Rule], trace: Trace) ->
 
 
 def measure_mutation_score(
-    environment: Environment, rules: Sequence[Rule], traces: Sequence[tuple[str, Trace]]
+    environment: Environment,
+    rules: Sequence[Rule],
+    traces: Sequence[tuple[str, Trace]],
+    on_trace: Callable[[], None] = lambda: None,
 ) -> MutationScore:
     """Mutate every trace (given with a name) and count what the rules detect."""
     mutants: dict[MutationKind, int] = dict.fromkeys(MUTATION_KINDS, 0)
@@ -113,6 +116,7 @@ def measure_mutation_score(
             else:
                 why = _survival_reason(rules, trace.events, events, endings)
                 survivors.append(Survivor(name, mutant.kind, mutant.change, why))
+        on_trace()
     kinds = Counter(detection.kind for detection in detections)
     kills = Counter(rule for detection in detections for rule in detection.rules)
     return MutationScore(

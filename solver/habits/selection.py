@@ -61,24 +61,24 @@ def select_pairs(
 ) -> Selection:
     """Select so many candidates, or all if there are no more; the result depends on them alone.
 
-    Where no selection meets the share, it is the best one of those tried.
+    Where no selection meets the share, it is the best one of those tried, by all habits found in any of them.
     """
     if count >= len(candidates):
         return Selection(tuple(range(len(candidates))))
     search, allowed = _HabitHits(environment, candidates), int(2 * count * share)
     search.extend(range(len(candidates)))
-    best: Selection | None = None
-    for tried in range(MOST_ROUNDS):
-        chosen = _drop(candidates, search.hits, count, max(0, allowed - tried) // 2)  # room for other habits
-        passed = search.extend(chosen)
-        whole = search.whole(chosen)
+    tried: list[tuple[int, ...]] = []
+    while len(tried) < MOST_ROUNDS:
+        room = len(tried)  # for habits not yet found
+        tried.append(tuple(_drop(candidates, search.hits, count, max(0, allowed - room) // 2)))
+        search.extend(tried[-1])
         on_round()
-        if best is None or (whole, passed) < (best.whole, best.passed):
-            best = Selection(tuple(chosen), passed, whole)
+        whole, passed = search.passed(tried[-1])
         if passed <= allowed and not whole:
-            break
-    assert best is not None
-    return best
+            return Selection(tried[-1], passed, whole)
+    best = min(tried, key=search.passed)
+    whole, passed = search.passed(best)
+    return Selection(best, passed, whole)
 
 
 class _HabitHits:
@@ -91,26 +91,26 @@ class _HabitHits:
         self._known: Final[set[tuple[int, Habit]]] = set()
         self.hits: Final[list[_Hits]] = []
 
-    def extend(self, chosen: Collection[int]) -> int:
-        """Search habits for the chosen candidates, in each style; how many of the tasks one passes at most."""
+    def extend(self, chosen: Collection[int]) -> None:
+        """Search habits for the chosen candidates, in each style."""
         for style in range(len(self._candidates[0].sides)):
             cases = [case for number in sorted(chosen) for case in self._candidates[number].sides[style]]
             for score in find_habits(self._environment, cases, self._grader):
                 if (style, score.habit) not in self._known:
                     self._known.add((style, score.habit))
-                    self.hits.append(self._passed(style, score.habit))
-        return max(sum(hits.get(number, 0) for number in chosen) for hits in self.hits)
+                    self.hits.append(self._hits_of(style, score.habit))
 
-    def _passed(self, style: int, habit: Habit) -> _Hits:
+    def _hits_of(self, style: int, habit: Habit) -> _Hits:
         passed = {
             number: sum(self._grader.grade(case, habit).passed for case in candidate.sides[style])
             for number, candidate in enumerate(self._candidates)
         }
         return {number: sides for number, sides in passed.items() if sides}
 
-    def whole(self, chosen: Collection[int]) -> int:
-        """Of how many chosen pairs a habit passes both sides."""
-        return sum(any(hits.get(number, 0) > 1 for hits in self.hits) for number in chosen)
+    def passed(self, chosen: Collection[int]) -> tuple[int, int]:
+        """Of how many chosen pairs a habit found so far passes both sides, and how many of their tasks one passes."""
+        whole = sum(any(hits.get(number, 0) > 1 for hits in self.hits) for number in chosen)
+        return whole, max(sum(hits.get(number, 0) for number in chosen) for hits in self.hits)
 
 
 def _drop(candidates: Sequence[Candidate], habits: Sequence[_Hits], count: int, allowed: int) -> list[int]:
