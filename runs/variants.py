@@ -4,8 +4,9 @@
     "models.instruction_generator" = ["openai:gpt-5-mini", "offline"]
     "attempts.shield" = ["off", "refuse"]
 
-An axis is a key of the recipe with a list of values that replace the value in the recipe. The other variants are
-compared with the variant that has the first value of every axis.
+An axis is a key of the recipe with a list of values that replace the value in the recipe. A table within a table, such
+as ``tasks.difficulty``, can be an axis, too: then the keys that a value leaves out have their defaults. The other
+variants are compared with the variant that has the first value of every axis.
 """
 
 from collections import Counter
@@ -60,7 +61,7 @@ class Variant:
     def name(self) -> str:
         """The name in tables and logs (``shield=refuse, critic=off``); empty for a recipe without an ablation."""
         names = short_axis_names(self.changes)
-        return ", ".join(f"{names[axis]}={format_axis_value(axis, value)}" for axis, value in self.changes.items())
+        return ", ".join(format_setting(names[axis], axis, value) for axis, value in self.changes.items())
 
 
 class VariantRow(BaseModel):
@@ -106,15 +107,23 @@ def short_axis_names(axes: Iterable[str]) -> dict[str, str]:
 
 
 def format_axis_value(axis: str, value: Json) -> str:
-    """The value of an axis for display: booleans as on or off, prompts by id."""
+    """The value of an axis for display: booleans as on or off, prompts by id, tables by their keys."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={format_axis_value(axis, part)}" for key, part in value.items()) or "defaults"
     if isinstance(value, list):
         return "+".join(format_axis_value(axis, item) for item in value)
     if axis.startswith("prompts.") and isinstance(value, str) and value != BUILT_IN_PROMPT:
         role = axis.removeprefix("prompts.")
         return Prompts({role: value})[role].id
     return str(value)
+
+
+def format_setting(name: str, axis: str, value: Json) -> str:
+    """An axis with its value for display; the keys of a table stand for themselves."""
+    shown = format_axis_value(axis, value)
+    return shown if isinstance(value, dict) and value else f"{name}={shown}"
 
 
 def _combinations(recipe: Recipe) -> Iterator[dict[str, Json]]:
@@ -132,7 +141,7 @@ def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:
         if not isinstance(node, BaseModel) or part not in type(node).model_fields:
             raise InputError(f"{place}: a recipe has no such key; write it as 'attempts.shield' or 'seed'")
         node = getattr(node, part)
-    if isinstance(node, BaseModel):
+    if isinstance(node, BaseModel) and len(parts) == 1:
         raise InputError(f"{place}: it is a whole table; name one key in it")
     if len(values) < 2 or any(value in values[:place] for place, value in enumerate(values)):
         raise InputError(f"{place}: give it two values or more, each once")

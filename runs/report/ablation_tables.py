@@ -6,7 +6,7 @@ from rich.text import Text
 
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
 from lawtrace.runs.scoring.ablation import Ablation, AxisEffect, SettingLine, VariantModelLine
-from lawtrace.runs.variants import format_axis_value, short_axis_names
+from lawtrace.runs.variants import format_axis_value, format_setting, short_axis_names
 
 
 def ablation_table(ablation: Ablation) -> Table:
@@ -56,7 +56,7 @@ def setting_table(ablation: Ablation) -> Table:
 def _setting_cells(name: str, line: SettingLine) -> list[str]:
     outcomes, pairs = line.outcomes, line.pairs
     return [
-        f"{name}={format_axis_value(line.axis, line.value)}",
+        format_setting(name, line.axis, line.value),
         line.model if line.task_variant == "authorized" else f"{line.model}, denied",
         f"{percent(outcomes.pass_at_1)} [{show_interval(outcomes.pass_at_1_interval)}]",
         percent(outcomes.inference_gap),

@@ -94,7 +94,7 @@ def test_each_setting_is_counted_over_the_variants_that_have_it(ablation: Ablati
 @pytest.mark.slow
 def test_the_study_of_difficulty_can_be_planned(lawtrace: Shell) -> None:
     plan = lawtrace.json("run", str(RECIPES / "difficulty.toml"), "--dry-run")
-    assert plan["variants"] == 4
+    assert plan["variants"] == 5
 
 
 @pytest.mark.slow

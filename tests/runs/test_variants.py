@@ -9,6 +9,7 @@ from lawtrace.environments.events import Json
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.variants import Variant, variants_of
+from lawtrace.solver.planner.difficulty import Difficulty
 
 TERSE = """+++
 id = "terse_user"
@@ -54,12 +55,21 @@ def test_models_of_a_role_tools_and_whole_environments_are_axes() -> None:
     assert [v.recipe.environment for v in variants(environment=("banking", "telehealth"))] == ["banking", "telehealth"]
 
 
+def test_a_table_in_a_table_is_an_axis_of_whole_values() -> None:
+    found = variants(tasks__difficulty=({}, {"changes": 1}, {"changes": 1, "calls": 8}))
+    assert [one.recipe.tasks.difficulty for one in found] == [
+        Difficulty(), Difficulty(changes=1), Difficulty(changes=1, calls=8),
+    ]  # fmt: skip
+    assert [one.name for one in found] == ["difficulty=defaults", "changes=1", "changes=1, calls=8"]
+
+
 @pytest.mark.parametrize(
     ("axes", "complaint"),
     [
         ({"attempts__sheild": ("off", "refuse")}, "no such key"),
         ({"attempts__shield__off": ("off", "refuse")}, "no such key"),
         ({"attempts": (1, 2)}, "whole table"),
+        ({"tasks__difficulty": ({}, {"chnges": 1})}, "tasks.difficulty"),
         ({"attempts__shield": ("off",)}, "two values or more"),
         ({"attempts__shield": ("off", "off")}, "each once"),
         ({"attempts__shield": ("off", "on")}, "attempts.shield"),
