@@ -69,7 +69,7 @@ def test_a_table_in_a_table_is_an_axis_of_whole_values() -> None:
         ({"attempts__sheild": ("off", "refuse")}, "no such key"),
         ({"attempts__shield__off": ("off", "refuse")}, "no such key"),
         ({"attempts": (1, 2)}, "whole table"),
-        ({"tasks__difficulty": ({}, {"chnges": 1})}, "tasks.difficulty"),
+        ({"tasks__difficulty": ({"changes": 1}, {"chnges": 1})}, "tasks.difficulty"),
         ({"attempts__shield": ("off",)}, "two values or more"),
         ({"attempts__shield": ("off", "off")}, "each once"),
         ({"attempts__shield": ("off", "on")}, "attempts.shield"),
