@@ -84,10 +84,13 @@ async def write_instruction(
             return Objections(objections=tuple(finding.detail for finding in findings))
         return Objections(objections=tuple(check_wording(environment, trace, instruction_of(draft))))
 
+    offline = role_models.name_of("independent_reader") == "offline"
+
     def reading(content: BaseModel | str) -> Objections:
         assert isinstance(content, RequestReading)
-        if content.unclear:
-            return Objections(objections=tuple(f"it is not clear what to do: {text}" for text in content.unclear))
+        if content.unclear:  # offline that says something of the reader, not of the request
+            unclear = () if offline else tuple(f"it is not clear what to do: {text}" for text in content.unclear)
+            return Objections(objections=unclear)
         return Objections(objections=tuple(check_reader_calls(environment, trace, style, content.calls)))
 
     plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)
