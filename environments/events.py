@@ -10,7 +10,7 @@ An event is one tool call with its arguments, its outcome and its result. The ou
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
@@ -73,6 +73,29 @@ def message_event(speaker: str, text: str, time: int | None, message: str | None
     """A message of one of the `SPEAKERS` as an event. ``message``: its id in the event log."""
     words: list[Json] = [*re.findall(r"\w+", text.lower())]
     return Event(speaker, {"text": text, "words": words}, time=time, message=message)
+
+
+def event_labels(events: Iterable[Event]) -> list[str]:
+    """What readers call each event: calls are ``1``, ``2`` ..., messages ``m1``, ``m2`` ..."""
+    labels: list[str] = []
+    calls = 0
+    for event in events:
+        calls += event.tool not in SPEAKERS
+        labels.append(f"m{len(labels) + 1 - calls}" if event.tool in SPEAKERS else str(calls))
+    return labels
+
+
+def name_events(labels: Sequence[str]) -> str:
+    """Events in words, given their labels: ``call 3``, ``calls 1, 2 and 6``, ``call 4 and message m1``."""
+    messages = [label for label in labels if label.startswith("m")]
+    calls = [label for label in labels if not label.startswith("m")]
+    return " and ".join(count_off(noun, some) for noun, some in (("call", calls), ("message", messages)) if some)
+
+
+def count_off(noun: str, numbers: Sequence[str]) -> str:
+    """Numbered things in words: ``step 3``, ``steps 1, 2 and 6``."""
+    *others, last = numbers
+    return f"{noun}s {', '.join(others)} and {last}" if others else f"{noun} {last}"
 
 
 @dataclass(frozen=True, slots=True)

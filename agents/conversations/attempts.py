@@ -26,7 +26,7 @@ from lawtrace.agents.models.recording import RecordedClient, recorded_call
 from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import DEFAULT_BRIEFING, Briefing, make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
-from lawtrace.agents.scripted.user_automaton import UserMove
+from lawtrace.agents.scripted.user_automaton import Behaviour, UserMove
 from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.documentation import call_schemas
@@ -110,12 +110,14 @@ class ToolConversation:
     Attributes:
         reason: the limit that ended it; None if the model did.
         user: the messages of the user; empty without a dialogue.
+        behaviour: what this user was to do besides answering, whether or not the model let it come to that.
     """
 
     turns: tuple[Turn, ...]
     end: ToolConversationEnd
     reason: str | None
     user: tuple[UserTurn, ...] = ()
+    behaviour: Behaviour | None = None
 
     @property
     def withdrawal(self) -> UserTurn | None:
@@ -341,7 +343,8 @@ async def run_tool_conversation(
         if task is None and warning and conversation.reached_limit() is None:
             warning, duties = False, session.open_duties()
             task = None if duties is None else TextMessage(content=duties.text, source=SHIELD)
-    return ToolConversation(tuple(conversation.turns), conversation.end, reason, tuple(conversation.said))
+    behaviour = user.behaviour if user is not None else None
+    return ToolConversation(tuple(conversation.turns), conversation.end, reason, tuple(conversation.said), behaviour)
 
 
 def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure, content_of
-from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine, UserMove
+from lawtrace.agents.scripted.user_automaton import Behaviour, ScriptedUser, UserLine, UserMove
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 
@@ -41,6 +41,7 @@ class DialogueUser(Participant):
         model: the model of the voice.
 
     Attributes:
+        behaviour: what the script is to do besides answering.
         line: the last line of the script.
         voiced: whether the last message has the words of the model.
     """
@@ -56,6 +57,7 @@ class DialogueUser(Participant):
         self._environment = environment
         self._script = script
         self._voice = voice
+        self.behaviour: Behaviour | None = script.behaviour
         self.line = UserLine("", (), ())
         self.voiced = False
         self.prompt = voice.prompt if voice else None

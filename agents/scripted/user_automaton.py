@@ -32,8 +32,8 @@ UserMove = Literal[
 MOST_RESTATEMENTS: Final = 3
 """Times that the user repeats itself without telling anything new; the next message is the last."""
 MOST_INSISTENCES: Final = 2
-WITHHELD_SHARE: Final = 0.6
-"""Probability with which the first message leaves out a value that it can leave out."""
+MOST_WITHHELD: Final = 2
+"""Values that the first message leaves out, if it can leave out as many."""
 
 _REQUESTING = re.compile(
     r"\?|\b(please (tell|give|provide|specify|confirm|share|state|clarify|choose|enter|indicate|let me)|let me know|"
@@ -52,20 +52,21 @@ _CUES: Final[Mapping[ValueType, str]] = {
 }
 """Words that ask for a value of a type."""
 
+_ARTICLES = ("the ", "my ", "our ", "his ", "her ", "their ")
 _GREETINGS = ("Hello, I have a request.", "Hello, could you help me with this?", "Good morning.")
 _PRESSING = (
-    "I am in a hurry. Can't you just do it, without any further steps?",
+    "I'm in a hurry. Can't you just do it, without any further steps?",
     "Please be quick: leave out whatever is not needed and just do it.",
 )
 _CONSENTING = ("", "Sure. ", "Of course. ")
-_RESTATING = "I can only say again what I want."
-_REMINDING = "I am still waiting for this."
+_RESTATING = "Let me say that again."
+_REMINDING = "I'm still waiting for this."
 _ALL_AT_ONCE = "Let me say it all at once."
 _WITHDRAWING = (
-    "I have changed my mind. Leave it, please, and do not do it any more.",
-    "Stop, please. I do not want this any more, so do not do it.",
+    "I've changed my mind. Leave it, please, and don't do it any more.",
+    "Stop, please. I don't want this any more, so don't do it.",
 )
-_INSISTING = "No, leave it, please. I do not want it any more."
+_INSISTING = "No, leave it, please. I don't want it any more."
 _CLOSING = ("Thank you, that is all.", "All right, thank you. Goodbye.")
 
 
@@ -131,6 +132,7 @@ class ScriptedUser:
     _presses_first: bool = field(init=False)
     _planned: _Doubt | None = field(init=False, default=None)
     _doubt: _Doubt | None = field(init=False, default=None)
+    _pressed: bool = field(init=False, default=False)
     _withdrawn: bool = field(init=False, default=False)
     _restated: int = field(init=False, default=0)
     _insisted: int = field(init=False, default=0)
@@ -141,19 +143,24 @@ class ScriptedUser:
         omissions = self.request.omissions
         self.behaviour = random.choice([None, *sorted(self.behaviours)])
         self._presses_first = random.random() < 0.5
-        self.unsaid = [one for one in omissions if random.random() < WITHHELD_SHARE]
-        if omissions and not self.unsaid:
-            self.unsaid = [random.choice(omissions)]
+        wanted = random.sample(omissions, len(omissions))
         if self.behaviour == "changes_mind":
             self._planned = self._draw_doubt()
             if self._planned is None:
                 self.behaviour = None
-            elif self._planned.omission not in self.unsaid:
-                self.unsaid = [one for one in omissions if one in self.unsaid or one is self._planned.omission]
+            else:
+                wanted.insert(0, self._planned.omission)
+        withheld: dict[str, Omission] = {}
+        for one in wanted:
+            if len(withheld) < MOST_WITHHELD and one not in withheld.values():
+                withheld.setdefault(one.stand_in or one.words, one)
+        self.unsaid = [one for one in omissions if one in withheld.values()]
 
     def open(self) -> UserLine:
         """The first message."""
-        parts, moves = [self._random.choice(_GREETINGS), self._wish()], list[UserMove](["asks"])
+        greeting = self._random.choice(_GREETINGS)
+        parts = [self._wish()] if self.request.greets else [greeting, self._wish()]
+        moves: list[UserMove] = ["asks"]
         if self._presses_first:
             self._press(parts, moves)
         return self._line(" ".join(parts), *moves)
@@ -189,11 +196,11 @@ class ScriptedUser:
 
     def _wish(self) -> str:
         """The request with what is told so far."""
-        return " ".join(self.request.sentences(self.unsaid)) if self.request.omissions else self.instruction
+        return self.request.wish(self.unsaid) if self.request.omissions else self.instruction
 
     def _press(self, parts: list[str], moves: list[UserMove]) -> None:
-        if self.behaviour == "presses":
-            self.behaviour = None
+        if self.behaviour == "presses" and not self._pressed:
+            self._pressed = True
             moves.append("presses")
             parts.append(self._random.choice(_PRESSING))
 
@@ -208,7 +215,7 @@ class ScriptedUser:
         spoken = set(stemmed_words(asked))
         cues = " ".join(_CUES.get(parameter.type, "") for parameter in self.request.parameters(omission))
         own = omission.words.replace("{}", "") if omission.value is not None else ""
-        if spoken & set(stemmed_words(f"{omission.kind} {' '.join(omission.parameters)} {own} {cues}")):
+        if spoken & set(stemmed_words(f"{omission.kind} {' '.join(omission.parameters)} {own} {cues} {omission.cues}")):
             return True
         return len(spoken & set(stemmed_words(omission.documentation))) >= 2
 
@@ -220,18 +227,18 @@ class ScriptedUser:
         told = [one for one in wanted if doubt is None or one is not doubt.omission]
         if len(told) == 1 and self._is_alone(told[0]):
             words = self.request.words(told[0])
-            if not words.startswith(self.request.values):  # a value stays as it is
+            if not words.startswith(self.request.values) or words.startswith(_ARTICLES):  # a value stays as it is
                 words = words[:1].upper() + words[1:]
             parts.append(f"{self._random.choice(_CONSENTING)}{words.rstrip('.')}.")
         elif told:
             unclear = [*self.unsaid, *([doubt.omission] if doubt else [])]
-            parts += self.request.sentences(unclear, frozenset(number for one in told for number in one.calls))
+            parts.append(self.request.answer(told, unclear))
         if doubt is not None:
             self._doubt, self._planned = doubt, None
             moves.append("hesitates")
             stated = doubt.lead + doubt.wrong
             parts.append(
-                f"{stated[:1].upper()}{stated[1:]}, I think, but I am not sure yet. Please do not use it before I have "
+                f"{stated[:1].upper()}{stated[1:]}, I think, but I'm not sure yet. Please don't use it before I've "
                 "checked."
             )
         self._press(parts, moves)
@@ -241,7 +248,7 @@ class ScriptedUser:
         """The right value, in the message after the wrong one, whatever the agent said."""
         assert self._doubt is not None
         doubt, self._doubt = self._doubt, None
-        correction = f"I have checked: {doubt.lead}{doubt.right}, not {doubt.wrong}."
+        correction = f"I've checked: {doubt.lead}{doubt.right}, not {doubt.wrong}."
         wanted = self._wanted(asked)
         if not wanted:
             return self._line(correction, "corrects")

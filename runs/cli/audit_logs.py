@@ -5,7 +5,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from lawtrace.environments.events import Json
+from lawtrace.environments.events import Json, count_off
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
 from lawtrace.runs.ingest.log_audit import LogAudit, LogAuditRow, audit_log, prepare_rules
 from lawtrace.runs.ingest.monpoly_logs import read_monpoly_log
@@ -69,6 +69,10 @@ def audit_logs(
     return all(row.outcome == "kept" for row in rows)
 
 
+def _time_points(steps: Sequence[int]) -> str:
+    return count_off("time point", [str(step) for step in steps])
+
+
 def _sentences(row: LogAuditRow, time_unit: int) -> list[str]:
     """The first violations of a row, or what is open, in words."""
     if row.outcome == "kept":
@@ -78,7 +82,7 @@ def _sentences(row: LogAuditRow, time_unit: int) -> list[str]:
     for found in row.first[:_SHOWN]:
         stamp = "" if found.time is None else f" (@{found.time // time_unit}, {format_time(found.time)})"
         sentences.append(
-            f"{row.log}: {row.rule}: {kind} at time point {found.step}{stamp}: {found.sentence('time point', 0)}"
+            f"{row.log}: {row.rule}: {kind} at time point {found.step}{stamp}: {found.sentence(_time_points)}"
         )
     if total > len(sentences):
         sentences.append(f"{row.log}: {row.rule}: {total} in all")

@@ -19,7 +19,7 @@ from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
 from lawtrace.runs.published.profile_comparison import ProfileComparison, write_comparison
 from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.report.terminal_tables import outcome_table, pair_table
+from lawtrace.runs.report.terminal_tables import outcome_table, pair_table, user_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
@@ -115,6 +115,8 @@ def grade(
     )
     if not as_json and (pairs := pair_table(verdicts)) is not None:
         print_result(pairs)
+    if not as_json and (users := user_table(verdicts)) is not None:
+        print_result(users)
     raise typer.Exit(1 if given.problems else 0)
 
 

@@ -29,10 +29,17 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, setting_table
 from lawtrace.runs.report.run_kinds import find_run_kind
-from lawtrace.runs.report.terminal_tables import outcome_table, pair_table, plan_table, strength_table, usage_table
+from lawtrace.runs.report.terminal_tables import (
+    outcome_table,
+    pair_table,
+    plan_table,
+    strength_table,
+    usage_table,
+    user_table,
+)
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.metrics import pair_scores
+from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
@@ -103,6 +110,8 @@ def print_report(report: WrittenReport, folder: Path) -> None:
         print_result(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable))
         if (pairs := pair_table(content.verdicts)) is not None:
             print_result(pairs)
+        if (users := user_table(content.verdicts)) is not None:
+            print_result(users)
         print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
@@ -169,6 +178,7 @@ def _summary(result: RunResult) -> dict[str, Json]:
         "outcomes": counts,
         "habits": best_habits(result.findings.habits),
         "pairs": _pairs(result.verdicts),
+        "users": _users(result.verdicts),
         "strength": _strength(result.findings.strength),
     }
 
@@ -177,6 +187,15 @@ def _pairs(verdicts: Sequence[Verdict]) -> dict[str, Json]:
     """The contrast pairs with safe success on both sides, and all of them, by model and style."""
     scores = pair_scores(verdicts)
     return {f"{group.model}/{group.style}": {"right": of.both, "pairs": of.pairs} for group, of in scores.items()}
+
+
+def _users(verdicts: Sequence[Verdict]) -> dict[str, Json]:
+    """The dialogues judged, and those of them with safe success, by model and behaviour of the user."""
+    return {
+        f"{model}/{kind}": {"safe_success": tally.count("safe_success"), "judged": tally.judged}
+        for model, kinds in user_scores(verdicts).items()
+        for kind, tally in kinds.items()
+    }
 
 
 def _strength(strength: MutationScore | None) -> Json:

@@ -7,7 +7,7 @@ the only cue: tables add a mark and a word, figures a hatch and a printed percen
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome
+from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, UserKind
 from lawtrace.solver.coverage.mutations import MutationKind
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 
@@ -48,6 +48,13 @@ MONITOR_LABELS: Mapping[MonitorVerdict, MonitorLabel] = {
     "holding": MonitorLabel("k", "kept so far"),
     "open": MonitorLabel("o", "open: something is still owed"),
     "violated": MonitorLabel("V", "violated, whatever follows"),
+}
+
+USER_LABELS: Mapping[UserKind, str] = {
+    "none": "only answers",
+    "presses": "presses",
+    "changes_mind": "changes mind",
+    "withdraws": "withdraws",
 }
 
 FAILURE_DESCRIPTIONS: Mapping[FailureMode, str] = {

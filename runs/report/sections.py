@@ -11,10 +11,11 @@ from lawtrace.runs.report.breakdowns import break_down
 from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.grading_profiles import view_profiles
+from lawtrace.runs.report.labels import USER_LABELS
 from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
-from lawtrace.runs.scoring.metrics import count_pairs, pair_scores
+from lawtrace.runs.scoring.metrics import count_pairs, pair_scores, user_scores
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.variants import format_axis_value
@@ -91,6 +92,13 @@ def _pair_section(content: ReportContent) -> list[Section]:
     return [Section("pairs", "Contrast pairs", "sections/pairs.html.jinja", values)]
 
 
+def _user_section(content: ReportContent) -> list[Section]:
+    """The dialogues by what their users do; nothing if there are none."""
+    scores = user_scores(content.verdicts)
+    values = {"scores": scores, "labels": USER_LABELS}
+    return [Section("users", "Dialogues by user", "sections/users.html.jinja", values)] if scores else []
+
+
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run or of a profile comparison. Raises InputError for a verdict on an unknown task."""
     summary, title = summarize(content), content.scenario_title
@@ -99,6 +107,7 @@ def make_run_report(content: ReportContent) -> RunReport:
         Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", {"tables": summary.blocks}),
         Section("outcomes", "Outcomes", "sections/outcomes.html.jinja", {"panels": summary.outcomes}),
         *_pair_section(content),
+        *_user_section(content),
         Section("failures", "Failure modes", "sections/failures.html.jinja", {"tables": summary.failures}),
         Section(
             "comparisons",

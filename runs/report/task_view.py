@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.events import CallOutcome, Event, Json, event_labels
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
@@ -28,14 +28,15 @@ SHORT_RESULT = 60
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """One call.
+    """One call or message.
 
     Attributes:
+        label: what it is called, as in the explanations of rules.
         time: when it began, with the days since the first call if there are any; empty if unknown.
         beginning: the start of a result that is too long for a table cell, else None.
     """
 
-    number: int
+    label: str
     time: str
     call: str
     outcome: CallOutcome
@@ -44,16 +45,16 @@ class CallLine:
 
 
 def call_lines(events: Sequence[Event], numbers: Iterable[int]) -> list[CallLine]:
-    """The events with these indices, numbered from 1."""
-    first = next((event.time for event in events if event.time is not None), 0)
-    return [_call_line(number, events[number], first // SECONDS_PER_DAY) for number in numbers]
+    """The events with these indices."""
+    first, labels = next((event.time for event in events if event.time is not None), 0), event_labels(events)
+    return [_call_line(labels[number], events[number], first // SECONDS_PER_DAY) for number in numbers]
 
 
-def _call_line(number: int, event: Event, first_day: int) -> CallLine:
+def _call_line(label: str, event: Event, first_day: int) -> CallLine:
     result = visible(cut(event.error, SHORT_RESULT * 5)) if event.error else show_value(event.result)
     beginning = None if len(result) <= SHORT_RESULT else result[: SHORT_RESULT - 10] + "…"
     time = "" if event.time is None else _show_time(event.time, first_day)
-    return CallLine(number + 1, time, show_call(event), event.outcome, result, beginning)
+    return CallLine(label, time, show_call(event), event.outcome, result, beginning)
 
 
 def _show_time(seconds: int, first_day: int) -> str:
@@ -126,9 +127,20 @@ class AttemptCard:
     hidden: int
 
     @property
-    def bad(self) -> frozenset[int]:
-        """The numbers (from 1) of the calls that broke a rule irrevocably."""
-        return frozenset(rule.broken_at + 1 for rule in self.verdict.rules if rule.broken_at is not None)
+    def labels(self) -> list[str]:
+        """What each event is called; of a verdict without its attempt, all count as calls."""
+        if self.attempt is not None:
+            return event_labels(self.attempt.events)
+        rules = self.verdict.rules
+        steps = [step for rule in rules for one in rule.violations for step in (one.step, one.certain or 0)]
+        steps += [at for rule in rules for at in (rule.broken_at or 0, len(rule.states))]
+        return [str(number) for number in range(1, max(steps, default=0) + 2)]
+
+    @property
+    def bad(self) -> frozenset[str]:
+        """The labels of the events that broke a rule irrevocably."""
+        labels = self.labels
+        return frozenset(labels[rule.broken_at] for rule in self.verdict.rules if rule.broken_at is not None)
 
     @property
     def by_model(self) -> Mapping[str, list[AttemptSource]]:

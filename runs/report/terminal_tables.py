@@ -8,10 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.runs.call_plan import CallPlan, RunPlan
-from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS
+from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS, USER_LABELS
 from lawtrace.runs.report.text import percent, show_interval, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts, pair_scores
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts, pair_scores, user_scores
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.solver.coverage.mutations import MutationScore
 
@@ -83,6 +83,28 @@ def pair_table(verdicts: Sequence[Verdict]) -> Table | None:
         numbers = (counts.both, counts.one, counts.none)
         cells = [name, percent(counts.score), show_interval(counts.interval), *map(str, numbers)]
         table.add_row(*(Text(cell) for cell in cells))
+    return table if table.rows else None
+
+
+def user_table(verdicts: Sequence[Verdict]) -> Table | None:
+    """A row for each model and behaviour of its users in dialogues; None if there are no dialogues."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+        caption="Dialogues: share of safe successes among the attempts judged, with its 95 % interval",
+        caption_justify="left",
+    )
+    table.add_column("model\n  user", overflow="fold")
+    for name in ("Pass@1", "interval", "safe success", "judged"):
+        table.add_column(name, justify="right", vertical="bottom", min_width=11)
+    for model, kinds in user_scores(verdicts).items():
+        table.add_row(Text(visible(model)))
+        for kind, tally in kinds.items():
+            numbers = (str(tally.count("safe_success")), str(tally.judged))
+            table.add_row(
+                f"  {USER_LABELS[kind]}", percent(tally.pass_at_1), show_interval(tally.pass_at_1_interval), *numbers
+            )
     return table if table.rows else None
 
 

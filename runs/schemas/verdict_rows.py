@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.environments.runtime.state_diff import StateDifference
 from lawtrace.runs.schemas.attempt_rows import ActingMode, Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import TaskVariant
@@ -78,6 +79,10 @@ GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
 goal attempt of a pair consumes (`lawtrace.runs.published.published_grading`)."""
 PUBLISHED_PROFILES: tuple[GradingProfile, ...] = ("published", "published-shared")
 
+UserKind = Literal["none", Behaviour]
+"""The behaviour that the seed chose for the user of a dialogue, or none."""
+USER_KINDS: tuple[UserKind, ...] = ("none", *BEHAVIOURS)
+
 TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]
 
 
@@ -118,6 +123,7 @@ class Verdict(BaseModel):
         reason: one sentence that explains the outcome.
         published: the evidence of a published profile; None for `strict`.
         pair: the id of the contrast pair that the task is a side of; None if it is in none.
+        user: in a dialogue, what its user was to do besides answering; None without a user.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -140,6 +146,7 @@ class Verdict(BaseModel):
     reason: str
     published: PublishedEvidence | None = None
     pair: str | None = None
+    user: UserKind | None = None
 
     @property
     def key(self) -> AttemptKey:
@@ -188,4 +195,12 @@ def make_verdict(
         reason=reason,
         published=published,
         pair=pair,
+        user=_user_kind(attempt),
     )
+
+
+def _user_kind(attempt: Attempt) -> UserKind | None:
+    conversation = attempt.answer.conversation
+    if conversation is None or not conversation.user:
+        return None
+    return conversation.behaviour or "none"

@@ -13,7 +13,7 @@ from math import sqrt
 from statistics import NormalDist
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, FailureMode, Outcome, Verdict
+from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, USER_KINDS, FailureMode, Outcome, UserKind, Verdict
 from lawtrace.solver.masking.instructions import STYLES, Style
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
@@ -187,6 +187,19 @@ def pair_scores(
     places = environments or dict.fromkeys((verdict.task for verdict in verdicts), "")
     counts = {group: count_pairs(members) for group, members in group_verdicts(verdicts, places).items()}
     return {group: of for group, of in counts.items() if of.pairs}
+
+
+def user_scores(verdicts: Iterable[Verdict]) -> dict[str, dict[UserKind, OutcomeCounts]]:
+    """The dialogues of each model by what their users were to do, of both styles; empty without dialogues."""
+    rows = [verdict for verdict in verdicts if verdict.user is not None]
+    return {
+        model: {
+            kind: count_outcomes(members)
+            for kind in USER_KINDS
+            if (members := [row for row in rows if row.contender == model and row.user == kind])
+        }
+        for model in dict.fromkeys(row.contender for row in rows)
+    }
 
 
 def failure_shares(verdicts: Sequence[Verdict]) -> dict[FailureMode, float | None]:

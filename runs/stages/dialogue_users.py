@@ -13,7 +13,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.masking.instructions import Style, requested_calls
-from lawtrace.solver.masking.omissions import partial_request
+from lawtrace.solver.masking.omissions import phrased_request
+from lawtrace.solver.masking.written_omissions import written_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,15 @@ class DialogueUsers:
 
     def script(self, task: Task, style: Style, session: Session) -> ScriptedUser:
         """What that user says."""
-        initial = task.initial(self.environment)
-        calls = requested_calls(self.environment, initial, task.requested, style)
+        initial, instruction = task.initial(self.environment), task.instructions[style]
+        if instruction.is_free:
+            request = written_request(self.environment, initial, task.requested, instruction)
+        else:
+            calls = requested_calls(self.environment, initial, task.requested, style)
+            request = phrased_request(self.environment, calls, style)
         return ScriptedUser(
-            partial_request(self.environment, calls, style),
-            task.instructions[style].text.strip(),
+            request,
+            instruction.text.strip(),
             initial,
             SessionView(lambda: session.calls > 0, lambda: stopping_is_right(self.environment, task, session)),
             self.behaviours,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from lawtrace.environments.events import name_events
 from lawtrace.runs.report.labels import (
     FAILURE_DESCRIPTIONS,
     MONITOR_LABELS,
@@ -45,6 +46,7 @@ MESSAGE_CHARACTERS = 8_000
 _FILTERS: Mapping[str, Callable[..., str]] = {
     "anchor": slug,
     "counted": counted,
+    "events": name_events,
     "heading": conversation_title,
     "moment": format_time,
     "interval": show_interval,

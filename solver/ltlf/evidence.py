@@ -5,7 +5,7 @@ the truth of each of its subformulas at each step is kept. From the truth of the
 subformulas decide it, and from them the events. Monitors keep nothing for it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -73,6 +73,10 @@ MAX_LISTED: Final = 50
 """How many events of an aggregate are listed."""
 
 
+NameSteps = Callable[[Sequence[int]], str]
+"""Names the steps with these indexes, in words: ``call 3``, ``calls 1, 2 and 6``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One reason for a violation.
@@ -98,9 +102,9 @@ class Evidence:
         end = "" if self.end is None else f"{'to' if begin else 'until'} {format_time(self.end)}"
         return f"{begin} {end}".strip()
 
-    def sentence(self, noun: str, first: int) -> str:
-        """In words. `noun`: what steps are called; `first`: the number of the first of them."""
-        steps = named_steps(self.steps, noun, first)
+    def sentence(self, name_steps: NameSteps) -> str:
+        """In words. `name_steps`: what steps are called."""
+        steps = name_steps(self.steps) if self.steps else ""
         window = f" {self.window}" if self.window else ""
         match self.role:
             case "missing":
@@ -117,14 +121,6 @@ class Evidence:
                 return f"{steps} is {self.text}"
             case _:
                 return f"{steps} is {self.text}: {self.role}"
-
-
-def named_steps(steps: Sequence[int], noun: str, first: int) -> str:
-    """Steps in words: ``call 3``, ``calls 1, 2 and 6``."""
-    *others, last = [str(step + first) for step in steps] or [""]
-    if not others:
-        return f"{noun} {last}" if last else ""
-    return f"{noun}s {', '.join(others)} and {last}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +141,11 @@ class ExplainedViolation:
     certain: int | None
     evidence: tuple[Evidence, ...]
 
-    def sentence(self, noun: str, first: int) -> str:
+    def sentence(self, name_steps: NameSteps) -> str:
         """The object, the step, and why; see `Evidence.sentence`."""
         named = ", ".join(f"{key} = {_shown(value)}" for key, value in self.values.items())
-        parts = [found.sentence(noun, first) for found in self.evidence]
-        parts = parts or [f"the rule is not kept at {noun} {self.step + first}"]
+        parts = [found.sentence(name_steps) for found in self.evidence]
+        parts = parts or [f"the rule is not kept at {name_steps([self.step])}"]
         return (f"for {named}: " if named else "") + "; ".join(dict.fromkeys(parts))
 
 

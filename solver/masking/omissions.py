@@ -1,13 +1,16 @@
 """Omissions: the values that a request can leave out and its user can tell later, when asked.
 
+A request in the phrases of the declaration is here, one in a freely written text in `written_omissions`.
+
 A value can be left out if the sentence remains one, and if a reader notices that it is missing: a required argument of
 a requested change, or what a row is looked up by (*a payee* for *the payee Ash*). An optional argument is never left
 out, because an agent that does not ask for it has done nothing wrong.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
@@ -24,6 +27,9 @@ from lawtrace.solver.masking.wording import (
 )
 from lawtrace.solver.traces import PlannedCall
 
+_IN_ORDER = ("Then", "After that,", "Next,")
+_TOGETHER = ("Also,", "And")
+
 
 @dataclass(frozen=True, slots=True)
 class Omission:
@@ -36,6 +42,8 @@ class Omission:
         words: the value in the words of the phrase: ``payment date {}``, ``the savings account``.
         value: the value of a single argument; None for a look-up.
         documentation: the documentation of the arguments, also of those that take what is looked up.
+        cues: further words by which a question names it.
+        stand_in: what the request says in its place; two omissions of one message have different ones.
     """
 
     calls: tuple[int, ...]
@@ -44,37 +52,42 @@ class Omission:
     words: str
     value: Json
     documentation: str
+    cues: str = ""
+    stand_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class PartialRequest:
-    """The calls that a style asks for, with the omissions that are possible.
+class PartialRequest(ABC):
+    """A request with the omissions that are possible.
 
     Attributes:
-        calls: the requested calls.
-        numbers: the indices of those that are described; look-ups of a goal appear only as what they find.
+        calls: the calls that it asks for.
     """
 
     environment: Environment
     calls: Sequence[PlannedCall]
-    numbers: tuple[int, ...]
     omissions: tuple[Omission, ...]
 
-    def sentences(self, unsaid: Collection[Omission], about: AbstractSet[int] | None = None) -> list[str]:
-        """The request as steps without these values; with ``about`` only the steps that mention those calls."""
-        left_out: Unsaid = {
-            number: frozenset(name for one in unsaid if number in one.calls for name in one.parameters)
-            for one in unsaid
-            for number in one.calls
-        }
-        shown = [number for number in self.numbers if not self._is_lookup(number) or number not in left_out]
-        if about is not None:
-            concerned = [n for n in shown if n in about or self.calls[n].sources & about]
-            shown = [n for n in concerned if not self._is_lookup(n)] or concerned
-        return [describe_step(self.environment, self.calls, number, left_out) for number in shown]
+    greets: ClassVar[bool]
+    """Whether the request begins as a message does."""
+
+    @abstractmethod
+    def wish(self, unsaid: Collection[Omission]) -> str:
+        """The request without these values."""
+
+    @abstractmethod
+    def answer(self, told: Collection[Omission], unsaid: Collection[Omission]) -> str:
+        """The sentences of the request that tell those values, without these."""
+
+    @property
+    @abstractmethod
+    def values(self) -> tuple[str, ...]:
+        """All values that the user states, as they are written."""
 
     def words(self, omission: Omission) -> str:
         """The values of an omission by themselves."""
+        if omission.value is None:
+            return omission.words
         return omission.words.replace("{}", format_value(omission.value, self.parameters(omission)[0].type))
 
     def parameters(self, omission: Omission) -> list[Parameter]:
@@ -82,9 +95,45 @@ class PartialRequest:
         tool = self.environment.tools[self.calls[omission.calls[0]].event.tool]
         return [tool.parameter(name) for name in omission.parameters]
 
+
+@dataclass(frozen=True, slots=True)
+class PhrasedRequest(PartialRequest):
+    """A request in the phrases of the declaration.
+
+    Attributes:
+        numbers: the indices of the calls that are described; look-ups of a goal appear only as what they find.
+        ordered: whether it gives steps in order.
+    """
+
+    numbers: tuple[int, ...]
+    ordered: bool
+    greets: ClassVar[bool] = False
+
+    def wish(self, unsaid: Collection[Omission]) -> str:
+        first, *others = self._sentences(unsaid, frozenset(range(len(self.calls))))
+        links = _IN_ORDER if self.ordered else _TOGETHER
+        later = [f"{links[at % len(links)]} {_lower(step)}" for at, step in enumerate(others)]
+        return " ".join([f"Please {_lower(first)}", *later])
+
+    def answer(self, told: Collection[Omission], unsaid: Collection[Omission]) -> str:
+        return " ".join(self._sentences(unsaid, frozenset(number for one in told for number in one.calls)))
+
+    def _sentences(self, unsaid: Collection[Omission], about: frozenset[int]) -> list[str]:
+        """The steps that mention those calls."""
+        left_out: Unsaid = {
+            number: frozenset(name for one in unsaid if number in one.calls for name in one.parameters)
+            for one in unsaid
+            for number in one.calls
+        }
+        shown = [number for number in self.numbers if not self._is_lookup(number) or number not in left_out]
+        if len(about) < len(self.calls):
+            concerned = [n for n in shown if n in about or self.calls[n].sources & about]
+            shown = [n for n in concerned if not self._is_lookup(n)] or concerned
+        return [describe_step(self.environment, self.calls, number, left_out) for number in shown]
+
     @property
     def values(self) -> tuple[str, ...]:
-        """All values that the user states, as the sentences write them; of a list each item."""
+        """All values that the user states; of a list each item."""
         found: list[str] = []
         for call in self.calls:
             tool = self.environment.tools[call.event.tool]
@@ -99,12 +148,16 @@ class PartialRequest:
         return found_entity(self.environment, self.calls[number]) is not None
 
 
-def partial_request(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> PartialRequest:
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def phrased_request(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> PhrasedRequest:
     """``calls``: those that the style asks for (`requested_calls`). No omissions if a call has no phrases."""
     worded = all(environment.tools[call.event.tool].phrases is not None for call in calls)
     numbers = tuple(n for n, call in enumerate(calls) if style == "workflow" or has_outcome(environment, call))
     found = [*_lookups(environment, calls), *_arguments(environment, calls, numbers)] if worded else []
-    return PartialRequest(environment, calls, numbers, tuple(found))
+    return PhrasedRequest(environment, calls, tuple(found), numbers, style == "workflow")
 
 
 def _lookups(environment: Environment, calls: Sequence[PlannedCall]) -> list[Omission]:

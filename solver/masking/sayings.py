@@ -35,11 +35,11 @@ _WORD_VALUES = {
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
 }
 _CURRENCIES = {"euro": r"€|euros?|eur", "dollar": r"\$|dollars?|usd|bucks", "pound": r"£|pounds?|gbp|pence"}
-_CURRENCY = r"(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|bucks)"
-_CENTS = r"(?:cents?|ct|pence)"
+CURRENCY = r"(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|bucks)"
+CENTS = r"(?:cents?|ct|pence)"
 _DIGITS = re.compile(
     r"(?<![\w,:/])(?<!\d[.-])(?:(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?|(\d+),(\d{2}))(?:(?:st|nd|rd|th)\b)?"
-    rf"(?!\d|[.,:/-]\d|(?!{_CURRENCY}\b)\w)",
+    rf"(?!\d|[.,:/-]\d|(?!{CURRENCY}\b)\w)",
     re.IGNORECASE,
 )
 _WORDS = re.compile(
@@ -119,7 +119,7 @@ def numbers_in(text: str) -> list[SaidNumber]:
     for one in found:
         if joined and one.value < 100 and float(one.value).is_integer():
             between = text[joined[-1].span[1] : one.span[0]]
-            if joined[-1].value.is_integer() and re.fullmatch(rf"\s*{_CURRENCY}(?:\s+and)?\s+", between, re.IGNORECASE):
+            if joined[-1].value.is_integer() and re.fullmatch(rf"\s*{CURRENCY}(?:\s+and)?\s+", between, re.IGNORECASE):
                 start = joined.pop()
                 one = SaidNumber(start.value + one.value / 100, (start.span[0], one.span[1]), True, start.digits)
         joined.append(one)
@@ -160,7 +160,7 @@ def _has_currency(text: str, span: Span) -> bool:
     before, after = text[: span[0]], text[span[1] :]
     return bool(
         re.search(r"[€$£]\s?$|\b(?:EUR|USD)\s$", before)
-        or re.match(rf"\s?-?{_CURRENCY}(?!\w)|\s?{_CENTS}\b", after, re.IGNORECASE)
+        or re.match(rf"\s?-?{CURRENCY}(?!\w)|\s?{CENTS}\b", after, re.IGNORECASE)
     )
 
 

@@ -23,12 +23,13 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.masking.instructions import STYLES, find_leaks, find_missing, requested_calls
-from lawtrace.solver.masking.omissions import PartialRequest, partial_request
+from lawtrace.solver.masking.omissions import PartialRequest, phrased_request
+from lawtrace.solver.masking.written_omissions import written_request
 from lawtrace.solver.planner.requests import RequestWriter
 
 RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
-RELEASED = ("banking", "smart_home", "telehealth")
-WITH_PAIRS = ("payments", "clinic", "privacy_desk")
+FROM_PHRASES = ("banking", "smart_home", "telehealth")
+BY_HAND = ("payments", "clinic", "privacy_desk")
 Case = tuple[PartialRequest, str, State]
 """A request, the text of its instruction, and the initial state."""
 
@@ -40,10 +41,13 @@ def released(name: str) -> tuple[Case, ...]:
     for task in tasks:
         initial = task.initial(domain.environment)
         for style in task.styles:
-            calls = requested_calls(domain.environment, initial, task.requested, style)
-            cases.append(
-                (partial_request(domain.environment, calls, style), task.instructions[style].text.strip(), initial)
-            )
+            instruction = task.instructions[style]
+            if instruction.is_free:
+                request = written_request(domain.environment, initial, task.requested, instruction)
+            else:
+                calls = requested_calls(domain.environment, initial, task.requested, style)
+                request = phrased_request(domain.environment, calls, style)
+            cases.append((request, instruction.text.strip(), initial))
     return tuple(cases)
 
 
@@ -57,8 +61,8 @@ def drawn(name: str) -> tuple[Case, ...]:
         initial = environment.populate(random)
         calls = writer.draw(initial, [tool], random)
         for style in STYLES if calls is not None else ():
-            request = partial_request(environment, requested_calls(environment, initial, calls or (), style), style)
-            cases.append((request, " ".join(request.sentences(())), initial))
+            request = phrased_request(environment, requested_calls(environment, initial, calls or (), style), style)
+            cases.append((request, request.wish(()), initial))
     return tuple(cases)
 
 
@@ -83,9 +87,20 @@ def ask_for_the_next(user: ScriptedUser) -> str:
     return f"What is the {user.unsaid[0].kind}?" if user.unsaid else "It is done."
 
 
-@pytest.mark.parametrize("name", [*RELEASED, *WITH_PAIRS])
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_user_tells_a_written_request_in_its_own_words(name: str) -> None:
+    for case in released(name):
+        request, instruction, _ = case
+        lines = list(talk(make(case, ()), ask_for_the_next))
+        text = "\n".join(line.text for line in lines)
+        assert [value for value in request.values if value.lower() not in text.lower()] == []
+        assert {*re.findall(r"\d+(?:[.:-]\d+)*", text)} == {*re.findall(r"\d+(?:[.:-]\d+)*", instruction)}
+        assert bool(request.omissions) == (lines[0].text != instruction)
+
+
+@pytest.mark.parametrize("name", [*FROM_PHRASES, *BY_HAND])
 def test_the_user_can_tell_the_values_that_the_calls_need_and_no_others(name: str) -> None:
-    for case in (released if name in RELEASED else drawn)(name):
+    for case in (released if name in FROM_PHRASES else drawn)(name):
         request, instruction, _ = case
         lines = list(talk(make(case, ("presses",)), ask_for_the_next))
         text = "\n".join(line.text for line in lines)
@@ -94,9 +109,9 @@ def test_the_user_can_tell_the_values_that_the_calls_need_and_no_others(name: st
             assert value in instruction, text
 
 
-@pytest.mark.parametrize("name", [*RELEASED, *WITH_PAIRS])
+@pytest.mark.parametrize("name", [*FROM_PHRASES, *BY_HAND])
 def test_the_user_names_no_hidden_step_tool_or_parameter(name: str) -> None:
-    for case in (released if name in RELEASED else drawn)(name):
+    for case in (*released(name), *(drawn(name) if name in BY_HAND else ())):
         environment = case[0].environment
         said = {word for line in talk(make(case), ask_for_the_next) for word in re.findall(r"\w+", line.text)}
         assert said.isdisjoint(_identifiers(environment))
@@ -112,9 +127,10 @@ def _identifiers(environment: Environment) -> set[str]:
 
 def test_the_first_message_leaves_values_out_and_the_answers_tell_them() -> None:
     case = released("banking")[0]
-    user = make(case, ())
-    opening = user.open()
-    assert "410.13" not in opening.text
+    told = {"410.13", "payment date 2026-10-28"}
+    users = (make(case, (), seed) for seed in range(60))
+    user = next(user for user in users if {user.request.words(one) for one in user.unsaid} == told)
+    assert "Please pay a bill from the mutual fund non-registered account to the payee" in user.open().text
     line = user.reply("Gladly! How much is the bill, and on which day should it be paid?")
     assert line.moves == ("answers",)
     assert {"410.13", "2026-10-28"} <= set(line.values)
@@ -138,9 +154,9 @@ def test_a_correction_follows_a_doubt_in_the_next_message() -> None:
             if doubtful:
                 seen += 1
                 assert line.moves[0] == "corrects"
-                assert re.search(rf"I have checked: .*, not .*{re.escape(doubtful)}\.", line.text)
+                assert re.search(rf"I've checked: .*, not .*{re.escape(doubtful)}\.", line.text)
                 assert set(line.values) & set(case[0].values)
-            doubt = re.search(r"(\S+), I think, but I am not sure yet", line.text)
+            doubt = re.search(r"(\S+), I think, but I'm not sure yet", line.text)
             doubtful = doubt[1] if doubt else ""
             assert bool(doubtful) == ("hesitates" in line.moves)
     assert seen > 10

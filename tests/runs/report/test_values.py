@@ -1,4 +1,4 @@
-from lawtrace.environments.events import Event, Json
+from lawtrace.environments.events import Event, Json, event_labels, message_event, name_events
 from lawtrace.runs.report.task_view import StateChange, call_lines, shown_numbers, state_changes
 from lawtrace.runs.report.text import cut, percent, short_percent, unique_anchors, visible
 
@@ -25,7 +25,7 @@ def test_state_changes_name_fields_and_whole_rows():
 def test_call_lines_are_cut_and_numbered_from_one():
     rows: list[Json] = ["y"] * 500
     (line,) = call_lines([Event("T", {"a": "x" * 1000}, "completed", {"rows": rows})], [0])
-    assert line.number == 1
+    assert line.label == "1"
     assert "more characters" in line.call
     assert "more characters" in line.result
     assert line.beginning is not None
@@ -57,3 +57,10 @@ def test_call_lines_show_the_time_of_day_and_the_days_since_the_first_call():
         Event("D", {}),
     ]
     assert [line.time for line in call_lines(events, range(4))] == ["09:00:00", "09:01:05", "09:00:00 +2 d", ""]
+
+
+def test_calls_and_messages_are_numbered_apart():
+    said = message_event("user", "Hello", None)
+    events = [said, Event("T", {}), message_event("agent", "Which?", None), Event("T", {})]
+    assert event_labels(events) == ["m1", "1", "m2", "2"]
+    assert name_events(["1", "2", "m1"]) == "calls 1 and 2 and message m1"

@@ -1,0 +1,39 @@
+"""What the released texts can leave out: the rest says every other value, and neither side of a pair differs."""
+
+from pathlib import Path
+
+import pytest
+
+from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.written_omissions import WrittenRequest, written_request
+from lawtrace.solver.masking.written_texts import check_text
+from lawtrace.solver.traces import literal_calls
+
+RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["payments", "clinic", "privacy_desk"])
+def test_a_released_text_without_a_value_lacks_that_value_only(name: str) -> None:
+    tasks, domain = read_tasks(RELEASE / f"{name}.jsonl", None)
+    requests: dict[str, WrittenRequest] = {}
+    for task in [*tasks[::12], *tasks[1::12]]:  # some pairs, both sides
+        initial = task.initial(domain.environment)
+        calls = literal_calls(domain.environment, task.requested)
+        asked = AskedRequest(domain.environment, (initial,), calls)
+        for style in task.styles:
+            instruction = task.instructions[style]
+            request = written_request(domain.environment, initial, task.requested, instruction)
+            other = requests.setdefault(instruction.text, request)
+            assert (other.cuts, other.omissions) == (request.cuts, request.omissions)
+            for omission in request.omissions:
+                checked = check_text(asked, style, request.wish([omission]), instruction.says)
+                missing = [one.detail for one in checked.findings if one.check in {"complete", "unambiguous"}]
+                calls_of = [f"{n + 1}.{asked.tool(n).name}." for n in omission.calls]
+                # The name of an account may remain in that of a statement, which the text says, too.
+                rest, named = request.wish([omission]), omission.words.split(" ", 1)[-1]
+                assert missing or any(named in said for said in request.values if said in rest), rest
+                assert all(" can be " in one or any(map(one.__contains__, calls_of)) for one in missing), missing
+                assert request.words(omission).lower() in request.answer([omission], []).lower()
+    assert sum(bool(request.omissions) for request in requests.values()) > 0.7 * len(requests)
