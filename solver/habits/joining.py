@@ -1,8 +1,9 @@
 """Joining habits: the best one that can be made of several, each of which suits some of the tasks."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
@@ -11,6 +12,8 @@ from lawtrace.solver.habits.reflexes import CHANGING, EVERY, Habit, Reflex
 
 MOST_PASSES: Final = 3
 """How often each habit is tried."""
+RESTARTS: Final = 30
+"""How many joined habits begin at random."""
 
 _Cost = tuple[int, int, int]
 """Tasks that do not pass, rules broken in all, and reflexes."""
@@ -27,14 +30,47 @@ class HabitJoiner:
         self._grades: list[HabitGrade] = []
 
     def join(self, habits: Iterable[Habit]) -> Habit:
-        """The best habit of those that can be made by adding each to the others or putting it in their place."""
+        """The best habit of those that can be made by adding each to the others or putting it in their place.
+
+        Which habits fit together depends on where one begins, so several are made: one in the order of what the habits
+        cost alone, and others in random orders, always the same ones.
+        """
         self._start(Habit())
         ranked = sorted(habits, key=lambda habit: self._cost(habit, self._graded(habit)))
+        passed = {habit: self._passes(self._graded(habit)) for habit in ranked}
         for _ in range(MOST_PASSES):
             tried = [self._try(joined) for habit in ranked for joined in _joined(self._habit, habit)]
             if not any(tried):
                 break
-        return self._habit
+        best, cost = self._habit, self._cost(self._habit, self._grades)
+        useful, random = [habit for habit in ranked if passed[habit]], Random("joins")
+        for _ in range(RESTARTS if len(useful) > 1 else 0):
+            self._start(random.choice(useful))
+            self._grow(random.sample(useful, len(useful)), passed)
+            if (here := self._cost(self._habit, self._grades)) < cost:
+                best, cost = self._habit, here
+        return best
+
+    def _grow(self, habits: Sequence[Habit], passed: Mapping[Habit, frozenset[int]]) -> None:
+        """Join the habits that add more of the tasks that they pass alone than they spoil."""
+        refused: set[Habit] = set()
+        for _ in range(MOST_PASSES):
+            before = self._habit
+            for habit in habits:
+                for joined in _joined(self._habit, habit):
+                    if joined not in refused and not (self._is_gain(joined, passed[habit]) and self._try(joined)):
+                        refused.add(joined)
+            if self._habit == before:
+                break
+
+    def _is_gain(self, habit: Habit, promised: frozenset[int]) -> bool:
+        """Whether it passes more of the promised tasks that the current habit does not pass than it spoils others."""
+        own = self._passes(self._grades)
+        gained = sum(self._grader.grade(self._cases[number], habit).passed for number in promised - own)
+        return gained > sum(not self._grader.grade(self._cases[number], habit).passed for number in own if gained)
+
+    def _passes(self, grades: Sequence[HabitGrade]) -> frozenset[int]:
+        return frozenset(number for number, grade in enumerate(grades) if grade.passed)
 
     def simplify(self, habit: Habit) -> Habit:
         """The same habit with fewer reflexes, if it is as good."""
