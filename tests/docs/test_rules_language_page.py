@@ -97,7 +97,7 @@ EVIDENCE = [
     'call 1 is Initiate(operation == "O-1" and staff == "Ann")',
     ">= 5 is true: the value is 5 [calls 1, 2, 3, 4 and 5]; call 6 is not BlockAccess",
     'no Extend(request == "Q-1") from 2026-01-31 09:00:00 to 2026-02-28 23:59:59',
-    'call 3 is PayBill; call 1 is user("yes" in words); call 2 is user: interruption',
+    'call 1 is PayBill; message m1 is user("yes" in words); message m2 is user: interruption',
     "sum(amount of PayBill [<= 24h]) <= 1000 is false: the value is 1200 (600, 600) [calls 2 and 3]",
 ]
 """What the violation of each example says, in part."""

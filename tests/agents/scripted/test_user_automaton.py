@@ -87,6 +87,7 @@ def ask_for_the_next(user: ScriptedUser) -> str:
     return f"What is the {user.unsaid[0].kind}?" if user.unsaid else "It is done."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_user_tells_a_written_request_in_its_own_words(name: str) -> None:
     for case in released(name):
@@ -109,7 +110,7 @@ def test_the_user_can_tell_the_values_that_the_calls_need_and_no_others(name: st
             assert value in instruction, text
 
 
-@pytest.mark.parametrize("name", [*FROM_PHRASES, *BY_HAND])
+@pytest.mark.parametrize("name", [*FROM_PHRASES, *(pytest.param(name, marks=pytest.mark.slow) for name in BY_HAND)])
 def test_the_user_names_no_hidden_step_tool_or_parameter(name: str) -> None:
     for case in (*released(name), *(drawn(name) if name in BY_HAND else ())):
         environment = case[0].environment

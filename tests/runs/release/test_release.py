@@ -163,7 +163,7 @@ def test_invalid_version_is_rejected(lawtrace: Shell, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [OLD, *(path for folder in RELEASED for path in task_files(folder))],
+    [OLD, *(pytest.param(path, marks=pytest.mark.slow) for folder in RELEASED for path in task_files(folder))],
     ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_every_release_stays_gradable(path: Path) -> None:
