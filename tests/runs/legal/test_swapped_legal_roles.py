@@ -1,0 +1,79 @@
+"""Swapping one legal role: its model is an endpoint that answers in prose around JSON."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_core.models import LLMMessage, SystemMessage, UserMessage
+
+from lawtrace.agents.event_log import MessageSent, ModelCalled
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import write_rows
+from tests.runs.legal.cli.test_case_preparation import NOTICE
+from tests.support.legal.small_cases import BOOK
+from tests.support.openai_server import OpenAIServer, serving
+from tests.support.shell import Shell
+
+MODEL = "openai:swapped"
+GRID = 'contexts = ["F+LR"]\nretrievers = ["bm25"]\ndepths = [2]\n'
+
+
+def in_prose(role: str, request: Mapping[str, Any]) -> str:
+    messages: list[LLMMessage] = [
+        SystemMessage(content=sent["content"])
+        if sent["role"] == "system"
+        else UserMessage(content=str(sent["content"]), source="user")
+        for sent in request["messages"]
+    ]
+    answer = json.loads(LEGAL_OFFLINE_ROLES[role](messages))
+    return f"Let me see.\n\n```json\n{json.dumps(answer, indent=1)}\n```\nThat is my view."
+
+
+def check(server: OpenAIServer, folder: Path, role: str) -> None:
+    """Only this role was asked, and its calls and messages are signed with its model."""
+    assert {request["model"] for request in server.requests} == {"swapped"}
+    with EventLogFile.open(folder) as event_log:
+        entries = list(event_log.entries())
+    calls = [entry.context for entry in entries if isinstance(entry, ModelCalled)]
+    said = [entry.context for entry in entries if isinstance(entry, MessageSent)]
+    assert {context.role for context in calls if context.model == MODEL} == {role}
+    assert {context.role for context in said if context.model == MODEL} == {role}
+    assert {context.model for context in said if context.role == role} == {MODEL}
+
+
+@pytest.mark.parametrize("role", ["section_mapper", "facts", "rules", "application", "common_sense", "question_writer"])
+def test_a_role_that_prepares_cases(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
+    (tmp_path / "legal.toml").write_text(f'[roles]\n{role} = "{MODEL}"\n', encoding="utf-8")
+    with serving(lambda request: in_prose(role, request)) as server:
+        server.connect(monkeypatch)
+        ingested = lawtrace.json(
+            "legal", "ingest", tmp_path / "notice.txt", "--recipe", tmp_path / "legal.toml", "--out", "case.jsonl"
+        )
+        asked = lawtrace.json(
+            "legal", "questions", "case.jsonl", "--recipe", tmp_path / "legal.toml", "--out", "asked.jsonl"
+        )
+    assert ingested["chunks"]["F"]
+    assert asked
+    made = "asked" if role == "question_writer" else "case"
+    check(server, next(tmp_path.glob(f"{made}*/events.sqlite")).parent, role)
+
+
+@pytest.mark.parametrize("role", ["meta_llm", "role_agent"])
+def test_a_role_that_answers(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str) -> None:
+    write_rows(tmp_path / "book.jsonl", BOOK.cases)
+    chosen = (
+        f'models = ["{MODEL}"]\n' if role == "meta_llm" else f'pipeline = "decomposed"\n[roles]\n{role} = "{MODEL}"\n'
+    )
+    (tmp_path / "legal.toml").write_text(GRID + chosen, encoding="utf-8")
+    with serving(lambda request: in_prose(role, request)) as server:
+        server.connect(monkeypatch)
+        lawtrace.json(
+            "legal", "run", "--cases", tmp_path / "book.jsonl", "--recipe", tmp_path / "legal.toml", "--out", "run"
+        )
+    check(server, Path("run"), role)
