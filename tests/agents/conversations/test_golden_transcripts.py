@@ -5,87 +5,28 @@ A change of AutoGen's version, of a team or of a prompt shows here. If it is mea
     .venv/bin/python -m tests.agents.conversations.test_golden_transcripts
 """
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage, SystemMessage
+from autogen_core.models import LLMMessage
 
 from lawtrace.agents.conversations.instruction_writing import write_instruction
 from lawtrace.agents.conversations.rule_extraction import extract_rules
-from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
-from lawtrace.agents.legal.decomposition import DecompositionLimits, answer_by_decomposition
-from lawtrace.agents.legal.role_calls import RoleCalls
-from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
-from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.event_log import Context, MemoryEventLog
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.legal.case import Agent, Chunk
-from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from tests.agents.conversations.test_attempts import act
 from tests.agents.conversations.test_rule_extraction import law
-from tests.support.legal.small_cases import BOTTLES
 from tests.support.openai_server import calling
+from tests.support.transcripts import Cast, Teams, golden, transcript, write_golden
 
 FOLDER = Path(__file__).parent / "transcripts"
-Script = Callable[[Sequence[LLMMessage]], str]
 BANKING = load_domain("banking")
-
-
-class Cast:
-    """The offline roles, except those with a script; notes what each is sent."""
-
-    def __init__(self, **scripts: Script) -> None:
-        self._scripts: Mapping[str, Script] = {**OFFLINE_ROLES, **LEGAL_OFFLINE_ROLES, **scripts}
-        self.sent: list[str] = []
-
-    def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
-
-    def name_of(self, role: str) -> str:
-        return "offline"
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        def answer(messages: Sequence[LLMMessage]) -> str:
-            self.sent.append(f"{role} is sent {', '.join(map(_kind, messages))}")
-            return self._scripts[role](messages)
-
-        return ScriptedClient(answer)
-
-
-def _kind(message: LLMMessage) -> str:
-    match message:
-        case SystemMessage():
-            return "its prompt"
-        case AssistantMessage():
-            return "its own words"
-        case _:
-            return "a message"
-
-
-def lines(event_log: MemoryEventLog, sent: Sequence[str]) -> list[str]:
-    """The messages in order, then what the models were sent."""
-    said = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
-    messages: list[Mapping[str, Any]] = [
-        {
-            "turn": message.context.turn,
-            "source": message.source,
-            "prompt": message.prompt_id,
-            "content": message.content,
-            **(
-                {"calls": [[call.name, call.arguments] for call in message.function_calls]}
-                if message.function_calls
-                else {}
-            ),
-        }
-        for message in said
-    ]
-    return [*(json.dumps(message, ensure_ascii=False) for message in messages), *sent]
 
 
 async def writing() -> list[str]:
@@ -106,7 +47,7 @@ async def writing() -> list[str]:
 
     rules = load_rules(BANKING.rules_file)
     trace = next(synthesize(BANKING.environment, rules, count=1, length=8, seed=7))
-    cast, event_log = Cast(instruction_generator=generator), MemoryEventLog()
+    cast, event_log = Cast({**OFFLINE_ROLES, "instruction_generator": generator}), MemoryEventLog()
     await write_instruction(
         BANKING.environment,
         trace,
@@ -116,11 +57,11 @@ async def writing() -> list[str]:
         event_log=event_log,
         most_rounds=3,
     )
-    return lines(event_log, cast.sent)
+    return transcript(event_log, cast.sent)
 
 
 async def extraction() -> list[str]:
-    cast, event_log = Cast(), MemoryEventLog()
+    cast, event_log = Cast(OFFLINE_ROLES), MemoryEventLog()
     await extract_rules(
         BANKING.environment,
         law(),
@@ -129,7 +70,7 @@ async def extraction() -> list[str]:
         event_log=event_log,
         most_rounds=2,
     )
-    return lines(event_log, cast.sent)
+    return transcript(event_log, cast.sent)
 
 
 async def tools() -> list[str]:
@@ -143,41 +84,20 @@ async def tools() -> list[str]:
 
     event_log = MemoryEventLog()
     _, _, requests = await act(answer, event_log=event_log)
-    return lines(event_log, [f"executor is sent {[one['role'] for one in sent['messages']]}" for sent in requests])
+    return transcript(event_log, [f"executor is sent {[one['role'] for one in sent['messages']]}" for sent in requests])
 
 
-async def decomposition() -> list[str]:
-    def store(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
-        pool = BOTTLES.chunks_of((agent,))
-        return pool[:2], float(len(pool))
-
-    cast, event_log = Cast(), MemoryEventLog()
-    question = BOTTLES.questions[0]
-    context = Context(stage="answers", role="meta_llm", task=question.id)
-    calls = RoleCalls(cast, context, event_log)
-    await answer_by_decomposition(BOTTLES, question, ("F", "LR"), store, calls, limits=DecompositionLimits())
-    return lines(event_log, cast.sent)
-
-
-TEAMS: Mapping[str, Callable[[], Awaitable[list[str]]]] = {
+TEAMS: Teams = {
     "writing": writing,
     "extraction": extraction,
     "tools": tools,
-    "decomposition": decomposition,
 }
 
 
 @pytest.mark.parametrize("team", TEAMS)
 async def test_a_team_says_what_it_said(team: str) -> None:
-    golden = (FOLDER / f"{team}.txt").read_text(encoding="utf-8").splitlines()
-    assert await TEAMS[team]() == golden
-
-
-async def _write() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for team, play in TEAMS.items():
-        (FOLDER / f"{team}.txt").write_text("\n".join(await play()) + "\n", encoding="utf-8")
+    assert await TEAMS[team]() == golden(FOLDER, team)
 
 
 if __name__ == "__main__":
-    asyncio.run(_write())
+    write_golden(FOLDER, TEAMS)

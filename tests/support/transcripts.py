@@ -1,0 +1,78 @@
+"""Golden transcripts: what a team says and what its models are sent, kept as text beside the tests."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage, SystemMessage
+
+from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.prompts.loader import Prompt, load_prompt
+
+Script = Callable[[Sequence[LLMMessage]], str]
+Teams = Mapping[str, Callable[[], Coroutine[Any, Any, list[str]]]]
+"""For each team a function that lets it speak and returns the transcript."""
+
+
+class Cast:
+    """Scripted roles; notes what each is sent."""
+
+    def __init__(self, scripts: Mapping[str, Script]) -> None:
+        self._scripts = scripts
+        self.sent: list[str] = []
+
+    def prompt(self, role: str) -> Prompt:
+        return load_prompt(role)
+
+    def name_of(self, role: str) -> str:
+        return "offline"
+
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
+        def answer(messages: Sequence[LLMMessage]) -> str:
+            self.sent.append(f"{role} is sent {', '.join(map(_kind, messages))}")
+            return self._scripts[role](messages)
+
+        return ScriptedClient(answer)
+
+
+def _kind(message: LLMMessage) -> str:
+    match message:
+        case SystemMessage():
+            return "its prompt"
+        case AssistantMessage():
+            return "its own words"
+        case _:
+            return "a message"
+
+
+def transcript(event_log: MemoryEventLog, sent: Sequence[str]) -> list[str]:
+    """The messages in order, then what the models were sent."""
+    said = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
+    messages: list[Mapping[str, Any]] = [
+        {
+            "turn": message.context.turn,
+            "source": message.source,
+            "prompt": message.prompt_id,
+            "content": message.content,
+            **(
+                {"calls": [[call.name, call.arguments] for call in message.function_calls]}
+                if message.function_calls
+                else {}
+            ),
+        }
+        for message in said
+    ]
+    return [*(json.dumps(message, ensure_ascii=False) for message in messages), *sent]
+
+
+def golden(folder: Path, team: str) -> list[str]:
+    return (folder / f"{team}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def write_golden(folder: Path, teams: Teams) -> None:
+    folder.mkdir(exist_ok=True)
+    for team, play in teams.items():
+        (folder / f"{team}.txt").write_text("\n".join(asyncio.run(play())) + "\n", encoding="utf-8")
