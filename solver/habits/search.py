@@ -4,7 +4,7 @@ A habit is better if it passes more tasks, then if it breaks fewer rules in all,
 goal it spoils counts as if it broke every rule. The search has three parts:
 
 1. The habits that references suggest are joined: each is added to what was found before, or takes its place around the
-   same calls, while this improves. This is repeated from many beginnings, because it decides which of them fit together.
+   same calls, while this improves. It is repeated from many beginnings, which decide what fits together.
 2. Reflexes are added while this improves, on a sample of the tasks. Where no single reflex does, one that keeps a
    broken rule and breaks others is tried together with reflexes that keep those: a payment is authenticated, and for
    that it is presented first. In a large environment only the reflexes of part 1 take part, and those around all calls
