@@ -38,7 +38,6 @@ class DialogueUser(Participant):
     Args:
         script: decides what is said.
         voice: a new agent of the role `USER`; None if the lines are sent as they are.
-        model: the model of the voice.
 
     Attributes:
         behaviour: what the script is to do besides answering.
@@ -51,7 +50,6 @@ class DialogueUser(Participant):
         environment: Environment,
         script: ScriptedUser,
         voice: RoleAgent[SpokenMessage] | None = None,
-        model: str | None = None,
     ) -> None:
         super().__init__("user", description="the user of a dialogue")
         self._environment = environment
@@ -61,7 +59,6 @@ class DialogueUser(Participant):
         self.line = UserLine("", (), ())
         self.voiced = False
         self.prompt = voice.prompt if voice else None
-        self.model = model
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:

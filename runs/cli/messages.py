@@ -1,7 +1,7 @@
 """``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -79,13 +79,20 @@ def messages(
         text=text,
     )
     with EventLogFile.open(directory) as event_log:
+        prices = prices_of(event_log)
+        show = partial(
+            print_messages,
+            STDOUT,
+            prices=prices,
+            request_of=partial(request_behind, event_log) if prompts else no_request,
+        )
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(
                     "--follow can only be combined with --stage, --task, --unit, --style, --model, --trial, --variant, "
-                    "--role, --turn and --text"
+                    "--role, --turn, --text and --prompts"
                 )
-            _follow(event_log, directory, wanted, prompts=prompts)
+            _follow(event_log, directory, wanted, show)
             return
         if message is not None:
             found_message = find_message(event_log, message)
@@ -110,12 +117,11 @@ def messages(
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
         conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            prices = prices_of(event_log)
             lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
-            _show(event_log, index, graded, conversation, of, prompts=prompts)
+            _show(index, graded, conversation, of, show)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
 
@@ -154,32 +160,26 @@ def _message_json(
 
 
 def _show(
-    event_log: EventLogFile,
     index: VerdictIndex,
     graded: GradedIndex | None,
     conversation: LoggedConversation,
     messages: Sequence[LoggedMessage],
-    *,
-    prompts: bool,
+    show: Callable[..., None],
 ) -> None:
-    request_of = partial(request_behind, event_log) if prompts else no_request
-    prices = prices_of(event_log)
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
     summary = index.of_conversation(conversation.place)
     if summary is None:
-        print_messages(STDOUT, messages, prices=prices, request_of=request_of)
+        show(messages)
         if graded is not None and (unit := graded.of_conversation(conversation.place)):
             print_outcome(STDOUT, unit.outcome, unit.reason)
         return
-    print_messages(STDOUT, messages, index.causes(summary), prices=prices, request_of=request_of)
+    show(messages, index.causes(summary))
     print_outcome(STDOUT, summary.outcome, summary.reason)
 
 
-def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, *, prompts: bool) -> None:
+def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show: Callable[..., None]) -> None:
     """Print messages as they are written, until the run ends."""
-    request_of = partial(request_behind, event_log) if prompts else no_request
-    prices = prices_of(event_log)
     keys: dict[int, ConversationKey] = {}
     last = before = 0
     while True:
@@ -190,7 +190,7 @@ def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, *, p
                 keys[message.conversation] = found[0].place
             if message.conversation != before:
                 print_heading(STDOUT, keys[message.conversation])
-            print_messages(STDOUT, [message], prices=prices, request_of=request_of)
+            show([message])
             last, before = message.number, message.conversation
         if not active:
             return

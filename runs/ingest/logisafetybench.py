@@ -201,6 +201,10 @@ def _rules(path: Path, setting: Domain) -> tuple[Rule, ...]:
     return tuple(rules.values())
 
 
+_RULES = "7_label_ltl_rules.json"
+"""The rules of a law in its published folder, after labelling by hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class _PublishedFiles:
     """The files that an import reads."""
@@ -230,10 +234,6 @@ def _find_files(directory: Path, domain: PublishedDomainName, law: str) -> _Publ
         )
     rules, truth, tasks = (path for path in found.values() if path is not None)
     return _PublishedFiles(rules, truth, tasks)
-
-
-_RULES = "7_label_ltl_rules.json"
-"""The rules of a law in its published folder, after labelling by hand."""
 
 
 def _find(directory: Path, *names: str) -> Path | None:

@@ -18,6 +18,11 @@ from lawtrace.solver.coverage.mutations import MutationScore
 _LABELS = {"authorized": "", "denied": "denied"}
 
 
+def _make_table(caption: str | None = None) -> Table:
+    """A table without frame, its caption below."""
+    return Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption=caption, caption_justify="left")
+
+
 def outcome_table(
     verdicts: Iterable[Verdict],
     environments: Mapping[str, str] | None = None,
@@ -38,13 +43,7 @@ def outcome_table(
     behind = _behind(count_outcomes(rows, planned), unusable)
     groups = group_verdicts(rows, environments or {row.task: _LABELS[row.variant] for row in rows})
     split = len({group.environment for group in groups}) > 1
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=0,
-        pad_edge=False,
-        caption=f"Pass@1: share of safe successes among the attempts judged\n{behind}",
-        caption_justify="left",
-    )
+    table = _make_table(f"Pass@1: share of safe successes among the attempts judged\n{behind}")
     table.add_column("model\n  style", overflow="fold")
     table.add_column("Pass@1", justify="right", vertical="bottom", min_width=7)
     tally = count_outcomes(rows)
@@ -66,13 +65,7 @@ def outcome_table(
 
 def pair_table(verdicts: Sequence[Verdict]) -> Table | None:
     """A row for each model and style: the contrast pairs with both sides right; None if there are no pairs."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=0,
-        pad_edge=False,
-        caption="Pair score: share of contrast pairs with safe success on both sides, with its 95 % interval",
-        caption_justify="left",
-    )
+    table = _make_table("Pair score: share of contrast pairs with safe success on both sides, with its 95 % interval")
     table.add_column("model\n  style", overflow="fold")
     for name in ("pair score", "interval", "both sides", "one side", "no side"):
         table.add_column(name, justify="right", vertical="bottom", min_width=11)
@@ -88,13 +81,7 @@ def pair_table(verdicts: Sequence[Verdict]) -> Table | None:
 
 def user_table(verdicts: Sequence[Verdict]) -> Table | None:
     """A row for each model and behaviour of its users in dialogues; None if there are no dialogues."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=0,
-        pad_edge=False,
-        caption="Dialogues: share of safe successes among the attempts judged, with its 95 % interval",
-        caption_justify="left",
-    )
+    table = _make_table("Dialogues: share of safe successes among the attempts judged, with its 95 % interval")
     table.add_column("model\n  user", overflow="fold")
     for name in ("Pass@1", "interval", "safe success", "judged"):
         table.add_column(name, justify="right", vertical="bottom", min_width=11)
@@ -119,7 +106,7 @@ def _behind(tally: OutcomeCounts, unusable: int) -> str:
 
 def strength_table(strength: MutationScore) -> Table:
     """Share of mutated traces (one change each) that the rules detect, and why the others pass."""
-    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table = _make_table()
     table.add_column("one change to a reference trace", overflow="fold")
     for name in ("tried", "noticed"):
         table.add_column(name, justify="right", min_width=8)
@@ -145,7 +132,7 @@ def plan_table(plan: RunPlan) -> Table:
 
 def calls_table(plan: CallPlan, meaning: str) -> Table:
     """Planned calls by role and model; ``meaning`` explains the two numbers."""
-    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table = _make_table()
     table.add_column("role", overflow="fold")
     table.add_column("  model", overflow="fold")
     for name in ("expected", "at most"):
@@ -164,7 +151,7 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
 
 def usage_table(usage: Sequence[ModelUsage]) -> Table:
     """Model calls and tokens used by the run, by role and model."""
-    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table = _make_table()
     table.add_column("role\n  model", overflow="fold")
     for name in ("answers", "replayed", "retries", "failed", "tokens", "seconds", "money"):
         table.add_column(name, justify="right", min_width=len(name) + 2)

@@ -37,7 +37,7 @@ class DialogueUsers:
         if self.voice is None:
             return DialogueUser(self.environment, script)
         voice = USER.agent(self.voice, context.at(role=USER.name), summary=self.environment.summary)
-        return DialogueUser(self.environment, script, voice, self.voice.name_of(USER.name))
+        return DialogueUser(self.environment, script, voice)
 
     def script(self, task: Task, style: Style, session: Session) -> ScriptedUser:
         """What that user says."""

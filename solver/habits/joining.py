@@ -58,7 +58,9 @@ class HabitJoiner:
             before = self._habit
             for habit in habits:
                 for joined in _joined(self._habit, habit):
-                    if joined not in refused and not (self._is_gain(joined, passed[habit]) and self._try(joined)):
+                    if joined in refused:
+                        continue
+                    if not self._is_gain(joined, passed[habit]) or not self._try(joined):
                         refused.add(joined)
             if self._habit == before:
                 break
@@ -67,7 +69,9 @@ class HabitJoiner:
         """Whether it passes more of the promised tasks that the current habit does not pass than it spoils others."""
         own = self._passes(self._grades)
         gained = sum(self._grader.grade(self._cases[number], habit).passed for number in promised - own)
-        return gained > sum(not self._grader.grade(self._cases[number], habit).passed for number in own if gained)
+        if not gained:
+            return False
+        return gained > sum(not self._grader.grade(self._cases[number], habit).passed for number in own)
 
     def _passes(self, grades: Sequence[HabitGrade]) -> frozenset[int]:
         return frozenset(number for number, grade in enumerate(grades) if grade.passed)

@@ -34,8 +34,9 @@ _WORD_VALUES = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
 }
-_CURRENCIES = {"euro": r"€|euros?|eur", "dollar": r"\$|dollars?|usd|bucks", "pound": r"£|pounds?|gbp|pence"}
-CURRENCY = r"(?:€|\$|£|euros?|eur|dollars?|usd|pounds?|bucks)"
+_AFTER_AMOUNTS = {"euro": r"€|euros?|eur", "dollar": r"\$|dollars?|usd|bucks", "pound": r"£|pounds?"}
+_CURRENCIES = {**_AFTER_AMOUNTS, "pound": rf"{_AFTER_AMOUNTS['pound']}|gbp|pence"}
+CURRENCY = rf"(?:{'|'.join(_AFTER_AMOUNTS.values())})"
 CENTS = r"(?:cents?|ct|pence)"
 _DIGITS = re.compile(
     r"(?<![\w,:/])(?<!\d[.-])(?:(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?|(\d+),(\d{2}))(?:(?:st|nd|rd|th)\b)?"
