@@ -8,6 +8,10 @@
     +++
     The text, with {{ style }} and {{ plan }} ...
 
+Files in a folder ``published`` are the papers' prompts, in our words; their ids begin with ``published/``. They and the
+prompts of users replace a prompt of ours. Such a prompt takes the same inputs; it names those that it does not use
+(``unused = ["alignments"]``).
+
 The hash of the file is recorded with every message that the prompt produced.
 """
 
@@ -23,6 +27,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError
 
+PUBLISHED = "published"
+"""The folder of the papers' prompts, and the value in place of a prompt file that chooses them."""
+
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
 """Prompts are plain text, not HTML: escaping would change them."""
@@ -34,6 +41,7 @@ class _FrontMatter(BaseModel):
     id: str
     version: int
     inputs: tuple[str, ...]
+    unused: tuple[str, ...] = ()
     output: str
 
 
@@ -42,8 +50,9 @@ class Prompt:
     """One prompt file.
 
     Attributes:
-        id: the file name without its suffix.
-        inputs: the variables of the template. `fill` takes exactly these.
+        id: the file name without its suffix; that of a published prompt begins with ``published/``.
+        inputs: the variables of the template.
+        unused: inputs that `fill` takes besides, because the prompt that this one replaces uses them.
         output: the type of the structured answer that it asks for, or ``text``.
         hash: SHA-256 of the file, in hexadecimal.
     """
@@ -54,11 +63,12 @@ class Prompt:
     output: str
     body: str
     hash: str
+    unused: tuple[str, ...] = ()
 
     def fill(self, **values: object) -> str:
         """The rendered template. Raises InputError for a missing or an unknown value."""
-        if set(values) != set(self.inputs):
-            raise InputError(f"prompt {self.id!r} takes {list(self.inputs)}, not {sorted(values)}")
+        if set(values) != {*self.inputs, *self.unused}:
+            raise InputError(f"prompt {self.id!r} takes {[*self.inputs, *self.unused]}, not {sorted(values)}")
         return _compiled(self.body).render(**values).strip() + "\n"
 
 
@@ -69,29 +79,39 @@ def _compiled(body: str) -> Template:
 
 def prompt_ids() -> tuple[str, ...]:
     """The ids of all prompts of the package."""
-    return tuple(sorted(path.stem for path in _FOLDER.rglob("*.md") if path.stem != "README"))
+    return tuple(sorted(_paths()))
+
+
+def published_roles() -> frozenset[str]:
+    """The roles that have a published prompt."""
+    return frozenset(id.removeprefix(f"{PUBLISHED}/") for id in _paths() if id.startswith(PUBLISHED))  # noqa: A001
+
+
+def _paths() -> dict[str, Path]:
+    """The files of the package by id."""
+    files = (path for path in _FOLDER.rglob("*.md") if path.stem != "README")
+    return {f"{PUBLISHED}/{path.stem}" if path.parent.name == PUBLISHED else path.stem: path for path in files}
 
 
 @lru_cache(maxsize=64)
 def load_prompt(id: str) -> Prompt:  # noqa: A002 (the name in the front matter)
     """Raises InputError that names the file and the mistake in it."""
-    path = next(_FOLDER.rglob(f"{id}.md"), _FOLDER / f"{id}.md")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise InputError(f"unknown prompt {id!r}; known are {', '.join(prompt_ids())}") from error
-    prompt = _parse(text, f"prompts/{path.name}")
+    path = _paths().get(id)
+    if path is None:
+        raise InputError(f"unknown prompt {id!r}; known are {', '.join(prompt_ids())}")
+    place = f"prompts/{path.relative_to(_FOLDER)}"
+    prompt = _parse(path.read_text(encoding="utf-8"), place)
     if prompt.id != id:
-        raise InputError(f"prompts/{path.name}: it must declare id {id!r}")
+        raise InputError(f"{place}: it must declare id {id!r}")
     return prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of a run: those of the package, some of them replaced by the user's.
+    """The prompts of a run: ours, some of them replaced by published ones or by the user's.
 
-    ``overrides``: id of a prompt of the package -> the text of a prompt file. The file needs an id of its own, which
-    event logs and tables show.
+    ``overrides``: id of a prompt of ours -> ``published``, or the text of a prompt file. The file needs an id of its
+    own, which event logs and tables show.
     """
 
     overrides: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -103,20 +123,28 @@ class Prompts:
 
     def __getitem__(self, id: str) -> Prompt:  # noqa: A002
         """Raises InputError if the prompt is unknown, or if its override has other inputs or another output."""
-        original = load_prompt(id)
-        if id not in self.overrides:
-            return original
-        prompt = _parse(self.overrides[id], f"the override of prompt {id!r}")
+        return replaced_prompt(id, self.overrides[id]) if id in self.overrides else load_prompt(id)
+
+
+@lru_cache(maxsize=256)
+def replaced_prompt(id: str, by: str) -> Prompt:  # noqa: A002
+    """The prompt in place of ours: the published one, or that of a text. Raises InputError if it does not fit."""
+    original = load_prompt(id)
+    if by == PUBLISHED:
+        prompt = load_prompt(f"{PUBLISHED}/{id}")
+    else:
+        prompt = _parse(by, f"the override of prompt {id!r}")
         if prompt.id in prompt_ids():
             raise InputError(
                 f"the override of prompt {id!r}: {prompt.id!r} is a prompt of lawtrace; give it another id"
             )
-        if set(prompt.inputs) != set(original.inputs) or prompt.output != original.output:
-            raise InputError(
-                f"prompt {prompt.id!r}, the override of {id!r}: it must declare inputs {sorted(original.inputs)} and "
-                f"output {original.output}, not {sorted(prompt.inputs)} and {prompt.output}"
-            )
-        return prompt
+    wanted, taken = {*original.inputs, *original.unused}, {*prompt.inputs, *prompt.unused}
+    if taken != wanted or prompt.output != original.output:
+        raise InputError(
+            f"prompt {prompt.id!r}, the override of {id!r}: it must declare inputs {sorted(wanted)} (those it does not "
+            f"use as unused) and output {original.output}, not {sorted(taken)} and {prompt.output}"
+        )
+    return prompt
 
 
 DEFAULT_PROMPTS = Prompts()
@@ -129,7 +157,7 @@ def _parse(text: str, place: str) -> Prompt:
         used = meta.find_undeclared_variables(_JINJA.parse(body))
     except (ValueError, ValidationError, TemplateError) as error:
         raise InputError(f"{place}: {error}") from error
-    if used != set(matter.inputs):
+    if used != set(matter.inputs) or used & set(matter.unused):
         raise InputError(f"{place}: it must declare exactly the inputs {sorted(used)}")
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Prompt(matter.id, matter.version, matter.inputs, matter.output, body, digest)
+    return Prompt(matter.id, matter.version, matter.inputs, matter.output, body, digest, matter.unused)

@@ -36,7 +36,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, PUBLISHED, Prompts, published_roles
 from lawtrace.runs.schemas.attempt_rows import ActingMode
 from lawtrace.runs.schemas.task_rows import TaskMode, TaskVariant
 from lawtrace.solver.masking.instructions import STYLES, Style
@@ -329,30 +329,54 @@ BUILT_IN_PROMPT = "ours"
 
 
 class PromptOptions(RecipePart):
-    """The prompt of each role: the built-in one or a file of the user, relative to the recipe. A file takes the same
-    inputs and asks for the same answer, and has its own id. The event log holds the text in place of the file name.
+    """The prompt of each role: ``ours``, ``published`` (the paper's, in our words) or a file of the user.
+
+    The path of a file is relative to the recipe. It takes the same inputs, asks for the same answer, and has its own
+    id. The event log holds the text in place of the file name.
+
+    Attributes:
+        source: the prompts of roles that are not named: ``ours``, or ``published`` where there is one.
     """
 
+    source: Literal["ours", "published"] = "ours"
+
+    @model_validator(mode="after")
+    def _published_prompts_exist(self) -> Self:
+        roles = set(type(self).model_fields) & published_roles()
+        wanted = [role for role, prompt in self._named().items() if prompt == PUBLISHED and role not in roles]
+        if wanted or (self.source == PUBLISHED and not roles):
+            without = f"{wanted[0]} has no published prompt" if wanted else "no role has a published prompt"
+            raise ValueError(f"{without}; published are those of {', '.join(sorted(roles)) or 'no role'}")
+        return self
+
+    def replaced(self) -> dict[str, str]:
+        """The roles with another prompt than ours: ``published``, or the text of a file."""
+        chosen = dict.fromkeys(set(type(self).model_fields) & published_roles(), self.source) | self._named()
+        return {role: chosen[role] for role in type(self).model_fields if chosen.get(role, "ours") != BUILT_IN_PROMPT}
+
     def prompts(self) -> Prompts:
-        return Prompts({role: text for role, text in self.model_dump().items() if text != BUILT_IN_PROMPT})
+        return Prompts(self.replaced())
+
+    def _named(self) -> dict[str, str]:
+        return self.model_dump(exclude={"source"}, exclude_none=True)
 
 
 class RolePromptOptions(PromptOptions):
     """The prompts of the roles of a run over tasks."""
 
-    scope_aligner: str = BUILT_IN_PROMPT
-    verifiability_refiner: str = BUILT_IN_PROMPT
-    tool_mapper: str = BUILT_IN_PROMPT
-    policy_extractor: str = BUILT_IN_PROMPT
-    ltl_critic: str = BUILT_IN_PROMPT
-    instruction_generator: str = BUILT_IN_PROMPT
-    masking_evaluator: str = BUILT_IN_PROMPT
-    independent_reader: str = BUILT_IN_PROMPT
-    trace_writer: str = BUILT_IN_PROMPT
-    user: str = BUILT_IN_PROMPT
-    executor_system: str = BUILT_IN_PROMPT
-    executor_tools_system: str = BUILT_IN_PROMPT
-    executor_user: str = BUILT_IN_PROMPT
+    scope_aligner: str | None = None
+    verifiability_refiner: str | None = None
+    tool_mapper: str | None = None
+    policy_extractor: str | None = None
+    ltl_critic: str | None = None
+    instruction_generator: str | None = None
+    masking_evaluator: str | None = None
+    independent_reader: str | None = None
+    trace_writer: str | None = None
+    user: str | None = None
+    executor_system: str | None = None
+    executor_tools_system: str | None = None
+    executor_user: str | None = None
 
 
 class Recipe(CallOptions):

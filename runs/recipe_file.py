@@ -14,6 +14,7 @@ from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.events import Json
 from lawtrace.environments.toml_file import read_toml
+from lawtrace.prompts.loader import PUBLISHED
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -64,14 +65,15 @@ def _with_prompt_texts(recipe: Recipe, folder: Path) -> Recipe:
 
 def read_prompt_files(prompts: Words, folder: Path) -> Words:
     """The text of each prompt file in place of its name. Raises InputError if one cannot be read."""
-    words = {role: _read_prompt_file(f"prompts.{role}", name, folder) for role, name in prompts.model_dump().items()}
+    named: dict[str, Json] = prompts.model_dump(exclude={"source"}, exclude_none=True)
+    words = {role: _read_prompt_file(f"prompts.{role}", name, folder) for role, name in named.items()}
     return prompts.model_copy(update=words)
 
 
 def _read_prompt_file(place: str, name: Json, folder: Path) -> str:
     if not isinstance(name, str):
-        raise InputError(f"{place}: name a prompt file, or {BUILT_IN_PROMPT!r}")
-    if name == BUILT_IN_PROMPT or "\n" in name:
+        raise InputError(f"{place}: name a prompt file, {BUILT_IN_PROMPT!r} or {PUBLISHED!r}")
+    if name in (BUILT_IN_PROMPT, PUBLISHED) or "\n" in name:
         return name
     try:
         return (folder / name).read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.prompts.loader import Prompts
-from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 
 MAX_VARIANTS = 256
@@ -114,7 +114,7 @@ def format_axis_value(axis: str, value: Json) -> str:
         return ", ".join(f"{key}={format_axis_value(axis, part)}" for key, part in value.items()) or "defaults"
     if isinstance(value, list):
         return "+".join(format_axis_value(axis, item) for item in value)
-    if axis.startswith("prompts.") and isinstance(value, str) and value != BUILT_IN_PROMPT:
+    if axis.startswith("prompts.") and isinstance(value, str) and "\n" in value:
         role = axis.removeprefix("prompts.")
         return Prompts({role: value})[role].id
     return str(value)

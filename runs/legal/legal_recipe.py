@@ -24,7 +24,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
 from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
-from lawtrace.runs.recipe import BUILT_IN_PROMPT, CallOptions, PromptOptions, RecipePart, RoleModel, distinct
+from lawtrace.runs.recipe import CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
 
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
@@ -75,17 +75,17 @@ class LegalRoles(RecipePart):
 class LegalPrompts(PromptOptions):
     """A prompt file for each role above and for the roles of the Meta-LLM."""
 
-    section_mapper: str = BUILT_IN_PROMPT
-    facts: str = BUILT_IN_PROMPT
-    rules: str = BUILT_IN_PROMPT
-    application: str = BUILT_IN_PROMPT
-    common_sense: str = BUILT_IN_PROMPT
-    question_writer: str = BUILT_IN_PROMPT
-    role_agent: str = BUILT_IN_PROMPT
-    meta_llm: str = BUILT_IN_PROMPT
-    decomposer: str = BUILT_IN_PROMPT
-    atomicity_judge: str = BUILT_IN_PROMPT
-    integrator: str = BUILT_IN_PROMPT
+    section_mapper: str | None = None
+    facts: str | None = None
+    rules: str | None = None
+    application: str | None = None
+    common_sense: str | None = None
+    question_writer: str | None = None
+    role_agent: str | None = None
+    meta_llm: str | None = None
+    decomposer: str | None = None
+    atomicity_judge: str | None = None
+    integrator: str | None = None
 
 
 class DecompositionOptions(RecipePart):
@@ -107,7 +107,7 @@ class LegalRecipe(CallOptions):
         probe_citations: ask again without the cited passages; ``once`` only.
         roles: the models that prepare cases and work on subtasks.
         prompts: prompt files of the user, by role.
-        may_refuse: whether the prompt offers to decline. The published prompt does not.
+        may_refuse: whether the prompt offers to decline, if it can: the published prompt of the Meta-LLM cannot.
     """
 
     schema_version: Literal["lawtrace.legal_recipe/1"] = "lawtrace.legal_recipe/1"
@@ -151,6 +151,12 @@ class LegalRecipe(CallOptions):
         if meta_llm is not None:
             models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
         return ConfiguredRoleModels(clients, models, self.parameters, self.prompts.prompts(), LEGAL_OFFLINE_ROLES)
+
+    @property
+    def offers_refusal(self) -> bool:
+        """Whether the prompt that gives the answer offers to decline."""
+        role = "meta_llm" if self.pipeline == "once" else "integrator"
+        return self.may_refuse and "may_refuse" in self.prompts.prompts()[role].inputs
 
     def roles_key(self, *roles: LegalRole) -> dict[str, object]:
         """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""

@@ -134,7 +134,7 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "Meta-LLMs": ", ".join(recipe.models),
         "custom prompts": _custom_prompts(recipe),
         "citation probe": "yes" if recipe.probe_citations else "no",
-        "prompt offers to decline": "yes" if recipe.may_refuse else "no",
+        "prompt offers to decline": "yes" if recipe.offers_refusal else "no",
     }
 
 

@@ -8,7 +8,7 @@ from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.published.profile_comparison import ProfileComparison
-from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import (
     DeletionCheck,
@@ -241,7 +241,7 @@ def _possible_pairs(
 def describe_settings(recipe: Recipe) -> dict[str, str]:
     """The settings of a recipe, by name."""
     roles = recipe.models.specs()
-    words = {role: text for role, text in recipe.prompts.model_dump().items() if text != BUILT_IN_PROMPT}
+    words = recipe.prompts.replaced()
     return {
         "recipe": recipe.name,
         "environment": Path(recipe.environment).name,

@@ -9,7 +9,7 @@ import pytest
 
 import lawtrace.prompts
 from lawtrace.environments.errors import InputError
-from lawtrace.prompts.loader import load_prompt, prompt_ids
+from lawtrace.prompts.loader import Prompts, load_prompt, prompt_ids
 
 FOLDER = Path(str(lawtrace.prompts.__file__)).parent
 
@@ -30,9 +30,10 @@ def write(folder: Path, body: str, *, inputs: str = '["who"]', id: str = "hello"
 
 
 def test_every_file_is_a_prompt() -> None:
-    assert prompt_ids() == tuple(sorted(path.stem for path in FOLDER.rglob("*.md") if path.stem != "README"))
+    files = [path for path in FOLDER.rglob("*.md") if path.stem != "README"]
+    assert len(prompt_ids()) == len(files) >= 7
+    assert {name.rpartition("/")[2] for name in prompt_ids()} == {path.stem for path in files}
     assert "README" not in prompt_ids()
-    assert len(prompt_ids()) >= 7
 
 
 @pytest.mark.parametrize("name", prompt_ids())
@@ -41,23 +42,24 @@ def test_prompt_takes_exactly_its_inputs(name: str) -> None:
     assert prompt.id == name
     assert prompt.version >= 1
     assert prompt.output == "text" or re.fullmatch(r"[A-Z]\w+", prompt.output)
-    filled = prompt.fill(**{given: f"<<{given}>>" for given in prompt.inputs})
+    taken = [*prompt.inputs, *prompt.unused]
+    filled = prompt.fill(**{given: f"<<{given}>>" for given in taken})
     assert filled.endswith("\n")
     assert "{{" not in filled
     assert "{%" not in filled
     assert "Undefined" not in filled
     for missing in prompt.inputs:
         with pytest.raises(InputError, match=f"prompt '{name}' takes"):
-            prompt.fill(**{given: "-" for given in prompt.inputs if given != missing})
+            prompt.fill(**{given: "-" for given in taken if given != missing})
     with pytest.raises(InputError, match=r"not .*surplus"):
-        prompt.fill(**dict.fromkeys([*prompt.inputs, "surplus"], "-"))
+        prompt.fill(**dict.fromkeys([*taken, "surplus"], "-"))
 
 
 @pytest.mark.parametrize("name", prompt_ids())
 def test_every_input_changes_the_prompt(name: str) -> None:
     """By its value, or by the branch that it selects."""
     prompt = load_prompt(name)
-    plain = dict.fromkeys(prompt.inputs, "")
+    plain = dict.fromkeys([*prompt.inputs, *prompt.unused], "")
     for given in prompt.inputs:
         variants = {prompt.fill(**{**plain, given: value}) for value in ("", "goal", "workflow", "refuse", "whole")}
         assert len(variants) > 1, given
@@ -65,8 +67,16 @@ def test_every_input_changes_the_prompt(name: str) -> None:
 
 @pytest.mark.parametrize("name", prompt_ids())
 def test_hash_is_of_the_file(name: str) -> None:
-    path = next(FOLDER.rglob(f"{name}.md"))
+    paths = FOLDER.rglob(f"{name}.md" if "/" in name else f"**/{name}.md")
+    (path,) = [path for path in paths if (path.parent.name == "published") == name.startswith("published/")]
     assert load_prompt(name).hash == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", [name for name in prompt_ids() if name.startswith("published/")])
+def test_a_published_prompt_fits_the_role(name: str) -> None:
+    role = name.removeprefix("published/")
+    assert Prompts({role: "published"})[role] == load_prompt(name)
+    assert Prompts()[role] == load_prompt(role) != load_prompt(name)
 
 
 def test_hash_changes_with_the_text(folder: Path) -> None:

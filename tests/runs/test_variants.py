@@ -113,6 +113,14 @@ def test_invalid_prompt_overrides_are_rejected(text: str, complaint: str) -> Non
         recipe.prompts.prompts().check()
 
 
+def test_inputs_that_a_prompt_does_not_use_are_declared() -> None:
+    text = TERSE.replace("{{ variables }}", "").replace('"variables", ', "")
+    text = text.replace("output =", 'unused = ["variables"]\noutput =')
+    prompt = Recipe.model_validate({"prompts": {"executor_user": text}}).prompts.prompts()["executor_user"]
+    assert "variables" not in prompt.inputs
+    assert prompt.fill(**dict.fromkeys([*prompt.inputs, "variables"], "x"))
+
+
 def test_a_missing_prompt_file_is_reported(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text('[prompts]\nexecutor_user = "nowhere.md"\n', encoding="utf-8")

@@ -18,7 +18,7 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK
 
-ROLES = tuple(LegalPrompts.model_fields)
+ROLES = tuple(role for role in LegalPrompts.model_fields if role != "source")
 OURS = {role: (Path(loader.__file__).parent / "legal" / f"{role}.md").read_text(encoding="utf-8") for role in ROLES}
 MINE = {role: text.replace(f'id = "{role}"', f'id = "my_{role}"') + "Take care.\n" for role, text in OURS.items()}
 GRID = 'contexts = ["F+LR"]\nretrievers = ["bm25"]\ndepths = [2]\n'
@@ -95,6 +95,32 @@ def test_a_role_without_a_prompt_file_uses_the_default(tmp_path: Path) -> None:
     path = recipe_with(tmp_path, ["integrator"])
     call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
     assert prompts_used(tmp_path / "run") == {"meta_llm"}
+
+
+@pytest.mark.parametrize("prompts", ['source = "published"', 'meta_llm = "published"'])
+def test_published_prompts_are_chosen_by_a_word(tmp_path: Path, prompts: str) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text(f"{GRID}\n[prompts]\n{prompts}\n", encoding="utf-8")
+    call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
+    assert prompts_used(tmp_path / "run") == {"published/meta_llm"}
+    page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
+    assert "published/meta_llm for meta_llm" in page
+    assert not load_legal_recipe(path).offers_refusal
+
+
+def test_one_role_can_keep_our_prompt() -> None:
+    chosen = LegalPrompts(source="published", meta_llm="ours").prompts()
+    assert chosen["meta_llm"].id == "meta_llm"
+    assert LegalPrompts.model_validate(LegalPrompts(source="published").model_dump()).replaced() == dict.fromkeys(
+        LegalPrompts(source="published").replaced(), "published"
+    )
+
+
+def test_a_role_without_a_published_prompt_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text('[prompts]\nintegrator = "published"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"prompts: .*integrator has no published prompt; published are .*meta_llm"):
+        load_legal_recipe(path)
 
 
 @pytest.mark.parametrize(
