@@ -86,7 +86,9 @@ def audit_command(
             ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid"))
         )
         print_note(f"Written: {out}")
-    raise typer.Exit(1 if set(outcomes) - {"kept"} else 0)
+    if rows and not triggered:
+        print_note("Nothing was judged: the recorded calls trigger none of the rules.")
+    raise typer.Exit(0 if triggered and set(outcomes) == {"kept"} else 1)
 
 
 def _audit_logs(

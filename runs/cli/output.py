@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.style import StyleType
@@ -52,7 +53,7 @@ class _EscapedTable(Table):
 
 def make_table(*columns: str, title: str | None = None) -> Table:
     """A table that wraps long cells instead of cutting them off."""
-    table = _EscapedTable(title=title)
+    table = _EscapedTable(title=title, box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table

@@ -1,16 +1,15 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.events import CallOutcome, Event, Json, message_event
-from lawtrace.environments.runtime.simulation import INVALID_CALL, decode_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import WrongFormat, WrongType
+from lawtrace.runs.ingest.doubts import find_doubts, settle
 from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import judge_rules
@@ -60,7 +59,11 @@ def audit_transcript(
         names = ", ".join(dict.fromkeys(unknown))
         return _invalid(conversation, f"it calls {names}, unknown in {environment.name}")
     events = tuple(_event(environment, turn) for turn in conversation.turns)
-    verdicts = judge_rules(rules, events, (), complete=complete, explained=True)
+    doubts = find_doubts(environment, conversation.turns, events)
+    judged = judge_rules(rules, events, (), complete=complete, explained=True)
+    verdicts = tuple(
+        settle(rule, verdict, doubts, events, complete=complete) for rule, verdict in zip(rules, judged, strict=True)
+    )
     broken = [verdict for verdict in verdicts if verdict.broken]
     undetermined = [verdict for verdict in verdicts if verdict.undetermined]
     return AuditRow(
@@ -72,7 +75,7 @@ def audit_transcript(
         ),
         rules=verdicts,
         events=events,
-        notes=tuple(_notes(conversation.turns, events)),
+        notes=tuple(doubt.reason for doubt in doubts),
     )
 
 
@@ -92,21 +95,13 @@ def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -
     if isinstance(turn, TranscriptMessage):
         return message_event(turn.speaker, turn.text, turn.time)
     tool, arguments = environment.tools[turn.tool], turn.arguments or {}
-    outcome: CallOutcome = "completed"
     error = turn.error or _reported_error(tool, turn.result)
-    try:
-        if turn.arguments is None:
-            raise WrongType("the arguments are not a JSON object")
-        decode_arguments(tool, arguments)
-    except (WrongType, WrongFormat) as problem:
-        outcome, error = "rejected", error or f"{INVALID_CALL}: {problem}"
-    else:
-        if error is not None:
-            outcome = "raised"
-        elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
-            outcome = "failed"
-    result = None if outcome in ("raised", "rejected") else turn.result
-    return Event(turn.tool, arguments, outcome, result, error, turn.time)
+    outcome: CallOutcome = "completed"
+    if error is not None:
+        outcome = "raised"
+    elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
+        outcome = "failed"
+    return Event(turn.tool, arguments, outcome, turn.result if error is None else None, error, turn.time)
 
 
 def _reported_error(tool: Tool, result: Json) -> str | None:
@@ -118,15 +113,3 @@ def _reported_error(tool: Tool, result: Json) -> str | None:
         return None
     promised = {declared.name for declared in tool.results}
     return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)
-
-
-def _notes(turns: Iterable[TranscriptMessage | TranscriptCall], events: Iterable[Event]) -> Iterable[str]:
-    for number, (turn, event) in enumerate(zip(turns, events, strict=True), 1):
-        if not isinstance(turn, TranscriptCall):
-            continue
-        if not turn.answered:
-            yield f"turn {number}: no result of {turn.tool} is recorded; it does not count as completed"
-        elif event.outcome == "rejected" and event.error is not None and event.error.startswith(INVALID_CALL):
-            yield f"turn {number}: {turn.tool} has a result, but {event.error}; it does not count as completed"
-        elif event.completed and not isinstance(event.result, dict):
-            yield f"turn {number}: the result of {turn.tool} has no fields for rules to read"

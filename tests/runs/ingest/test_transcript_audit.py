@@ -109,12 +109,9 @@ def test_violation_names_its_turn_and_messages_count_as_events(tmp_path: Path) -
     assert [rule.rule for rule in still_open.rules if not rule.kept] == ["record"]
 
 
-def test_failed_rejected_and_unanswered_calls_did_not_complete(tmp_path: Path) -> None:
-    def outcome_of(result: object, *, arguments: dict[str, Any] = PAY, answered: bool = True) -> str:
-        messages = openai_messages([("PayBill", arguments, result)])
-        if not answered:
-            messages = [message for message in messages if message["role"] != "tool"]
-        path = write(tmp_path / "t.json", messages)
+def test_calls_that_failed_did_not_complete(tmp_path: Path) -> None:
+    def outcome_of(result: object) -> str:
+        path = write(tmp_path / "t.json", openai_messages([("PayBill", PAY, result)]))
         row = audit_transcript(ENVIRONMENT, RULES[1:2], read_transcripts(path)[0], complete=True)
         event = next(event for event in row.events if event.tool == "PayBill")
         assert (row.outcome == "broken") == event.completed
@@ -126,19 +123,75 @@ def test_failed_rejected_and_unanswered_calls_did_not_complete(tmp_path: Path) -
     assert outcome_of({"error": "no such payee"}) == "raised"
     assert outcome_of({"isError": True, "content": []}) == "raised"
     assert outcome_of({"success": True, "error": None}) == "completed"
-    assert outcome_of({"success": True}, arguments={"amount": "much"}) == "rejected"
-    assert outcome_of(None, answered=False) == "failed"
 
 
-def test_inconsistencies_are_noted(tmp_path: Path) -> None:
-    wrong = ("PayBill", {"amount": "much"}, {"success": True})
-    path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
-    notes = audit(read_transcripts(path)[0]).notes
-    assert len(notes) == 2
-    assert "turn 2: PayBill has a result, but InvalidCallError" in notes[0]
-    assert "turn 3: no result of CheckAuthorization" in notes[1]
-    bare = openai_messages([("CheckAuthorization", {}, "ok")])
-    assert "has no fields" in audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(path, bare))[0]).notes[0]
+def verdicts(tmp_path: Path, calls: list[tuple[str, dict[str, Any], Any]], *formulas: str) -> list[str]:
+    """The verdict on each formula for the calls: kept, broken, or why it is undetermined."""
+    rules = [Rule(id=formula, formula=formula) for formula in formulas]
+    conversation = read_transcripts(write(tmp_path / "t.json", openai_messages(calls)))[0]
+    row = audit_transcript(ENVIRONMENT, rules, conversation, complete=True)
+    return [rule.undetermined or ("kept" if rule.kept else "broken") for rule in row.rules]
+
+
+IBAN = {**PAY, "from_account_number": "DE89370400440532013000"}
+
+
+def test_a_call_with_values_of_another_format_is_never_kept_silently(tmp_path: Path) -> None:
+    asked, unasked = "!((!CheckAuthorization) U PayBill)", [("PayBill", IBAN, {"success": True})]
+    (why,) = verdicts(tmp_path, unasked, asked)
+    assert why.startswith(
+        "call 1, PayBill: argument 'from_account_number': 'DE89370400440532013000' is not in the format"
+    )
+    assert why.endswith("whether the call counts decides the rule")
+    # Whether it counts or not, the rule is kept with a check before it, and broken by another payment.
+    assert verdicts(tmp_path, [CALLS[0], *unasked], asked) == ["kept"]
+    assert verdicts(tmp_path, [CALLS[1], CALLS[0], *unasked], asked) == ["broken"]
+    assert verdicts(tmp_path, unasked, "G !TransferFunds") == ["kept"]
+
+
+def test_every_combination_of_open_calls_is_considered(tmp_path: Path) -> None:
+    # Both calls count: kept. Neither counts: kept. Only the payment counts: broken.
+    odd_check = ("CheckAuthorization", {"who": "me"}, {"authorized": True})
+    (why,) = verdicts(tmp_path, [odd_check, ("PayBill", IBAN, {"success": True})], "!((!CheckAuthorization) U PayBill)")
+    assert "there is no parameter 'who'" in why
+    many = [("PayBill", IBAN, {"success": True})] * 5
+    assert "decides the rule" in verdicts(tmp_path, [CALLS[0], *many], "!((!CheckAuthorization) U PayBill)")[0]
+
+
+@pytest.mark.parametrize(
+    ("result", "formula", "reason"),
+    [
+        ({"authorized": "yes"}, "F CheckAuthorization(result.authorized)", "expected true or false"),
+        ({}, "F CheckAuthorization(result.authorized)", "result 'authorized' is missing"),
+        ("ok", "G !CheckAuthorization(result.authorized)", "the result is not an object with fields"),
+    ],
+)
+def test_a_field_that_cannot_be_read_leaves_the_rule_undetermined(
+    tmp_path: Path, result: object, formula: str, reason: str
+) -> None:
+    calls: list[tuple[str, dict[str, Any], Any]] = [("CheckAuthorization", {}, result)]
+    why, other = verdicts(tmp_path, calls, formula, "F CheckAuthorization")
+    assert reason in why
+    assert why.endswith("the rule reads result.authorized")
+    assert other == "kept"
+
+
+def test_fields_of_rows_in_a_result_are_checked(tmp_path: Path) -> None:
+    rule = "forall p: G(PayBill(payee_id == p) -> O SearchPayee(p in result.payees.payee_id))"
+    found: dict[str, Any] = {"payee_id": 7, "payee_name": "x"}
+    why, other = verdicts(
+        tmp_path, [("SearchPayee", {"keywords": ["x"]}, {"payees": [found]}), CALLS[1]], rule, "F SearchPayee"
+    )
+    assert "result 'payees', 'payee_id': expected" in why
+    assert other == "kept"
+
+
+def test_a_call_without_a_recorded_result_may_have_happened(tmp_path: Path) -> None:
+    messages = [message for message in openai_messages([CALLS[1]]) if message["role"] != "tool"]
+    row = audit_transcript(ENVIRONMENT, RULES[:1], read_transcripts(write(tmp_path / "t.json", messages))[0])
+    assert row.outcome == "undetermined"
+    assert "call 1, PayBill: no result is recorded; whether the call counts decides the rule" in row.reason
+    assert row.notes == ("call 1, PayBill: no result is recorded",)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +227,7 @@ def test_event_without_a_result_is_an_unanswered_call(tmp_path: Path) -> None:
         {**pay, "conversation": "c", "result": {"success": True}},
     )
     open_call, failed, completed = (audit(one) for one in read_transcripts(path))
-    assert "no result of PayBill" in open_call.notes[0]
+    assert "call 1, PayBill: no result is recorded" in open_call.notes[0]
     assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
 
 

@@ -1,0 +1,181 @@
+"""What a record leaves open about its calls, and the rules that this leaves undetermined.
+
+A declaration says which values a call may have. Where a recorded call has others, or none, two things are open: whether
+the tool counts it as done, and what the rule's conditions on those fields would say. A verdict stands only if no answer
+to these questions changes it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import cast
+
+from lawtrace.environments.events import Event, Json, event_labels
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import ValueType, WrongFormat, WrongType
+from lawtrace.runs.ingest.transcripts import TranscriptCall, TranscriptMessage
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.ltlf.terms import RESULT
+from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
+from lawtrace.solver.rules import Rule
+
+MAX_OPEN_CALLS = 4
+"""For how many calls a rule is judged with and without each of them. With more it is undetermined."""
+
+Path = tuple[str, ...]
+"""The names on the way to a field of a call, without places in lists: ``("result", "payees", "payee_id")``."""
+Problem = tuple[Path, str]
+"""A field, and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What the record leaves open about one call.
+
+    Attributes:
+        event: its index among the events.
+        reason: a sentence for readers.
+        open: whether it is open if the call counts as completed.
+        fields: the fields whose values do not fit their declaration, or are not recorded.
+    """
+
+    event: int
+    reason: str
+    open: bool
+    fields: tuple[Path, ...] = ()
+
+
+def find_doubts(
+    environment: Environment, turns: Sequence[TranscriptMessage | TranscriptCall], events: Sequence[Event]
+) -> list[Doubt]:
+    """The doubts about the calls of a transcript, in order."""
+    doubts: list[Doubt] = []
+    for number, (turn, event, label) in enumerate(zip(turns, events, event_labels(events), strict=True)):
+        if isinstance(turn, TranscriptMessage):
+            continue
+        if not turn.answered:
+            reason = f"call {label}, {turn.tool}: no result is recorded"
+            doubts.append(Doubt(number, reason, True, ((RESULT,),)))
+        elif event.completed:
+            tool = environment.tools[turn.tool]
+            arguments = [*_arguments(tool, turn)]
+            problems = dict([*arguments, *_results(tool, turn.result)])
+            if problems:
+                reason = f"call {label}, {turn.tool}: {'; '.join(dict.fromkeys(problems.values()))}"
+                doubts.append(Doubt(number, reason, bool(arguments), (*problems,)))
+    return doubts
+
+
+def settle(
+    rule: Rule, verdict: RuleVerdict, doubts: Sequence[Doubt], events: Sequence[Event], *, complete: bool
+) -> RuleVerdict:
+    """The verdict on a rule, or that it is undetermined because of these doubts."""
+    if verdict.undetermined or not doubts:
+        return verdict
+    named, any_call = tools_named(rule.parsed), counts_steps(rule.parsed)
+    about = [doubt for doubt in doubts if any_call or events[doubt.event].tool in named]
+    reason = _field_in_doubt(rule, about, events)
+    if reason is None:
+        uncertain = [doubt for doubt in about if doubt.open]
+        if len(uncertain) > MAX_OPEN_CALLS or not _agree(rule, uncertain, events, complete=complete):
+            reason = f"{uncertain[0].reason}; whether the call counts decides the rule"
+    if reason is None:
+        return verdict
+    return verdict.model_copy(
+        update={"kept": False, "undetermined": reason, "explanation": "", "message": None, "violations": ()}
+    )
+
+
+def _field_in_doubt(rule: Rule, doubts: Sequence[Doubt], events: Sequence[Event]) -> str | None:
+    """Why a condition of the rule cannot be evaluated; None if each can."""
+    for tool, field in fields_read(rule.parsed):
+        read = tuple(step for step in field.path if isinstance(step, str))
+        for doubt in doubts:
+            if events[doubt.event].tool == tool and any(_overlap(read, doubtful) for doubtful in doubt.fields):
+                return f"{doubt.reason}; the rule reads {field}"
+    return None
+
+
+def _agree(rule: Rule, open_calls: Sequence[Doubt], events: Sequence[Event], *, complete: bool) -> bool:
+    """Whether the verdict is the same whichever of these calls count."""
+    verdicts: set[tuple[bool, bool]] = set()
+    for counted in product((True, False), repeat=len(open_calls)):
+        read = [*events]
+        for doubt, counts in zip(open_calls, counted, strict=True):
+            read[doubt.event] = replace(events[doubt.event], outcome="completed" if counts else "failed")
+        (verdict,) = judge_rules([rule], read, (), complete=complete)
+        verdicts.add((verdict.kept, verdict.broken))
+    return len(verdicts) == 1
+
+
+def _overlap(read: Path, doubtful: Path) -> bool:
+    shared = min(len(read), len(doubtful))
+    return read[:shared] == doubtful[:shared]
+
+
+def _arguments(tool: Tool, call: TranscriptCall) -> Iterator[Problem]:
+    """What does not fit the declared parameters."""
+    if call.arguments is None:
+        yield from (((parameter.name,), "the arguments are not a JSON object") for parameter in tool.parameters)
+        return
+    declared = {parameter.name for parameter in tool.parameters}
+    yield from (((name,), f"there is no parameter {name!r}") for name in call.arguments if name not in declared)
+    for parameter in tool.parameters:
+        raw = call.arguments.get(parameter.name)
+        if raw is not None:
+            yield from _misfit((parameter.name,), f"argument {parameter.name!r}", parameter.type, raw)
+        elif parameter.required:
+            yield (parameter.name,), f"argument {parameter.name!r} is missing"
+
+
+def _results(tool: Tool, result: Json) -> Iterator[Problem]:
+    """What does not fit the declared results."""
+    if tool.results and not isinstance(result, Mapping):
+        yield (RESULT,), "the result is not an object with fields"
+        return
+    fields = cast("Mapping[str, Json]", result)
+    for declared in tool.results:
+        place, what = (RESULT, declared.name), f"result {declared.name!r}"
+        if declared.name not in fields:
+            yield place, f"{what} is missing"
+            continue
+        value = fields[declared.name]
+        match declared:
+            case RowsResult(single=True):
+                yield from _rows(declared, place, [] if value is None else [value])
+            case RowsResult():
+                yield from _rows(declared, place, value)
+            case KeyResult() if value is None:
+                pass
+            case KeyResult():
+                yield from _misfit(place, what, declared.entity.fields[declared.entity.key].type, value)
+            case _:
+                yield from _misfit(place, what, declared.type, value)
+
+
+def _rows(declared: RowsResult | NestedRows, place: Path, rows: Json) -> Iterator[Problem]:
+    what = f"result {declared.name!r}"
+    if not isinstance(rows, list):
+        yield place, f"{what} is not a list"
+        return
+    for row in rows:
+        if not isinstance(row, dict):
+            yield place, f"{what} has an item that is not an object"
+            continue
+        for name in declared.fields:
+            if name not in row:
+                yield (*place, name), f"{what}: an object has no field {name!r}"
+            elif name in declared.entity.fields and row[name] is not None:
+                yield from _misfit((*place, name), f"{what}, {name!r}", declared.entity.fields[name].type, row[name])
+        for part in declared.parts if isinstance(declared, RowsResult) else ():
+            yield from _rows(part, (*place, part.name), row.get(part.name))
+
+
+def _misfit(place: Path, what: str, kind: ValueType, value: Json) -> Iterator[Problem]:
+    try:
+        kind.decode(value)
+    except (WrongType, WrongFormat) as problem:
+        yield place, f"{what}: {problem}"
