@@ -35,7 +35,10 @@ _STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
 def doctor(
     as_json: JsonOption = False,
 ) -> None:
-    """Check sandboxes, endpoints and versions."""
+    """Check sandboxes, endpoints and versions.
+
+    Exit code 3 if no sandbox works or an endpoint that is set up does not answer.
+    """
     sandboxes = {name: diagnose(choose_backend(name)) for name in SANDBOXES}
     jail = sandboxes["bwrap"]
     possible = any(diagnosis.possible for diagnosis in sandboxes.values())
@@ -62,7 +65,8 @@ def doctor(
         for name, installed in versions.items():
             table.add_row(name, installed, sys.executable if name == "python" else "")
         print_result(table)
-    raise typer.Exit(0 if possible else 3)
+    dead = any(_STATUS_WORDS[answer.split()[0]] == "NO ANSWER" for answer in endpoints.values())
+    raise typer.Exit(3 if dead or not possible else 0)
 
 
 def _version(name: str) -> str:

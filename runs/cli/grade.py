@@ -13,6 +13,7 @@ from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems, print_result
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.shortfalls import FailUnderOption, find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -55,11 +56,14 @@ def grade(
     profile: Annotated[GradingProfile, typer.Option(help="Grading profile.")] = "strict",
     compare: Annotated[Path | None, typer.Option(help="Output folder for a comparison of all profiles.")] = None,
     out: OutOption = Path("verdicts.jsonl"),
+    fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge programs or the attempts of a run.
 
     The rules are those of the tasks, unless --rules or the recipe names a rule file.
+
+    Exit code 1 if a model has no judged attempt or too low a Pass@1, or if a row is unusable.
     """
     given = _read(run, tasks, programs, flags.env)
     recipe = flags.resolve(given.domain.environment.name)
@@ -97,6 +101,7 @@ def grade(
         _print_comparison(comparison, write_run_report(compare, flags.env).path)
     changed = compare_verdicts(given.verdicts, verdicts)
     cut_short = _cut_short(attempts)
+    shortfalls = find_shortfalls({"": verdicts}, fail_under)
     if not as_json:
         print_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
         _print_changes(changed_rules, changed, cut_short)
@@ -108,6 +113,7 @@ def grade(
             "changed_rules": [asdict(rule) for rule in changed_rules],
             "moved": [str(one) for one in changed],
             "unusable": [str(problem) for problem in given.problems],
+            "shortfalls": shortfalls,
         },
         outcome_table(verdicts, unusable=len(given.problems)),
         as_json=as_json,
@@ -117,7 +123,9 @@ def grade(
         print_result(pairs)
     if not as_json and (users := user_table(verdicts)) is not None:
         print_result(users)
-    raise typer.Exit(1 if given.problems else 0)
+    for shortfall in shortfalls:
+        print_note(shortfall)
+    raise typer.Exit(1 if given.problems or shortfalls else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,31 +6,41 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption
-from lawtrace.runs.cli.output import print_json, print_problems
+from lawtrace.runs.cli.output import print_json, print_note, print_problems
 from lawtrace.runs.cli.run import print_report
+from lawtrace.runs.cli.shortfalls import FailUnderOption, find_shortfalls, verdicts_of_run
 from lawtrace.runs.report.run_kinds import run_kind_of
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import write_run_report
 
 
 def report(
     directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
+    fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the report of each run and print its table."""
+    """Write the report of each run and print its table.
+
+    Exit code 1 if a model of a run has no judged attempt or too low a Pass@1.
+    """
     written: list[str] = []
     problems: list[str] = []
+    shortfalls: list[str] = []
     for directory in directories:
         if kind := run_kind_of(directory):
             written.append(str(kind.write_report(directory, quiet=as_json)))
             continue
         made = write_run_report(directory, env)
         written.append(str(made.path))
+        shortfalls += find_shortfalls(verdicts_of_run(RunFolder(directory)), fail_under)
         found = made.content.problems if made.content else ()
         print_problems(found)
         problems += map(str, found)
         if not as_json:
             print_report(made, directory)
     if as_json:
-        print_json({"reports": [*written], "unusable": [*problems]})
-    raise typer.Exit(1 if problems else 0)
+        print_json({"reports": [*written], "unusable": [*problems], "shortfalls": shortfalls})
+    for shortfall in shortfalls:
+        print_note(shortfall)
+    raise typer.Exit(1 if problems or shortfalls else 0)

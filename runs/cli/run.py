@@ -23,6 +23,7 @@ from lawtrace.runs.cli.output import (
     print_result,
 )
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.shortfalls import FailUnderOption, check_bound, find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.full_run import FinishedRun, continue_run, start_run
 from lawtrace.runs.recipe import Recipe
@@ -55,10 +56,15 @@ def run(
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the full pipeline, from regulation to report."""
+    """Run the full pipeline, from regulation to report.
+
+    Exit code 1 if a model has no judged attempt or too low a Pass@1, or if fewer tasks were built than asked for.
+    """
     resolved = prepare_recipe(flags.override(_requested_recipe(recipe, repeated, flags.env)), flags.env)
+    check_bound(resolved, fail_under)
     if dry_run:
         plan = plan_of(resolved)
         print_outcome(plan.model_dump(mode="json"), plan_table(plan), as_json=as_json)
@@ -66,13 +72,14 @@ def run(
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with resumable(folder.path):
         finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse)
-    _print_run(finished, as_json=as_json)
+    _end(finished, resolved, fail_under, as_json=as_json)
 
 
 @recipe_flags(recipe=False, env="folder")
 def resume(
     flags: RecipeFlags,
     directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],
+    fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Continue an interrupted run.
@@ -94,7 +101,7 @@ def resume(
         print_note(_resuming(event_log))
         with resumable(folder.path):
             finished = continue_run(recipe, folder, event_log, progress=ProgressBars())
-    _print_run(finished, as_json=as_json)
+    _end(finished, recipe, fail_under, as_json=as_json)
 
 
 def print_report(report: WrittenReport, folder: Path) -> None:
@@ -148,19 +155,33 @@ def _resuming(event_log: EventLogFile) -> str:
     return f"Continuing with {answers} recorded answers{again}."
 
 
-def _print_run(run: FinishedRun, *, as_json: bool) -> None:
+def _end(run: FinishedRun, recipe: Recipe, fail_under: float | None, *, as_json: bool) -> None:
+    """Print the results, and end with the exit code that they deserve."""
+    shortfalls = find_shortfalls(verdicts_of_run(run.folder), fail_under)
+    if run.result is not None:
+        shortfalls += missing_tasks(run.result, recipe)
+    for one in run.variants:
+        missing = missing_tasks(one.result, one.variant.recipe) if one.result else []
+        shortfalls += [f"{one.variant.name}: {sentence}" for sentence in missing]
+    _print_run(run, shortfalls, as_json=as_json)
+    for shortfall in shortfalls:
+        print_note(shortfall)
+    raise typer.Exit(1 if shortfalls else 0)
+
+
+def _print_run(run: FinishedRun, shortfalls: Sequence[str], *, as_json: bool) -> None:
     if not as_json:
         print_report(run.report, run.folder.path)
         print_note(f"Messages: lawtrace messages {run.folder.path}")
         return
-    used: list[Json] = [asdict(line) for line in run.report.usage]
+    ending = {"usage": [asdict(line) for line in run.report.usage], "shortfalls": [*shortfalls]}
     if run.result is not None:
-        print_json({**_summary(run.result), "usage": used})
+        print_json({**_summary(run.result), **ending})
         return
     variants: list[Json] = [
         {**one.row().model_dump(mode="json"), **(_summary(one.result) if one.result else {})} for one in run.variants
     ]
-    print_json({"run": str(run.folder.path), "report": str(run.report.path), "variants": variants, "usage": used})
+    print_json({"run": str(run.folder.path), "report": str(run.report.path), "variants": variants, **ending})
 
 
 def _summary(result: RunResult) -> dict[str, Json]:

@@ -70,6 +70,13 @@ def test_doctor_reports_the_jail(lawtrace: Shell) -> None:
     assert isinstance(found["versions"], dict)
 
 
+def test_doctor_fails_if_an_endpoint_does_not_answer(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    code, out, _ = lawtrace("doctor")
+    assert (code, "NO ANSWER" in out) == (3, True)
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -275,8 +282,8 @@ def test_run_without_judged_attempts_ends_with_reason_and_remedy(
         encoding="utf-8",
     )
     code, _, err = lawtrace("run", "recipe.toml", "--out", "run")
-    assert code == 0
-    assert "invalid: endpoint: openai:gone" in err
+    assert code == 1
+    assert "openai:gone: none of 2 attempts was judged; the first ended with: endpoint: openai:gone" in err
     assert "lawtrace resume run" in err
 
 
