@@ -1,6 +1,7 @@
 """The default backend: the bubblewrap command line of the jail, and the user that programs run as.
 
-Inside are the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a /proc of
+Inside are the system's libraries and the files of the interpreter, read-only (not its prefix: that may be a home, with
+keys in it); an empty private /tmp; a minimal /dev and a /proc of
 its own. The network is empty, there is no home, and only the environment variables set here are defined.
 """
 
@@ -9,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import sysconfig
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -24,6 +26,7 @@ from lawtrace.environments.sandbox.program import Limits
 from lawtrace.environments.sandbox.seccomp import make_filter
 
 INSIDE_THE_JAIL = "/jail/inside"
+SYSTEM_FOLDERS = ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 
 
 class Bubblewrap:
@@ -164,11 +167,13 @@ def _command(
         arguments += ["--setenv", name, value]
     arguments += ["--perms", "1777", "--size", str(memory_bytes), "--tmpfs", "/tmp"]  # noqa: S108
     arguments += _libraries()
-    for path in _interpreter_folders():
+    for path in _interpreter_files():
         # Parent folders would be made with a mode that only their owner may enter.
         for parent in reversed(path.parents[:-1]):
             arguments += ["--perms", "0755", "--dir", str(parent)]
         arguments += ["--ro-bind", str(path), str(path)]
+        if (packages := path / "site-packages").is_dir():
+            arguments += ["--tmpfs", str(packages), "--remount-ro", str(packages)]
     arguments += ["--perms", "0755", "--dir", "/jail", "--ro-bind", str(INSIDE_FOLDER), INSIDE_THE_JAIL]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]  # noqa: S108
     interpreter = (str(_interpreter()), *INTERPRETER_OPTIONS)
@@ -180,20 +185,26 @@ def _interpreter() -> Path:
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
-def _interpreter_folders() -> list[Path]:
-    """The folders of the interpreter and its standard library that are not below /usr."""
-    wanted = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve(), _interpreter().parent}
-    found = [Path("/usr")]
-    for path in sorted(wanted):
-        if not any(path.is_relative_to(folder) for folder in found):
-            found.append(path)
-    return found[1:]
+def _interpreter_files() -> list[Path]:
+    """The interpreter, its standard library and the shared libraries beside that, unless `_libraries` has them."""
+    platform = sysconfig.get_path("platstdlib", vars={"platbase": sys.base_exec_prefix})
+    standard = {Path(path).resolve() for path in (sysconfig.get_path("stdlib"), platform)}
+    shared = {library for folder in standard for library in folder.parent.glob("lib*.so*")}
+    return sorted(
+        path
+        for path in {_interpreter(), *standard, *shared}
+        if not any(path.is_relative_to(folder) for folder in SYSTEM_FOLDERS)
+    )
 
 
 def _libraries() -> list[str]:
-    """Mounts of /usr and of the loader's folders, which are links, real folders or absent, depending on the system."""
+    """Mounts of the system's programs and libraries, and of the loader's folders, which are links, real folders or
+    absent, depending on the system."""
     cache = "/etc/ld.so.cache"
-    arguments = ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc", "--ro-bind-try", cache, cache]
+    arguments = ["--perms", "0755", "--dir", "/usr", "--perms", "0755", "--dir", "/usr/share"]
+    for folder in SYSTEM_FOLDERS:
+        arguments += ["--ro-bind-try", folder, folder]
+    arguments += ["--perms", "0755", "--dir", "/etc", "--ro-bind-try", cache, cache]
     for path in (Path("/lib"), Path("/lib64")):
         if path.is_symlink():
             arguments += ["--symlink", str(path.readlink()), str(path)]

@@ -31,9 +31,9 @@ class Limits:
         processes: processes and threads at once, the program itself included.
         output_bytes: kept standard output and error together; a program that prints more is ended.
         calls: tool calls; the next one ends the program unanswered.
-        message_bytes: size of one call, as JSON.
-        exchanged_bytes: size of all calls and their answers, as JSON, since the host keeps them; the next call after
-            that ends the program unanswered.
+        message_bytes: size of one call: its JSON, and a hundred bytes for each value in it (`inside.wire.size`).
+        exchanged_bytes: size of all calls and their answers, measured in the same way, since the host keeps them; the
+            next call after that ends the program unanswered.
     """
 
     seconds: float = 10.0

@@ -2,7 +2,8 @@
 
 Three descriptors are watched at once, and nothing here blocks on the program:
 
-- its tool socket, read only while no answer is pending, so a program cannot pile up answers;
+- the pipe of its calls, read only while no answer is pending, so a program cannot pile up answers; or else the pipe of
+  the answers, until it takes the pending one;
 - its output pipe;
 - the worker's control socket, where the fork server reports the wait status. That report decides how it ended.
 
@@ -16,14 +17,13 @@ import os
 import re
 import selectors
 import signal
-import socket
 import time
 from contextlib import suppress
 from math import ceil
 from typing import Self, cast
 
 from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.sandbox.inside.wire import ENDINGS, HEADER, frame
+from lawtrace.environments.sandbox.inside.wire import ENDINGS, HEADER, frame, size
 from lawtrace.environments.sandbox.program import (
     CallHandler,
     Clock,
@@ -85,25 +85,26 @@ class ProgramRun:
 
     def __enter__(self) -> Self:
         self._outgoing += self._worker.toolset_frame(self._toolset) + self._program_frame
-        self._tools, inner_end = socket.socketpair()
+        self._called, calls = os.pipe()
+        answers, self._answers = os.pipe()
         self._output, printing = os.pipe()
-        self._tools.setblocking(False)
-        os.set_blocking(self._output, False)
+        for ours in (self._called, self._answers, self._output):
+            os.set_blocking(ours, False)
         self._selector = selectors.DefaultSelector()
         try:
-            self._worker.launch(inner_end.fileno(), printing)
+            self._worker.launch(calls, answers, printing)
         except WorkerGone:
             self.__exit__()
             raise
         finally:
-            inner_end.close()
-            os.close(printing)
+            for theirs in (calls, answers, printing):
+                os.close(theirs)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._selector.close()
-        self._tools.close()
-        os.close(self._output)
+        for ours in (self._called, self._answers, self._output):
+            os.close(ours)
 
     def run(self) -> Execution:
         """Run the program to its end. Exceptions of the handler propagate, and the worker is not clean then.
@@ -124,7 +125,7 @@ class ProgramRun:
     def _until_reported(self) -> ProgramReport:
         self._selector.register(self._worker.control, selectors.EVENT_READ)
         self._selector.register(self._output, selectors.EVENT_READ)
-        self._selector.register(self._tools, selectors.EVENT_WRITE)
+        self._watch_tools()
         while True:
             remaining = self._deadline - time.monotonic()
             ready = {key.fileobj for key, _ in self._selector.select(max(0.0, remaining))}
@@ -136,7 +137,7 @@ class ProgramRun:
             self._check_time()
             if self._output in ready and not self._read_output():
                 self._selector.unregister(self._output)
-            if self._tools in ready:
+            if self._called in ready or self._answers in ready:
                 self._serve_tools()
 
     def _check_time(self) -> None:
@@ -150,10 +151,17 @@ class ProgramRun:
             self._send()
             self._answer_calls()
         elif not self._listen():
-            self._selector.unregister(self._tools)
+            self._selector.unregister(self._called)
             return
         if was_writing != bool(self._outgoing):
-            self._selector.modify(self._tools, selectors.EVENT_WRITE if self._outgoing else selectors.EVENT_READ)
+            self._selector.unregister(self._answers if was_writing else self._called)
+            self._watch_tools()
+
+    def _watch_tools(self) -> None:
+        if self._outgoing:
+            self._selector.register(self._answers, selectors.EVENT_WRITE)
+        else:
+            self._selector.register(self._called, selectors.EVENT_READ)
 
     def _drain(self) -> None:
         """Read the rest of the pipes. All processes of the program are dead, so this ends."""
@@ -166,11 +174,9 @@ class ProgramRun:
     def _listen(self, *, more_may_come: bool = True) -> bool:
         """Read what the program wrote and answer its calls. Returns False at the end of the stream."""
         try:
-            data = self._tools.recv(CHUNK)
+            data = os.read(self._called, CHUNK)
         except BlockingIOError:
             return more_may_come
-        except ConnectionError:
-            return False
         self._reader.feed(data)
         self._answer_calls()
         return bool(data)
@@ -180,7 +186,7 @@ class ProgramRun:
             while not self._outgoing and (body := self._reader.take()) is not None:
                 if self._end is not None:
                     raise ProtocolError("a message after the end")
-                self._exchanged += len(body)
+                self._exchanged += size(body)
                 match read_message(body):
                     case CallMessage() as call:
                         self._answer(call)
@@ -203,20 +209,20 @@ class ProgramRun:
         reply = self._handler(call.tool, call.arguments)
         body = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
         answer = frame({**body, "now": self._clock.now})
-        self._exchanged += len(answer)
+        self._exchanged += size(answer)
         self._outgoing += answer
         self._send()
 
     def _send(self) -> None:
         try:
             if not self._reported:
-                del self._outgoing[: self._tools.send(self._outgoing)]
+                del self._outgoing[: os.write(self._answers, self._outgoing)]
                 return
         except BlockingIOError:
             return
         except ConnectionError:
             pass
-        self._outgoing.clear()  # the reader has closed the socket
+        self._outgoing.clear()  # the reader has closed the pipe
 
     def _read_output(self) -> bool:
         """Read everything printed so far. Returns False at the end of the stream."""

@@ -1,13 +1,14 @@
 """Parser of the messages that a program sends. Every byte of them may be hostile.
 
-`lawtrace.environments.sandbox.inside` describes the frames. Checked here: the size, strict JSON (no NaN, infinities,
-repeated keys, lone surrogates or deep nesting), and the exact fields of the two messages that a program can send.
+`lawtrace.environments.sandbox.inside` describes the frames. Checked here: the size before anything is parsed, strict
+JSON (no NaN, infinities, repeated keys, lone surrogates or deep nesting), and the exact fields of the two messages that
+a program can send.
 """
 
 from dataclasses import dataclass
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS
+from lawtrace.environments.sandbox.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, size
 from lawtrace.environments.strict_json import parse_strict_json
 
 NAME_CHARACTERS = 200
@@ -62,6 +63,8 @@ class FrameReader:
             return None
         body = bytes(self._data[HEADER.size : end])
         del self._data[:end]
+        if size(body) > self._frame_bytes:
+            raise ProtocolError(f"a message of {size(body)} bytes in memory; the limit is {self._frame_bytes}")
         return body
 
 

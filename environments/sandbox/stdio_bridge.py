@@ -1,7 +1,7 @@
 """Bridge to a fork server over two byte streams, where descriptors cannot be passed.
 
 Only a container's standard input and output lead into it. So one bridge sits at each end of them, and on both sides
-everything is as in a bubblewrap jail: a control socket, and a socket and a pipe per program.
+everything is as in a bubblewrap jail: a control socket, and three pipes per program.
 
     program run == control, tools, output == bridge -- two byte streams -- bridge == control, tools, output == jail
 
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from io import FileIO
 
 HEADER = struct.Struct("!cI")
 CONTROL, TOOLS, OUTPUT = b"c", b"t", b"o"
@@ -33,7 +34,8 @@ class StdioBridge:
         self._incoming = incoming
         self._outgoing = outgoing
         self._inside = inside
-        self._tools: socket.socket | None = None
+        self._from_tools: FileIO | None = None
+        self._to_tools: FileIO | None = None
         self._output: int | None = None
         self._changed, self._change = socket.socketpair()
 
@@ -51,7 +53,7 @@ class StdioBridge:
 
     def _forward(self) -> None:
         while True:
-            watched = [self._control, self._changed, self._tools, self._output if self._inside else None]
+            watched = [self._control, self._changed, self._from_tools, self._output if self._inside else None]
             ready, _, _ = select.select([end for end in watched if end is not None], [], [])
             if self._changed in ready:
                 self._changed.recv(CHUNK)
@@ -62,7 +64,7 @@ class StdioBridge:
                 return
 
     def _send_control(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, CHUNK, 2)
+        message, descriptors, _, _ = socket.recv_fds(self._control, CHUNK, 3)
         if not message:
             return False
         if self._inside and message != READY:  # a report: forward everything that the program wrote first
@@ -70,23 +72,24 @@ class StdioBridge:
                 pass
             self._drop_ends()
         if descriptors:
-            self._tools, self._output = socket.socket(fileno=descriptors[0]), descriptors[1]
+            calls, answers, self._output = descriptors
+            os.set_blocking(answers, False)
+            self._to_tools, self._from_tools = FileIO(calls, "w"), FileIO(answers)
         self._send(CONTROL, message)
         return True
 
     def _send_tools(self) -> bool:
-        if (tools := self._tools) is None:
+        if (tools := self._from_tools) is None:
             return False
         try:
-            data = tools.recv(CHUNK, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-        except OSError:
+            data = tools.read(CHUNK)
+        except (OSError, ValueError):  # the other thread has closed it
             data = b""
         if data:
             self._send(TOOLS, data)
-        else:
-            self._tools = None
+        elif data is not None:  # the end; None: nothing yet
+            self._from_tools = None
+            tools.close()
         return bool(data)
 
     def _send_output(self) -> bool:
@@ -118,9 +121,10 @@ class StdioBridge:
 
     def _receive(self, kind: bytes, data: bytes) -> None:
         if kind == TOOLS:
-            if self._tools is not None:
-                with suppress(OSError):  # the reader has closed it
-                    self._tools.sendall(data)
+            if (tools := self._to_tools) is not None:
+                with suppress(OSError, ValueError):  # the reader or the other thread has closed it
+                    while data:
+                        data = data[tools.write(data) :]
         elif kind == OUTPUT:
             if self._output is not None:
                 with suppress(OSError):
@@ -133,21 +137,24 @@ class StdioBridge:
             self._control.sendall(data)
 
     def _open_ends(self) -> None:
-        """Make a socket and a pipe for a program: pass its ends to the fork server, and watch the others."""
-        tools, inner_end = socket.socketpair()
+        """Make the pipes of a program: pass its ends to the fork server, and watch the others."""
+        called, calls = os.pipe()
+        answers, answered = os.pipe()
         output, printing = os.pipe()
+        os.set_blocking(called, False)
         os.set_blocking(output, False)
-        with inner_end:
-            socket.send_fds(self._control, [RUN], [inner_end.fileno(), printing])
-        os.close(printing)
-        self._tools, self._output = tools, output
+        socket.send_fds(self._control, [RUN], [calls, answers, printing])
+        for theirs in (calls, answers, printing):
+            os.close(theirs)
+        self._from_tools, self._to_tools, self._output = FileIO(called), FileIO(answered, "w"), output
         self._change.send(b"x")
 
     def _drop_ends(self) -> None:
-        tools, output = self._tools, self._output
-        self._tools = self._output = None
-        if tools is not None:
-            tools.close()
+        ends, output = (self._from_tools, self._to_tools), self._output
+        self._from_tools = self._to_tools = self._output = None
+        for end in ends:
+            if end is not None:
+                end.close()
         if output is not None:
             os.close(output)
 

@@ -86,10 +86,10 @@ class Worker:
         self._toolset = toolset
         return toolset.frame
 
-    def launch(self, tool_socket: int, output: int) -> None:
-        """Start a program that holds only these two descriptors."""
+    def launch(self, calls: int, answers: int, output: int) -> None:
+        """Start a program that holds only these three ends of pipes."""
         try:
-            socket.send_fds(self.control, [RUN], [tool_socket, output])
+            socket.send_fds(self.control, [RUN], [calls, answers, output])
         except OSError as error:
             raise WorkerGone from error
 

@@ -55,25 +55,26 @@ class ForkServer:
         before = self._condition()
         self._control.send(READY)
         while True:
-            message, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
+            message, descriptors, _, _ = socket.recv_fds(self._control, 1, 3)
             if not message:
                 return
             if message != RUN:
                 continue  # a request to stop a program that has already been reported
-            tools = self._tools_for(descriptors[0])
+            calls, answers, output = descriptors
+            tools = self._tools_for(answers)
             program = os.fork()
             if program == 0:
                 self._control.close()
-                os._exit(run_forked(tools, descriptors[0], descriptors[1], self._hooks))
+                os._exit(run_forked(tools, calls, answers, output, self._hooks))
             for descriptor in descriptors:
                 os.close(descriptor)
             within = self._watch(program)
             status = self._end(program)
             self._control.send(REPORT.pack(status, not within, self._condition() == before))
 
-    def _tools_for(self, tool_socket: int) -> ToolObjects:
+    def _tools_for(self, answers: int) -> ToolObjects:
         """Read the first frame: new tools, or empty for the same tools as before."""
-        if offer := read_frame(tool_socket):
+        if offer := read_frame(answers):
             gc.unfreeze()
             self._tools = ToolObjects(json.loads(offer))
             freeze_heap()

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from .simulated_clock import CLOCK, SECOND
 from .tool_objects import ToolObjects
-from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame
+from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame, size
 
 DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).scan_once
 """`json.loads` for text of the host, without its detection of encodings."""
@@ -22,7 +22,8 @@ DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).
 SIGNALS: Any = importlib.import_module("_signal")
 """`signal` without its enumerations, which would cost each program forty memory pages."""
 
-TOOL_SOCKET = 3
+CALLS, ANSWERS = 3, 4
+"""Descriptors of a program: the pipe that it writes its calls to, and the pipe with their answers."""
 PROGRAM_FILE = "<program>"
 FILE_BYTES = 16 * 2**20
 OPEN_FILES = 64
@@ -33,17 +34,16 @@ Hook = Mapping[str, Callable[[], object]]
 
 
 class CallChannel:
-    """The program's end of its socket: one request, one answer."""
+    """The program's ends of its two pipes: one request, one answer."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._in_doubt = False
         self.message_bytes = 2**32 - 1
 
     def receive(self) -> dict[str, Any]:
-        return DECODE(read_frame(self._descriptor).decode(), 0)[0]
+        return DECODE(read_frame(ANSWERS).decode(), 0)[0]
 
     def ask(self, message: Mapping[str, object]) -> dict[str, Any]:
         """Send one call and wait for its answer; threads take turns."""
@@ -52,8 +52,8 @@ class CallChannel:
         with self._lock:
             pause = CLOCK.unreported // SECOND
             data = frame({**message, "pause": pause} if pause else message)
-            if len(data) - HEADER.size > self.message_bytes:
-                raise ValueError(f"the arguments are larger than {self.message_bytes} bytes")
+            if size(data[HEADER.size :]) > self.message_bytes:
+                raise ValueError(f"the arguments are larger than {self.message_bytes} bytes in memory")
             if self._in_doubt:
                 raise RuntimeError("an earlier call was interrupted before its answer arrived")
             # A signal handler of the program may raise anywhere below. The next answer would then belong to this call.
@@ -72,20 +72,21 @@ class CallChannel:
 
     def _write(self, data: bytes) -> None:
         while data:
-            data = data[os.write(self._descriptor, data) :]
+            data = data[os.write(CALLS, data) :]
 
 
-def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequence[Hook]) -> int:
-    """Run the program that arrives over the socket. Returns its exit status, an index into `ENDINGS`.
+def run_forked(tools: ToolObjects, calls: int, answers: int, output: int, hooks: Sequence[Hook]) -> int:
+    """Run the program that arrives before the first answer. Returns its exit status, an index into `ENDINGS`.
 
     Args:
         tools: the tools that it finds.
-        tool_socket: its socket.
+        calls: the pipe for its calls.
+        answers: the pipe with the program and the answers.
         output: the pipe that it prints to.
         hooks: fork hooks of modules, to be registered.
     """
-    isolate(tool_socket, output, hooks)
-    channel = CallChannel(TOOL_SOCKET)
+    isolate(calls, answers, output, hooks)
+    channel = CallChannel()
     program = channel.receive()
     limit_self(program["limits"])
     CLOCK.start(program["now"])
@@ -102,13 +103,13 @@ def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequenc
     return ENDINGS.index(ending)
 
 
-def isolate(tool_socket: int, output: int, hooks: Sequence[Hook]) -> None:
+def isolate(calls: int, answers: int, output: int, hooks: Sequence[Hook]) -> None:
     """Close all descriptors but the program's own, and register the fork hooks."""
     os.dup2(output, 1)
     os.dup2(output, 2)
-    os.dup2(tool_socket, TOOL_SOCKET)
-    os.set_inheritable(TOOL_SOCKET, False)
-    os.closerange(TOOL_SOCKET + 1, os.sysconf("SC_OPEN_MAX"))
+    os.dup2(calls, CALLS, inheritable=False)
+    os.dup2(answers, ANSWERS, inheritable=False)
+    os.closerange(ANSWERS + 1, os.sysconf("SC_OPEN_MAX"))
     SIGNALS.signal(SIGNALS.SIGINT, SIGNALS.default_int_handler)
     for hook in hooks:
         os.register_at_fork(**hook)

@@ -15,7 +15,7 @@ REPORT = struct.Struct("!i??")
 much memory; whether the jail is in the same condition as before."""
 
 READY, RUN, STOP = b"r", b"+", b"-"
-"""Fork server -> host, once: ready. Host -> fork server: run a program, with its two descriptors; stop it."""
+"""Fork server -> host, once: ready. Host -> fork server: run a program, with its three descriptors; stop it."""
 
 ENDINGS = ("finished", "exception", "syntax_error", "memory_limit")
 """Endings that a program can report. The index is its exit status; the host believes the report only if both agree."""
@@ -25,6 +25,10 @@ DEPTH = 64
 
 MESSAGE_CHARACTERS = 500
 """Maximum length of an error message."""
+
+VALUE_BYTES = 100
+"""Memory that a value of a message takes at most once it is parsed, beside its text. Two bytes of JSON suffice for an
+empty list."""
 
 LAST_SECOND = 253_402_300_799
 """9999-12-31 23:59:59 in seconds since 1970: the last second of the calendar, at which simulated time stops."""
@@ -67,6 +71,12 @@ def frame(message: Mapping[str, object]) -> bytes:
     """Encode a message as a frame. NaN and lone surrogates raise ValueError."""
     body = ENCODER.encode(message).encode()
     return HEADER.pack(len(body)) + body
+
+
+def size(body: bytes) -> int:
+    """The memory of a message in bytes, estimated from above and before it is parsed: its text and its values, each of
+    which is preceded by a comma or a bracket."""
+    return len(body) + VALUE_BYTES * (body.count(b",") + body.count(b"[") + body.count(b"{"))
 
 
 def read_frame(descriptor: int) -> bytes:

@@ -1,5 +1,6 @@
 """Hostile programs: each ends with an execution, in time, and does not affect the next program."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -205,10 +206,12 @@ ATTACKS: dict[str, Attack] = {
         "after the end",
     ),
     "an unknown end": Attack(BY_HAND + "say(end='passed', type=None, message=None, line=None); os._exit(0)", "killed"),
-    "socket passed away": Attack(
-        "import socket, os\na, b = socket.socketpair()\ns = socket.socket(fileno=3)\n"
-        "socket.send_fds(a, [b'x'], [3, 1])\nsocket.send_fds(s, [b'x'], [3, 1])",
-        "killed",
+    "a descriptor for the host to close": Attack(
+        "import socket\na, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [3, 4, 1])\n"
+        "for n in (1, 3, 4):\n  try: socket.send_fds(socket.socket(fileno=n), [b'x'], [1])\n"
+        "  except OSError as error: print(n, error.strerror)",
+        "finished",
+        "".join(f"{number} Socket operation on non-socket\n" for number in (1, 3, 4)),
     ),
     # --- arguments
     "a huge argument": Attack("Manager.Echo('x' * 2**20)", "exception", "larger than"),
@@ -235,7 +238,8 @@ ATTACKS: dict[str, Attack] = {
         "[] []",
     ),
     "the garbage collector": Attack(
-        "import gc\nfor o in gc.get_objects():\n  if type(o).__name__ == 'CallChannel': o._descriptor = 99\n"
+        "import gc, os\nfor o in gc.get_objects():\n"
+        "  if type(o).__name__ == 'CallChannel': o._write = lambda data: os.write(99, data)\n"
         "Manager.Echo()",
         "killed",
         "without its normal end",
@@ -397,7 +401,7 @@ EVERYDAY = {
     "a call by hand",
     "a forged answer",
     "a forged end, then a call",
-    "socket passed away",
+    "a descriptor for the host to close",
     "a huge argument",
     "a recursive argument",
     "NaN",
@@ -474,6 +478,23 @@ print([p for p in ("/", "/dev", "/usr", "/jail", "/lib", "/proc", sys.prefix) if
 """
     lines = run(source).output.splitlines()
     assert lines == ["[False, False, False, False]", "[]"]
+
+
+def test_only_the_files_of_the_interpreter_are_below_its_prefix(run: Run) -> None:
+    """The prefix may be a home with keys in it."""
+    prefix = Path(sys.base_prefix).resolve()
+    source = f"""
+import os, sys
+for folder in ("", "lib", sys.platlibdir):
+    print(sorted(name for name in os.listdir(os.path.join({str(prefix)!r}, folder)) if ".so" not in name))
+print(os.path.isdir("/usr/local") and {not prefix.is_relative_to("/usr/local")})
+print(os.listdir(os.path.join(os.path.dirname(os.__file__), "site-packages")))
+"""
+    whole, library, platform, local, packages = run(source).output.splitlines()
+    if prefix != Path("/usr"):
+        assert whole == "['bin', 'lib']"
+        assert library == platform == f"['python{sys.version_info.major}.{sys.version_info.minor}']"
+    assert (local, packages) == ("False", "[]")
 
 
 def test_calls_from_a_forked_process_are_refused(run: Run) -> None:

@@ -54,7 +54,7 @@ def test_the_memory_of_the_handler_is_bounded(program: Callable[[str], Program])
     with Jail(Limits(exchanged_bytes=10_000)) as jail:
         asked = jail.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
         answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
-    for execution, calls in ((asked, 9), (answered, 10)):
+    for execution, calls in ((asked, 6), (answered, 7)):
         assert (execution.status, execution.calls) == ("call_limit", calls)
         assert execution.error == "exchanged more than 10000 bytes in calls and answers"
 

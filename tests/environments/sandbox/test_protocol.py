@@ -1,6 +1,7 @@
 """The protocol parser treats every byte from the jail as hostile."""
 
 import json
+import tracemalloc
 from contextlib import suppress
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.sandbox.inside.wire import HEADER, frame
+from lawtrace.environments.sandbox.inside.wire import HEADER, frame, size
 from lawtrace.environments.sandbox.protocol import CallMessage, EndMessage, FrameReader, ProtocolError, read_message
 
 texts = st.text('az09 "\\\0\n\x7fé\u2028\ufeff😀', max_size=20)
@@ -85,3 +86,23 @@ def test_a_frame_is_refused_by_its_length_before_it_is_read() -> None:
     reader.feed(HEADER.pack(101))
     with pytest.raises(ProtocolError, match="101 bytes"):
         reader.take()
+
+
+def test_a_frame_is_refused_by_its_values_before_it_is_parsed() -> None:
+    reader = FrameReader(10_000)
+    reader.feed(frame({"values": [None] * 98}))
+    with pytest.raises(ProtocolError, match="bytes in memory; the limit is 10000"):
+        reader.take()
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1.5}', "1000000000", '"ab"'])
+def test_the_size_of_a_message_is_at_least_the_memory_that_it_takes(value: str) -> None:
+    body = f"[{','.join([value] * 10_000)}]".encode()
+    tracemalloc.start()
+    try:
+        parsed = json.loads(body)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(parsed) == 10_000
+    assert held <= 1.2 * size(body)
