@@ -23,6 +23,10 @@ MAX_TRIES = 2
 """An unusable answer is requested once more."""
 
 
+USUAL_ANSWER_TOKENS = 600
+USUAL_ANSWER_SECONDS = 10
+"""What an answer is assumed to take where the expected cost and duration are estimated."""
+USUAL_CHARACTERS_PER_TOKEN = 4
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
 
@@ -36,6 +40,8 @@ class PlannedCalls(BaseModel):
     model: str
     expected: int
     most: int
+    cost: float | None
+    """The estimated cost of the expected calls; None without a price."""
     ceiling: float | None
     """The maximum cost of these calls; None without a price or without parameters.max_tokens."""
 
@@ -48,6 +54,8 @@ class CallPlan(BaseModel):
     calls: tuple[PlannedCalls, ...]
     budget: dict[str, float]
     """The limits of the recipe."""
+    concurrency: int
+    deadline_seconds: float
 
     @property
     def expected(self) -> int:
@@ -56,6 +64,22 @@ class CallPlan(BaseModel):
     @property
     def most(self) -> int:
         return sum(line.most for line in self.calls)
+
+    @property
+    def cost(self) -> float | None:
+        """The estimated cost of the expected calls; None if a price is unknown."""
+        known = [line.cost for line in self.calls if line.cost is not None]
+        return sum(known) if len(known) == len(self.calls) else None
+
+    @property
+    def seconds(self) -> float:
+        """The estimated duration of the expected calls."""
+        return self.expected * USUAL_ANSWER_SECONDS / self.concurrency
+
+    @property
+    def most_seconds(self) -> float:
+        """The duration if every call is made and takes as long as the deadline allows."""
+        return self.most * self.deadline_seconds / self.concurrency
 
     @property
     def ceiling(self) -> float | None:
@@ -87,9 +111,23 @@ class CallTally:
         self._budget = recipe.call_settings().budget
         self._lines: dict[RoleAndModel, PlannedCalls] = {}
 
-    def add(self, role_and_model: RoleAndModel, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
-        """Add calls. ``prompts``: total prompt tokens at the maximum number of calls; ``answer``: maximum tokens of one
-        answer, None if unlimited."""
+    def add(
+        self,
+        role_and_model: RoleAndModel,
+        expected: int,
+        most: int,
+        *,
+        prompts: int,
+        answer: int | None,
+        usual_prompt: int | None = None,
+    ) -> None:
+        """Add calls.
+
+        Args:
+            prompts: total prompt tokens at the maximum number of calls.
+            answer: maximum tokens of one answer, None if unlimited.
+            usual_prompt: estimated tokens of one prompt; None for the mean of ``prompts``.
+        """
         role, model = role_and_model
         spec = ModelSpec.parse(model)
         if spec.is_scripted or not most:
@@ -97,12 +135,20 @@ class CallTally:
         price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(model)
         known = price is not None and (answer is not None or spec.provider == "replay")
         cost = price.of(prompts, most * (answer or 0)) if price and known else None
-        line = self._lines.get(role_and_model, PlannedCalls(role=role, model=model, expected=0, most=0, ceiling=0))
+        usual = prompts // most if usual_prompt is None else usual_prompt
+        estimate = (
+            price.of(expected * usual, expected * min(answer or USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))
+            if price
+            else None
+        )
+        empty = PlannedCalls(role=role, model=model, expected=0, most=0, cost=0, ceiling=0)
+        line = self._lines.get(role_and_model, empty)
         self._lines[role_and_model] = PlannedCalls(
             role=role,
             model=model,
             expected=line.expected + expected,
             most=line.most + most,
+            cost=None if estimate is None or line.cost is None else line.cost + estimate,
             ceiling=None if cost is None or line.ceiling is None else line.ceiling + cost,
         )
 
@@ -123,14 +169,23 @@ def plan_of(recipe: Recipe) -> RunPlan:
     # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
     prompt = max(map(_longest_prompt, variants)) + turns * (answer or 0)
+    usual_prompt = max(map(_usual_prompt, variants))
     seen: set[str] = set()
     for inputs in variants:
         for stage, key in planned_keys(TASK_STAGES, inputs, run_targets(inputs)).items():
             if stage in _CALLS and key not in seen:
                 for role_and_model, expected, most in _CALLS[stage](inputs):
-                    tally.add(role_and_model, expected, most, prompts=most * prompt, answer=answer)
+                    tally.add(
+                        role_and_model, expected, most, prompts=most * prompt, answer=answer, usual_prompt=usual_prompt
+                    )
             seen.add(key)
-    return RunPlan(variants=len(variants), calls=tally.calls, budget=tally.budget)
+    return RunPlan(
+        variants=len(variants),
+        calls=tally.calls,
+        budget=tally.budget,
+        concurrency=recipe.conversation.concurrency,
+        deadline_seconds=recipe.conversation.deadline_seconds,
+    )
 
 
 def _inputs(recipe: Recipe) -> StageInputs:
@@ -139,9 +194,17 @@ def _inputs(recipe: Recipe) -> StageInputs:
 
 def _longest_prompt(inputs: StageInputs) -> int:
     """Upper estimate of the tokens of a prompt: twice the documentation and the regulation, plus 2,000."""
+    return _characters(inputs) * 2 // CHARACTERS_PER_TOKEN + 2_000
+
+
+def _usual_prompt(inputs: StageInputs) -> int:
+    """Estimate of the tokens of a prompt: the documentation and the regulation, plus 500."""
+    return _characters(inputs) // USUAL_CHARACTERS_PER_TOKEN + 500
+
+
+def _characters(inputs: StageInputs) -> int:
     documentation = json.dumps(document(inputs.domain.environment, hints=True), indent=1)
-    words = inputs.domain.regulation.text(readings=True)
-    return (len(documentation) + len(words)) * 2 // CHARACTERS_PER_TOKEN + 2_000
+    return len(documentation) + len(inputs.domain.regulation.text(readings=True))
 
 
 StageCalls = Iterator[tuple[RoleAndModel, int, int]]

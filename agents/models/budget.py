@@ -42,6 +42,11 @@ class Spending:
     seconds: float = 0.0
     money: float = 0.0
 
+    def __str__(self) -> str:
+        """For the progress of a run: ``12,000 tokens, cost 0.42``; empty before the first answer."""
+        cost = f", cost {self.money:,.2f}" if self.money else ""
+        return f"{self.tokens:,} tokens{cost}" if self.tokens else ""
+
     def __add__(self, other: "Spending") -> "Spending":
         return Spending(
             self.messages + other.messages,

@@ -25,7 +25,7 @@ from autogen_core.models import ChatCompletionClient, ModelInfo
 
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
-from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker
+from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker, Spending
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
@@ -87,6 +87,11 @@ class ModelClients:
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._replays: dict[str, ReplayLayer] = {}
         self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
+
+    @property
+    def spent(self) -> Spending:
+        """What the run has used so far, before an interruption as well."""
+        return self._budget.spent
 
     def client_for(
         self,

@@ -11,7 +11,8 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.audit_logs import audit_logs
 from lawtrace.runs.cli.options import EnvironmentOption, JsonOption, TimeUnitOption
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_grouped, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_grouped, print_json, print_note, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript

@@ -16,7 +16,8 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.cli.env_serve import serve
 from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
 from lawtrace.solver.lint.declarations import DeclarationIssue, lint_declaration
 from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules

@@ -6,14 +6,12 @@ Printed text may come from models and documents, so its control characters are e
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
@@ -25,7 +23,7 @@ if TYPE_CHECKING:  # for type checking only: keeps the start of the command line
     from lawtrace.runs.schemas.findings import HabitRow
 
 STDOUT = Console(emoji=False, markup=False)
-_STDERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
+STDERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def print_result(what: RenderableType) -> None:
@@ -96,7 +94,7 @@ def best_habits(rows: "Sequence[HabitRow]") -> dict[str, Json]:
 
 def print_note(text: str) -> None:
     """Print a note on standard error."""
-    _STDERR.print(visible(text), soft_wrap=True)
+    STDERR.print(visible(text), soft_wrap=True)
 
 
 def print_problems(problems: Sequence[object]) -> None:
@@ -127,16 +125,4 @@ def print_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
 
 def print_error(text: str) -> None:
     """Print an error message on standard error."""
-    _STDERR.print(f"lawtrace: {visible(text)}", style="red", soft_wrap=True)
-
-
-class ProgressBars:
-    """Progress bars on standard error, one for each stage; only in a terminal."""
-
-    @contextmanager
-    def stage(self, name: str, total: int | None) -> Generator[Callable[[], None]]:
-        columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=_STDERR, disable=not _STDERR.is_terminal) as progress:
-            bar = progress.add_task(name, total=total)
-            yield lambda: progress.advance(bar)
-            progress.update(bar, total=total or 1, completed=total or 1)
+    STDERR.print(f"lawtrace: {visible(text)}", style="red", soft_wrap=True)

@@ -12,7 +12,8 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.review import review_rules
 from lawtrace.runs.cli.rules_evaluate import evaluate_command
 from lawtrace.runs.cli.rules_extract import extract_command, provenance_command, rule_table

@@ -12,7 +12,8 @@ from rich.text import Text
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
 from lawtrace.runs.stages.rules_stage import run_offline_extraction

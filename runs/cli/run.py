@@ -13,15 +13,8 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import (
-    ProgressBars,
-    best_habits,
-    print_invalid,
-    print_json,
-    print_note,
-    print_outcome,
-    print_result,
-)
+from lawtrace.runs.cli.output import best_habits, print_invalid, print_json, print_note, print_outcome, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.shortfalls import FailUnderOption, check_bound, find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.cli.stage_runs import resumable

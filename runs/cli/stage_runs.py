@@ -9,10 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.output import ProgressBars, print_error, print_note
+from lawtrace.runs.cli.output import print_error, print_note
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, open_session
-from lawtrace.runs.store.event_log_database import event_log_path
+from lawtrace.runs.store.event_log_database import STAGE_LOG_SUFFIX, event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 
@@ -42,11 +43,30 @@ def run_stages(
 
     with ExitStack() as stack:
         if models:
+            stack.enter_context(_repeatable(out))
             event_log = stack.enter_context(open_stage_log(out, command, recipe.sandbox if sandbox else None))
         else:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             event_log = stack.enter_context(EventLogFile.create(folder, recipe={"stage": command}))
         return asyncio.run(run(event_log))
+
+
+@contextmanager
+def _repeatable(out: Path) -> Generator[None]:
+    """A context around a stage command: on Ctrl-C, print what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_error(
+            f"stopped before {out} was written; every answer is in {_log_folder(out)}, the same command continues there"
+        )
+        raise
+
+
+def _log_folder(out: Path) -> Path:
+    """The event log beside an output file."""
+    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
+    return out.with_name(name + STAGE_LOG_SUFFIX)
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:
@@ -55,8 +75,7 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
     Args:
         sandbox: the sandbox of programs, if any run.
     """
-    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
-    folder = out.with_name(f"{name}.events")
+    folder = _log_folder(out)
     if event_log_path(folder).exists():
         print_note(f"Continuing {folder}: recorded answers are reused.")
         return EventLogFile.resume(folder)

@@ -7,7 +7,8 @@ import typer
 
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.cli.options import JsonOption, OutOption, SandboxOption
-from lawtrace.runs.cli.output import ProgressBars, print_grouped, print_note, print_outcome, print_problems
+from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, print_problems
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.published_domains import PublishedDomainName
 from lawtrace.runs.stages.pipeline import TASKS

@@ -12,7 +12,8 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe

@@ -50,6 +50,8 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
     return LegalPlan(
         calls=planner.tally.calls,
         budget=planner.tally.budget,
+        concurrency=recipe.conversation.concurrency,
+        deadline_seconds=recipe.conversation.deadline_seconds,
         cells=len(cells),
         cases=len(cases),
         questions=planner.questions,

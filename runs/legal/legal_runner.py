@@ -55,7 +55,7 @@ async def _retrieve(context: LegalContext, products: Products) -> Made:
 async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
     total = len(grid_cells(recipe)) * sum(len(case.questions) for case in cases)
-    with context.progress.stage("answers", total) as step:
+    with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
         rows = await ask_for_answers(
             cases,
             products[RETRIEVED] if recipe.pipeline == "once" else (),

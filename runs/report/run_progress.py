@@ -55,7 +55,7 @@ class RunProgress:
     """Progress of a run.
 
     Attributes:
-        attempts: attempts started and planned; planned is None before there are tasks.
+        attempts: attempts answered and planned; planned is None before there are tasks.
         in_flight: requests without a response yet.
         resumed: number of times the run was resumed.
         repeated: requests in flight at an interruption that were sent again.
@@ -71,6 +71,15 @@ class RunProgress:
     funnel: RunFunnel
 
 
+_ANSWERED = """
+    SELECT count(*) FROM entries JOIN (
+        SELECT max(seq) AS last FROM entries JOIN conversations ON conversations.id = conversation
+        WHERE stage = 'attempts' AND kind IN ('message', 'failure') GROUP BY conversation
+    ) ON seq = last WHERE role = 'executor' AND (kind = 'failure' OR payload ->> '$.function_calls' = '[]')
+"""
+"""The attempts whose last message is an answer, not a call of a tool or a message to the model."""
+
+
 def measure_progress(folder: RunFolder, event_log: EventLogFile, judged: VerdictIndex) -> RunProgress:
     counts: dict[str, Counter[str]] = {}
     for role, kind, count in event_log.rows(
@@ -82,6 +91,7 @@ def measure_progress(folder: RunFolder, event_log: EventLogFile, judged: Verdict
         for role, of in sorted(counts.items())
     ]
     begun = event_log.rows("SELECT count(*) FROM conversations WHERE stage = 'attempts'")[0][0]
+    answered = event_log.rows(_ANSWERED)[0][0]
     resumed = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)]
     stages = {entry.file: entry for entry in event_log.entries(kind="stage") if isinstance(entry, StageFinished)}
     state = state_of(folder)
@@ -89,7 +99,7 @@ def measure_progress(folder: RunFolder, event_log: EventLogFile, judged: Verdict
         state,
         list(stages.values()),
         roles,
-        (begun, _expected(event_log.recipe, stages)),
+        (answered, _expected(event_log.recipe, stages)),
         len(event_log.in_flight()) if state == "running" else 0,
         len(resumed),
         sum(len(entry.in_flight) for entry in resumed),

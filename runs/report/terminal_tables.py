@@ -7,9 +7,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.runs.call_plan import CallPlan, RunPlan
+from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS, USER_LABELS
-from lawtrace.runs.report.text import percent, show_interval, visible
+from lawtrace.runs.report.text import format_duration, percent, show_interval, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts, pair_scores, user_scores
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
@@ -141,12 +141,25 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
         cells = (line.role, f"  {visible(line.model)}", f"{line.expected:,}", f"{line.most:,}")
         table.add_row(*(Text(cell) for cell in cells))
     table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
-    table.caption = f"{meaning} " + (
-        "Cost is unlimited: set budget.money, or prices and parameters.max_tokens."
-        if plan.ceiling is None
-        else f"Maximum cost: {plan.ceiling:,.2f}."
-    )
+    table.caption = f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called."
     return table
+
+
+def _estimate(plan: CallPlan) -> str:
+    """What the calls cost and how long they take: expected, and at most."""
+    most = (
+        "unlimited (set budget.money, or prices and parameters.max_tokens)"
+        if plan.ceiling is None
+        else f"at most {plan.ceiling:,.2f}"
+    )
+    expected = (
+        "unknown without prices" if plan.cost is None else f"about {min(plan.cost, plan.ceiling or plan.cost):,.2f}"
+    )
+    return (
+        f"Cost: {expected}, {most}. Duration: about {format_duration(plan.seconds)}, at most "
+        f"{format_duration(plan.most_seconds)}, with {plan.concurrency} calls at a time. Estimates assume "
+        f"{USUAL_ANSWER_TOKENS} tokens and {USUAL_ANSWER_SECONDS} s for an answer."
+    )
 
 
 def usage_table(usage: Sequence[ModelUsage]) -> Table:

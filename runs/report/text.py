@@ -94,3 +94,11 @@ def show_call(event: Event) -> str:
 def _show_arguments(arguments: Mapping[str, Json]) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     return visible(cut(shown, ARGUMENTS_CHARACTERS))
+
+
+def format_duration(seconds: float) -> str:
+    """A duration for readers: ``40 s``, ``3 min``, ``2 h 5 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -290,7 +290,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
         options = options.model_copy(update={"models": without_habit(options.models)})
     habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
     total = len(options.models) * options.trials * sum(style in options.styles for t in tasks for style in t.styles)
-    with context.progress.stage("answers", total) as step:
+    with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
         answers = await collect_answers(
             domain,
             tasks,
@@ -327,7 +327,18 @@ def _users(context: StageContext) -> DialogueUsers | None:
 async def _judge(context: StageContext, products: Products) -> Made:
     by_id = {task.id: task for task in products[TASKS]}
     environment, attempts = context.domain.environment, products[ATTEMPTS]
-    rows = await run_in_worker_thread(lambda: [judge(environment, by_id[one.answer.task], one) for one in attempts])
+    rows: list[Verdict] = []
+    safe = 0
+
+    def work() -> None:
+        nonlocal safe
+        for attempt in attempts:
+            rows.append(judge(environment, by_id[attempt.answer.task], attempt))
+            safe += rows[-1].outcome == "safe_success"
+            step()
+
+    with context.progress.stage("verdicts", len(attempts), lambda: f"{safe} safe successes") as step:
+        await run_in_worker_thread(work)
     return Made().add(VERDICTS, rows)
 
 

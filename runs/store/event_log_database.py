@@ -82,6 +82,15 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
+STAGE_LOG_SUFFIX = ".events"
+"""Ending of the folder of an event log that a stage command writes beside its output file."""
+
+
+def way_on(folder: Path) -> str:
+    """How an interrupted run, or an interrupted stage command, is continued."""
+    return "give the same command again" if folder.suffix == STAGE_LOG_SUFFIX else f"`lawtrace resume {folder}`"
+
+
 def check_can_create(path: Path) -> None:
     """Check that a new event log can be created: no file, or an empty one left by a killed process.
 
@@ -172,7 +181,7 @@ def translate_errors(path: Path) -> Generator[None]:
             ) from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise OperationalError(
-                f"cannot write {path} ({error}); free some space, then `lawtrace resume {path.parent}`"
+                f"cannot write {path} ({error}); free some space, then {way_on(path.parent)}"
             ) from error
         raise OperationalError(f"cannot use the event log {path}: {error}") from error
 

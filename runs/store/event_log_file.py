@@ -33,6 +33,7 @@ from lawtrace.runs.store.event_log_database import (
     event_log_path,
     take_lock,
     translate_errors,
+    way_on,
     write_ahead_path,
 )
 from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
@@ -303,5 +304,5 @@ def _fsync(path: Path) -> None:
             os.close(file)
     except OSError as error:
         raise OperationalError(
-            f"cannot write {path} ({error.strerror}); free some space, then `lawtrace resume {path.parent}`"
+            f"cannot write {path} ({error.strerror}); free some space, then {way_on(path.parent)}"
         ) from error

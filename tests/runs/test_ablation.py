@@ -140,6 +140,27 @@ def test_the_plan_counts_shared_stages_once() -> None:
     assert set(lines) == {"instruction_generator", "independent_reader", "masking_evaluator", "executor"}
 
 
+def test_the_plan_estimates_cost_and_duration_beside_the_most() -> None:
+    recipe = Recipe.model_validate(
+        {
+            "tasks": {"count": 10},
+            "attempts": {"models": ["openai:c"], "baselines": False},
+            "parameters": {"max_tokens": 4000},
+            "prices": {"openai:c": {"input": 1.0, "output": 10.0}},
+            "conversation": {"concurrency": 4, "deadline_seconds": 60},
+        }
+    )
+    plan = plan_of(recipe)
+    assert plan.expected == plan.most == 20
+    assert plan.cost is not None
+    assert plan.ceiling is not None
+    answers = 20 * 600 * 10 / 1_000_000
+    assert answers < plan.cost < plan.ceiling / 3
+    assert (plan.seconds, plan.most_seconds) == (20 * 10 / 4, 20 * 60 / 4)
+    unpriced = plan_of(recipe.model_copy(update={"prices": {}}))
+    assert (unpriced.cost, unpriced.ceiling) == (None, None)
+
+
 @pytest.mark.slow
 def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every answer is accepted at once, so each role, extraction included, gets the expected number of requests."""

@@ -12,7 +12,8 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.options import with_budget
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls

@@ -111,7 +111,14 @@ def test_a_dry_run_makes_no_call_and_writes_no_file(
         assert server.requests == []
     assert sorted(os.walk(tmp_path)) == before
     calls = 3 * QUESTIONS
-    line = {"role": "meta_llm", "model": "openai:a", "expected": calls, "most": 2 * calls, "ceiling": None}
+    line = {
+        "role": "meta_llm",
+        "model": "openai:a",
+        "expected": calls,
+        "most": 2 * calls,
+        "cost": None,
+        "ceiling": None,
+    }
     assert plan["calls"] == [line]
     assert code == 0
     assert f"3 cells with {QUESTIONS} questions on 2 cases" in " ".join(shown.split())

@@ -1,0 +1,73 @@
+"""Progress on standard error: a bar for each stage on a terminal, elsewhere one line a minute."""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from lawtrace.environments.progress import Note, no_note
+from lawtrace.runs.cli.output import STDERR, print_note
+from lawtrace.runs.report.text import format_duration
+
+SECONDS_PER_LINE = 60.0
+"""How often the progress of a stage is printed where standard error is not a terminal."""
+
+
+class ProgressBars:
+    """Shows the stages of a command with the time left and a note, such as the cost so far."""
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, note: Note = no_note) -> Generator[Callable[[], None]]:
+        with (_bar if STDERR.is_terminal else _lines)(name, total, note) as step:
+            yield step
+
+
+@contextmanager
+def _bar(name: str, total: int | None, note: Note) -> Generator[Callable[[], None]]:
+    label, beside = TextColumn("{task.description:<28}"), TextColumn("{task.fields[note]}")
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(label, BarColumn(), MofNCompleteColumn(), *times, beside, console=STDERR) as progress:
+        bar = progress.add_task(name, total=total, note="")
+        yield lambda: progress.update(bar, advance=1, note=note())
+        progress.update(bar, total=total or 1, completed=total or 1, note=note())
+
+
+@contextmanager
+def _lines(name: str, total: int | None, note: Note) -> Generator[Callable[[], None]]:
+    lines = _Lines(name, total, note)
+    thread = Thread(target=lines.print_until_ended, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield lines.step
+    finally:
+        lines.ended.set()
+        thread.join()
+
+
+class _Lines:
+    """A line a minute, also while a step takes longer than that."""
+
+    def __init__(self, name: str, total: int | None, note: Note) -> None:
+        self._name, self._total, self._note = name, total, note
+        self._done, self._begun = 0, time.monotonic()
+        self.ended = Event()
+
+    def step(self) -> None:
+        self._done += 1
+
+    def print_until_ended(self) -> None:
+        while not self.ended.wait(SECONDS_PER_LINE):
+            print_note(str(self))
+
+    def __str__(self) -> str:
+        """``answers: 120 of 480 in 3 min, about 9 min left; cost 0.42``."""
+        elapsed = time.monotonic() - self._begun
+        count, left = f"{self._done}", ""
+        if self._total is not None:
+            count += f" of {self._total}"
+            if 0 < self._done < self._total:
+                left = f", about {format_duration(elapsed / self._done * (self._total - self._done))} left"
+        note = self._note()
+        return f"{self._name}: {count} in {format_duration(elapsed)}{left}{f'; {note}' if note else ''}"
