@@ -10,11 +10,10 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autogen_core.models import CreateResult, RequestUsage, UserMessage
-from openai import AsyncOpenAI
 
 from lawtrace.agents.event_log import Context
 from lawtrace.agents.model_spec import EndpointProvider, ModelSpec
@@ -26,6 +25,9 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.retrieval.embedding import Vectors
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
 EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
 """Providers whose endpoints compute embeddings."""
 
@@ -36,7 +38,7 @@ _BATCH = 64
 class EmbeddingEndpoint:
     """The innermost layer: requests the vectors of a call's messages."""
 
-    client: AsyncOpenAI
+    client: "AsyncOpenAI"
     model: str
     address: str
     key: str = field(default="", repr=False)
@@ -63,6 +65,8 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
     missing."""
     assert spec.provider in EMBEDDERS
     access = access_to(spec.provider, environment, spec)
+    from openai import AsyncOpenAI  # takes half a second
+
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
     return EmbeddingEndpoint(client, spec.name, access.address, access.key)
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from openai import AzureOpenAI, OpenAI
-
 from lawtrace.agents.model_spec import ENDPOINTS, EndpointProvider, ModelSpec
 from lawtrace.agents.models.transport_errors import describe_error, is_endpoint_error
 from lawtrace.environments.errors import InputError
@@ -128,6 +126,8 @@ def _model_names(provider: EndpointProvider, access: Access) -> list[str]:
             base_url=access.address, api_key=access.key, timeout=CHECK_TIMEOUT_SECONDS, max_retries=0
         ) as anthropic:
             return [model.id for model in anthropic.models.list()]
+    from openai import AzureOpenAI, OpenAI  # takes half a second
+
     if provider == "azure":
         client: OpenAI = AzureOpenAI(
             azure_endpoint=access.address,

@@ -3,19 +3,19 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
-from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
-from openai import AsyncAzureOpenAI, AsyncOpenAI, pydantic_function_tool
 from pydantic import BaseModel
 
 from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.models.request_client import MODEL_INFO
-from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
 from lawtrace.environments.errors import InputError
+
+if TYPE_CHECKING:  # imported where an endpoint is opened: it takes half a second
+    from openai import AsyncOpenAI
 
 EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
 
@@ -145,6 +145,10 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
         case "azure":
             return Endpoint(_azure(spec, access), access.address, key=access.key)
         case _:
+            from openai import AsyncOpenAI
+
+            from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
+
             opened = AsyncOpenAI(
                 base_url=access.address,
                 api_key=access.key,
@@ -159,6 +163,10 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
 
 def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     """A client for an Azure deployment; the spec names the deployment."""
+    from openai import AsyncAzureOpenAI
+
+    from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
+
     opened = AsyncAzureOpenAI(
         azure_deployment=spec.name,
         azure_endpoint=access.address,
@@ -171,7 +179,9 @@ def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     return _compatible(spec, opened)
 
 
-def _compatible(spec: ModelSpec, opened: AsyncOpenAI) -> ChatCompletionClient:
+def _compatible(spec: ModelSpec, opened: "AsyncOpenAI") -> ChatCompletionClient:
+    from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
+
     return BaseOpenAIChatCompletionClient(
         opened, create_args={"model": spec.name}, model_info=MODEL_INFO, include_name_in_message=False
     )
@@ -197,6 +207,8 @@ def _with_words(messages: Sequence[LLMMessage]) -> list[LLMMessage]:
 
 def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
     """Strict where possible: strict mode does not support free keys, such as the arguments of a call."""
+    from openai import pydantic_function_tool
+
     parameters = pydantic_function_tool(schema)["function"].get("parameters", {})
     closed = not any(part.get("additionalProperties", False) for part in _objects(parameters))
     wanted = {"schema": parameters, "strict": True} if closed else {"schema": schema.model_json_schema()}

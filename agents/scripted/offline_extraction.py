@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import bm25s  # pyright: ignore[reportMissingTypeStubs]
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.scripted.deontic_patterns import clauses_of, obliges
@@ -31,6 +30,8 @@ class ToolIndex:
     """A search index over the documentation of tools."""
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        import bm25s  # pyright: ignore[reportMissingTypeStubs] -- it loads scipy, which takes half a second
+
         self._names = [str(tool["name"]) for tool in tools]
         texts = [_tokens(str(tool["name"])) * _NAME_WEIGHT + _tokens(str(tool["summary"])) for tool in tools]
         self._places = {word: place for place, word in enumerate(dict.fromkeys(w for words in texts for w in words))}

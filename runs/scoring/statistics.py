@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
-import numpy as np
-
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.solver.masking.instructions import Style
@@ -174,9 +172,10 @@ def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interva
 
     ``sums`` and ``sizes`` are the (weighted) sum and size of each cluster. None with fewer than two clusters.
     """
+    import numpy as np
+
     if len(sums) < 2:
         return None
-
     drawn = np.random.default_rng(SEED).integers(0, len(sums), (RESAMPLES, len(sums)))
     means = np.array(sums, float)[drawn].sum(axis=1) / np.array(sizes, float)[drawn].sum(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
