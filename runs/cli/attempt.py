@@ -34,6 +34,8 @@ def attempt(
         runner.give(TASKS, rows)
         return (await runner.make(ATTEMPTS))[ATTEMPTS]
 
-    attempts = run_stages(recipe, out, f"attempt by {', '.join(recipe.attempts.all_models)}", work)
+    attempts = run_stages(
+        recipe, out, f"attempt by {', '.join(recipe.attempts.all_models)} on {tasks}", work, force=flags.force
+    )
     ATTEMPTS.write(out, attempts)
     print_outcome({"attempts": len(attempts)}, f"{len(attempts)} attempts.", as_json=as_json, out=out)

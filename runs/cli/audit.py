@@ -10,10 +10,11 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.audit_logs import audit_logs
-from lawtrace.runs.cli.options import EnvironmentOption, JsonOption, TimeUnitOption
+from lawtrace.runs.cli.options import EnvironmentOption, ForceOption, JsonOption, OutOption, TimeUnitOption
 from lawtrace.runs.cli.output import make_table, print_grouped, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
+from lawtrace.runs.cli.stage_runs import check_output
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
 from lawtrace.runs.ingest.transcripts import Transcript, read_transcripts
@@ -35,10 +36,12 @@ def audit_command(
     ] = False,
     tools: Annotated[Path | None, typer.Option(help="LogSignature file, for MonPoly logs.")] = None,
     time_unit: TimeUnitOption = "1s",
-    out: Annotated[Path, typer.Option(help="Output file (JSON lines).")] = Path("audit.jsonl"),
+    out: OutOption = Path("audit.jsonl"),
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Judge recorded conversations or logs against rules."""
+    check_output(out, force=force)
     if tools is not None or any(map(is_monpoly_log, transcripts)):
         kept = _audit_logs(transcripts, rules, tools, time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)

@@ -87,7 +87,7 @@ def grade(
         return await runner.make(*(VERDICTS_BY_PROFILE[name] for name in profiles))
 
     runs_programs = given.attempts is None or profiles != ["strict"]
-    made = run_stages(recipe, out, "grade", work, sandbox=runs_programs, models=False)
+    made = run_stages(recipe, out, "grade", work, force=flags.force, sandbox=runs_programs, models=False)
     verdicts, attempts = made[VERDICTS_BY_PROFILE[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
     print_problems(given.problems)

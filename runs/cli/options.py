@@ -27,6 +27,7 @@ EnvironmentFolderOption = Annotated[
 SignatureOption = Annotated[Path, typer.Option("--signature", help="Predicates: lines such as pay(card:string).")]
 TimeUnitOption = Annotated[str, typer.Option("--time-unit", help="Unit of timestamps and bare bounds: 1s, 1h, 1d.")]
 OutOption = Annotated[Path, typer.Option("--out", help="Output file (JSON lines).")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 BudgetOption = Annotated[
     list[str] | None,
     typer.Option("--budget", help="Limit model use, such as money=2.5 or tokens=100000. Repeatable."),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, SandboxOption, with_budget
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, with_budget
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
@@ -30,12 +30,14 @@ class RecipeFlags:
         recipe: the recipe file; None for the default recipe.
         env: the environment, or the folder of one that is not built in; None without the flag.
         values: what the other flags override.
+        force: whether an output file may be replaced.
     """
 
     recipe: Path | None
     env: str | None
     values: Values
     budget: list[str] | None
+    force: bool = False
 
     def override(self, recipe: Recipe) -> Recipe:
         """The recipe with the values of the flags. Raises InputError naming the key."""
@@ -179,7 +181,11 @@ _ENVIRONMENT = Annotated[
 
 
 def recipe_flags(
-    *names: str, recipe: bool = True, budget: bool = True, env: Literal["override", "folder"] | None = "override"
+    *names: str,
+    recipe: bool = True,
+    budget: bool = True,
+    env: Literal["override", "folder"] | None = "override",
+    force: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add flags to a command, which gets them as its first parameter, a `RecipeFlags`.
 
@@ -188,12 +194,14 @@ def recipe_flags(
         recipe: add --recipe.
         budget: add --budget.
         env: add --env: for the recipe's environment, or for the folder of the environment that a task file names.
+        force: add --force.
     """
     options: dict[str, object] = {
         **({"recipe": _RECIPE} if recipe else {}),
         **({"env": _ENVIRONMENT if env == "override" else EnvironmentFolderOption} if env else {}),
         **{name: FLAGS[name].option for name in names},
         **({"budget": BudgetOption} if budget else {}),
+        **({"force": ForceOption} if force else {}),
     }
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -208,12 +216,15 @@ def recipe_flags(
                 cast("str | None", given.pop("env")) if env else None,
                 values,
                 cast("list[str] | None", given.pop("budget")) if budget else None,
+                bool(given.pop("force")) if force else False,
             )
             command(flags, **given)
 
         _, *own = inspect.signature(command).parameters.values()
         added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "force" else None, annotation=option
+            )
             for name, option in options.items()
         ]
         own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]

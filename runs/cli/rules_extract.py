@@ -65,7 +65,8 @@ def extract_command(
         runner = session.runner(options, domain=domain, document_warnings=parse_warnings)
         return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
-    products = run_stages(options, out, "rules extract", work, sandbox=False)
+    command = f"rules extract {document or options.environment}"
+    products = run_stages(options, out, command, work, force=flags.force, sandbox=False)
     rules, provenance = products[EXTRACTED_RULES], provenance_of(products[PROVENANCE])
     unread = provenance.unread
     if unread and len(unread) == len(provenance.provisions) and provenance.head.stopped is None:

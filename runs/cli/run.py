@@ -41,7 +41,7 @@ from lawtrace.runs.web.export import WrittenReport
 from lawtrace.solver.coverage.mutations import MutationScore
 
 
-@recipe_flags("seed", "sandbox", recipe=False)
+@recipe_flags("seed", "sandbox", recipe=False, force=False)
 def run(
     flags: RecipeFlags,
     recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,
@@ -68,7 +68,7 @@ def run(
     _end(finished, resolved, fail_under, as_json=as_json)
 
 
-@recipe_flags(recipe=False, env="folder")
+@recipe_flags(recipe=False, env="folder", force=False)
 def resume(
     flags: RecipeFlags,
     directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],

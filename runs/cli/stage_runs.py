@@ -26,15 +26,20 @@ def run_stages(
     command: str,
     work: Callable[[Session], Awaitable[Result]],
     *,
+    force: bool = False,
     sandbox: bool = True,
     models: bool = True,
 ) -> Result:
     """Run stages in the folder with the event log, beside the output file. The same command again continues there.
 
     Args:
+        force: whether the output file may be replaced; it may anyway if the same command wrote it.
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
+
+    Raises InputError if the output file exists and may not be replaced.
     """
+    check_output(out, command, force=force)
 
     async def run(event_log: EventLogFile) -> Result:
         folder = RunFolder(event_log.path.parent)
@@ -49,6 +54,18 @@ def run_stages(
             folder = Path(stack.enter_context(TemporaryDirectory()))
             event_log = stack.enter_context(EventLogFile.create(folder, recipe={"stage": command}))
         return asyncio.run(run(event_log))
+
+
+def check_output(out: Path, command: str = "", *, force: bool) -> None:
+    """Raises InputError if the output file exists and another command wrote it, unless it is to be replaced."""
+    if force or not out.is_file():
+        return
+    log = event_log_path(_log_folder(out))
+    if log.exists():
+        with EventLogFile.open(log.parent) as event_log:
+            if isinstance(recipe := event_log.recipe, dict) and recipe.get("stage") == command:
+                return
+    raise InputError(f"{out} exists; give another --out, or --force to replace it")
 
 
 @contextmanager

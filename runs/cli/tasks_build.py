@@ -44,7 +44,7 @@ def build_command(
             runner.give(TRACES, given)
         return await runner.make(TASKS, incomplete=True)
 
-    products = run_stages(recipe, out, "tasks build", work)
+    products = run_stages(recipe, out, "tasks build", work, force=flags.force)
     tasks, (funnel,) = products[TASKS], products[TASK_FUNNEL]
     TASKS.write(out, tasks)
     if given is None:

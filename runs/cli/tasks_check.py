@@ -45,7 +45,8 @@ def check_tasks_command(
     for path in files:
         read, domain = read_usable_tasks(path, flags.env)
         problems += read.problems
-        quality, habits[path.stem] = _check(flags.resolve(domain.environment.name), read.rows, domain, out)
+        recipe = flags.resolve(domain.environment.name)
+        quality, habits[path.stem] = _check(recipe, read.rows, domain, out, f"tasks check {file}", force=flags.force)
         rows += quality
     QUALITY.write(out, rows)
     _say_result(rows, habits, problems, out, as_json=as_json)
@@ -53,7 +54,7 @@ def check_tasks_command(
 
 
 def _check(
-    recipe: Recipe, tasks: Sequence[Task], domain: Domain, out: Path
+    recipe: Recipe, tasks: Sequence[Task], domain: Domain, out: Path, command: str, *, force: bool
 ) -> tuple[list[QualityRow], Sequence[HabitRow]]:
     """The results of the checks, and the best habits."""
 
@@ -63,7 +64,7 @@ def _check(
         made = await runner.make(QUALITY, HABITS)
         return list(made[QUALITY]), made[HABITS]
 
-    return run_stages(recipe, out, "tasks check", work)
+    return run_stages(recipe, out, command, work, force=force)
 
 
 def _say_result(

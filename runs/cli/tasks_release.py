@@ -29,7 +29,7 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
-@recipe_flags("count", "seed", "sandbox", env=None)
+@recipe_flags("count", "seed", "sandbox", env=None, force=False)
 def release_command(
     flags: RecipeFlags,
     out: Annotated[Path, typer.Option(help="Output folder.")],

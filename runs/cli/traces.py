@@ -39,7 +39,7 @@ def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl")
         return (await session.runner(recipe).make(TRACES))[TRACES]
 
     extracts = recipe.rules.source == "extracted"
-    rows = run_stages(recipe, out, "traces synthesize", work, sandbox=False, models=extracts)
+    rows = run_stages(recipe, out, "traces synthesize", work, force=flags.force, sandbox=False, models=extracts)
     TRACES.write(out, rows)
     environment = load_recipe_environment(recipe).environment
     mode = recipe.tasks.mode_in(environment)

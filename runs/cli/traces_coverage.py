@@ -42,7 +42,7 @@ def coverage_command(
     """
     recipe = flags.resolve()
     domain, tasks = load_recipe_environment(recipe), recipe.tasks
-    rules, baseline = _make(recipe, domain, out)
+    rules, baseline = _make(recipe, domain, out, force=flags.force)
     analyses = [
         analyse_coverage(
             domain.environment,
@@ -73,7 +73,7 @@ def coverage_command(
     print_result(Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim"))
 
 
-def _make(recipe: Recipe, domain: Domain, out: Path) -> tuple[Sequence[Rule], ModelBaseline | None]:
+def _make(recipe: Recipe, domain: Domain, out: Path, *, force: bool) -> tuple[Sequence[Rule], ModelBaseline | None]:
     """The rules, and the baseline if a model writes one. The same command again requests only what is missing."""
     model = recipe.models.trace_writer
 
@@ -81,7 +81,9 @@ def _make(recipe: Recipe, domain: Domain, out: Path) -> tuple[Sequence[Rule], Mo
         return await session.runner(recipe).make(RULES, *((BASELINE,) if model else ()), incomplete=model is not None)
 
     asks = model is not None or recipe.rules.source == "extracted"
-    made = run_stages(recipe, out, "traces coverage", work, sandbox=model is not None, models=asks)
+    made = run_stages(
+        recipe, out, "traces coverage", work, force=force or model is None, sandbox=model is not None, models=asks
+    )
     if model is None:
         return made[RULES], None
     rows = made[BASELINE]

@@ -67,7 +67,7 @@ def grade(folder: Path, programs: Mapping[str, str]) -> tuple[list[Verdict], flo
         {"task": "t", "style": "goal", "model": model, "program": source} for model, source in programs.items()
     ]
     (folder / "programs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    words = ["grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl"]
+    words = ["grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--force"]
     command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", *words]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True)
     timer = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))

@@ -22,7 +22,7 @@ def test_programs_that_hit_a_limit_are_counted_and_judged(lawtrace: Shell, tmp_p
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
     assert graded["cut_short"] == {"killed": 1, "memory_limit": 1, "output_limit": 1}
     assert graded["outcomes"]["benign_failure"] == 4
-    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
+    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--force")
     assert code == 0
     assert "1 killed, 1 memory limit, 1 output limit" in err
 

@@ -173,7 +173,7 @@ def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
     assert (first["evidence"][1]["start"], first["evidence"][1]["end"]) == (3600, 7200)
     assert result["verdicts"][0]["first"] == [first]
 
-    code, _, err = lawtrace("audit", tmp_path / "log", *options)
+    code, _, err = lawtrace("audit", tmp_path / "log", *options, "--force")
     assert code == 2
     assert "--tools" in err
     code, _, err = lawtrace(

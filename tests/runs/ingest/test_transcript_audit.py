@@ -264,8 +264,8 @@ def test_unreadable_file_is_reported_and_the_rest_is_judged(lawtrace: Shell, tmp
     assert code == 1
     assert json.loads(out.splitlines()[-1])["outcomes"] == {"invalid": 1, "broken": 1}  # no payee was searched for
     assert "invalid: is empty" in err
-    assert lawtrace("audit", tmp_path / "empty.json")[0] == 2
-    assert lawtrace("audit", tmp_path / "nowhere.json", good)[0] == 2
+    assert lawtrace("audit", tmp_path / "empty.json", "--force")[0] == 2
+    assert lawtrace("audit", tmp_path / "nowhere.json", good, "--force")[0] == 2
 
 
 def test_unjudgeable_conversation_is_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
@@ -303,6 +303,9 @@ def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_
     assert code == 1
     assert result["outcomes"] == {"kept": 1, "broken": 1}
     assert result["rules"]["authorize"] == {"broken": 1, "undetermined": 0, "triggered": 2}
-    code, out, err = lawtrace("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")
+    words = ("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")
+    code, _, err = lawtrace(*words)
+    assert (code, "a.jsonl exists; give another --out, or --force to replace it" in err) == (2, True)
+    code, out, err = lawtrace(*words, "--force")
     assert "bad" in err
     assert "authorize" in out

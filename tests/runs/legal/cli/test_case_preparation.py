@@ -63,8 +63,7 @@ def test_the_table_is_not_truncated(tmp_path: Path) -> None:
     assert shown.exit_code == 1
     assert "line 2: content: Field required" in shown.output
     assert max(map(len, shown.stdout.splitlines())) <= 80
-    header = next(line for line in shown.stdout.splitlines() if "case" in line and "LR" in line)
-    assert header.split()[-2] == "Yes"
+    assert "…" not in shown.stdout
 
 
 def test_a_corrected_mapping_is_used(tmp_path: Path) -> None:
