@@ -21,7 +21,7 @@ from lawtrace.runs.recipe import Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.breakdowns import break_down
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
-from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.summary import outcome_figures, outcome_lines
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
@@ -94,7 +94,7 @@ def main() -> None:
         content = timed("reading the run, trace coverage", lambda: load_run_content(folder.path))
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
-        timed("summary: tables and figures", lambda: summarize(content))
+        timed("outcomes: lines and figures", lambda: outcome_figures(outcome_lines(content)))
         timed("breakdowns", lambda: break_down(content))
         timed("task views", lambda: view_tasks(content))
         page = timed("the whole report, including these three", lambda: render_report(content))

@@ -196,12 +196,14 @@ class VariantResult:
 
     Attributes:
         made_by: stage -> number of the variant its files were made for: this one or an earlier one.
+        declaration: the digest of its environment.
     """
 
     variant: Variant
     result: RunResult | None
     ended: str | None
     made_by: dict[str, int]
+    declaration: str
 
     def row(self) -> VariantRow:
         one = self.variant
@@ -212,6 +214,7 @@ class VariantResult:
             models=one.recipe.attempts.models,
             ended=self.ended,
             made_by=self.made_by,
+            declaration=self.declaration,
         )
 
 
@@ -359,7 +362,7 @@ async def run_variants(
             except (EmptyStageError, NoResponseError, SearchError) as error:
                 ended = str(error)
             made_by = {stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()}
-            results.append(VariantResult(variant, run, ended, made_by))
+            results.append(VariantResult(variant, run, ended, made_by, runner.context.domain.digest))
     write_rows(folder.variants, (one.row() for one in results))
     return results
 

@@ -71,6 +71,7 @@ class VariantRow(BaseModel):
         models: the models under test that the recipe names.
         ended: why the variant has no verdicts; None if it has.
         made_by: stage -> number of the variant it was computed for: this one or an earlier one.
+        declaration: the digest of its environment; None if it was not recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,6 +83,7 @@ class VariantRow(BaseModel):
     models: tuple[str, ...]
     ended: str | None
     made_by: dict[str, int]
+    declaration: str | None = None
 
 
 def variants_of(recipe: Recipe) -> tuple[Variant, ...]:

@@ -20,7 +20,8 @@ from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
 from lawtrace.runs.published.profile_comparison import ProfileComparison, write_comparison
 from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.report.terminal_tables import outcome_table, pair_table, user_table
+from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
@@ -119,10 +120,9 @@ def grade(
         as_json=as_json,
         out=out,
     )
-    if not as_json and (pairs := pair_table(verdicts)) is not None:
-        print_result(pairs)
-    if not as_json and (users := user_table(verdicts)) is not None:
-        print_result(users)
+    for found in (pair_score_table(verdicts), user_score_table(verdicts)):
+        if found is not None and not as_json:
+            print_result(report_table(found))
     for shortfall in shortfalls:
         print_note(shortfall)
     raise typer.Exit(1 if given.problems or shortfalls else 0)

@@ -17,10 +17,11 @@ from lawtrace.runs.web.export import write_run_report
 def report(
     directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the report of each run and print its table.
+    """Write the report and tables of each run.
 
     Exit code 1 if a model of a run has no judged attempt or too low a Pass@1.
     """
@@ -29,9 +30,9 @@ def report(
     shortfalls: list[str] = []
     for directory in directories:
         if kind := run_kind_of(directory):
-            written.append(str(kind.write_report(directory, quiet=as_json)))
+            written.append(str(kind.write_report(directory, quiet=as_json, parquet=parquet)))
             continue
-        made = write_run_report(directory, env)
+        made = write_run_report(directory, env, parquet=parquet)
         written.append(str(made.path))
         shortfalls += find_shortfalls(verdicts_of_run(RunFolder(directory)), fail_under)
         found = made.content.problems if made.content else ()

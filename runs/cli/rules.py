@@ -18,7 +18,8 @@ from lawtrace.runs.cli.review import review_rules
 from lawtrace.runs.cli.rules_evaluate import evaluate_command
 from lawtrace.runs.cli.rules_extract import extract_command, provenance_command, rule_table
 from lawtrace.runs.cli.rules_import import app as import_app
-from lawtrace.runs.report.terminal_tables import strength_table
+from lawtrace.runs.report.run_tables import strength_tables
+from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
@@ -70,7 +71,8 @@ def check_command(
         for assumption in analysis.assumptions:
             print_result(Text(assumption, style="dim"))
         if strength:
-            print_result(strength_table(strength))
+            for table in strength_tables(strength):
+                print_result(report_table(table))
             for survivor in strength.survivors:
                 print_result(Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim"))
     raise typer.Exit(1 if analysis.findings else 0)

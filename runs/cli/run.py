@@ -21,23 +21,17 @@ from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.full_run import FinishedRun, continue_run, start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, setting_table
+from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.run_kinds import find_run_kind
-from lawtrace.runs.report.terminal_tables import (
-    outcome_table,
-    pair_table,
-    plan_table,
-    strength_table,
-    usage_table,
-    user_table,
-)
+from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
+from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, report_table
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.web.export import WrittenReport
+from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.solver.coverage.mutations import MutationScore
 
 
@@ -101,17 +95,14 @@ def print_report(report: WrittenReport, folder: Path) -> None:
     """Print the tables of a report."""
     content = report.content
     if report.ablation is not None:
-        print_result(ablation_table(report.ablation))
-        if report.ablation.axes:
-            print_result(axis_table(report.ablation))
-        print_result(setting_table(report.ablation))
+        for table in ablation_tables(report.ablation):
+            print_result(report_table(table))
     if content is not None:
         unusable = len(content.problems)
         print_result(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable))
-        if (pairs := pair_table(content.verdicts)) is not None:
-            print_result(pairs)
-        if (users := user_table(content.verdicts)) is not None:
-            print_result(users)
+        for found in (pair_score_table(content.verdicts), user_score_table(content.verdicts)):
+            if found is not None:
+                print_result(report_table(found))
         print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
@@ -123,11 +114,11 @@ def print_report(report: WrittenReport, folder: Path) -> None:
                 f"{content.deletions.turned_unsafe} of {content.deletions.deletions} single deletions of a compliance "
                 "call turned the verdict unsafe."
             )
-        if content.strength is not None:
-            print_result(strength_table(content.strength))
+        for table in strength_tables(content.strength):
+            print_result(report_table(table))
     if report.usage:
-        print_result(usage_table(report.usage))
-    print_note(f"Report: {report.path}")
+        print_result(report_table(usage_table(report.usage)))
+    print_note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
 
 
 def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:

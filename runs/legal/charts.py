@@ -1,4 +1,5 @@
-"""The heat maps of a legal run: Cohen's kappa between contexts (M Fig. 3) and between models (M Fig. 2)."""
+"""The figures of a legal run: Cohen's kappa between models (M Fig. 2) and contexts (M Fig. 3), and what cases and
+questions are made of (M Figs. 4 to 6)."""
 
 # pyright: reportUnknownMemberType=false
 
@@ -14,11 +15,36 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
 from lawtrace.runs.legal.legal_tables import AgreementMatrix
 from lawtrace.runs.report.charts import INK, make_figure, render_svg, shorten_name, svg_settings
-from lawtrace.runs.report.summary import ChartPanel
-from lawtrace.runs.report.text import visible
+from lawtrace.runs.report.tables import Figure, Table, columns, decimal, number, rows, words
+from lawtrace.runs.report.text import unique_anchors, visible
 
 _CELL = 0.62
 _FULL = (0.34, 0.71, 0.91)
+
+
+def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tuple[Figure, ...]:
+    """A heat map for each matrix, with the kappa of each pair."""
+    anchors = unique_anchors([agreement.title.partition(":")[0] for agreement in agreements])
+    figures: list[Figure] = []
+    for agreement, anchor in zip(agreements, anchors, strict=True):
+        table = Table(
+            f"{prefix}-{anchor.lower()}",
+            agreement.title,
+            columns("First", "Second", "#kappa", "one of the lowest"),
+            rows(
+                [
+                    [
+                        words(left),
+                        words(right),
+                        decimal(kappa),
+                        words("yes" if (left, right) in agreement.lowest else ""),
+                    ]
+                    for (left, right), kappa in agreement.kappa.items()
+                ]
+            ),
+        )
+        figures.append(Figure(table, draw_agreement_matrix(agreement, table.name)))
+    return tuple(figures)
 
 
 def draw_agreement_matrix(agreement: AgreementMatrix, name: str) -> Markup:
@@ -86,20 +112,30 @@ class Bar:
     note: str = ""
 
 
-def case_panels(cases: Sequence[Case]) -> list[ChartPanel]:
-    """The three figures; those of questions only if there are questions."""
+def case_figures(cases: Sequence[Case]) -> tuple[Figure, ...]:
+    """M Figures 4 to 6; those of questions only if there are questions."""
     elements = element_counts(cases)
     kinds, decisions = question_bars(cases)
-    drawn = [
-        ("Elements of the argument, in paragraphs", _element_labels(elements), _element_bars(elements)),
-        ("Questions by kind", ("yes/no", "A–D"), kinds),
-        ("Questions by what the passage holds", ("decision", "opinion"), decisions),
-    ]
-    return [
-        ChartPanel(title, draw_bars(bars, labels, f"bars-{number}", title))
-        for number, (title, labels, bars) in enumerate(drawn)
+    drawn = (
+        (
+            "elements-by-case",
+            "Elements of the argument, in paragraphs",
+            _element_labels(elements),
+            _element_bars(elements),
+        ),
+        ("questions-by-kind", "Questions by kind", ("yes/no", "A–D"), kinds),
+        ("questions-by-decision", "Questions by what the passage holds", ("decision", "opinion"), decisions),
+    )
+    return tuple(
+        Figure(_bar_table(name, title, labels, bars), draw_bars(bars, labels, name, title))
+        for name, title, labels, bars in drawn
         if bars
-    ]
+    )
+
+
+def _bar_table(name: str, title: str, labels: Sequence[str], bars: Sequence[Bar]) -> Table:
+    lines = [[words(bar.name), *map(number, bar.counts)] for bar in bars]
+    return Table(name, title, columns("Case", *(f"#{label}" for label in labels)), rows(lines))
 
 
 def question_bars(cases: Sequence[Case]) -> tuple[list[Bar], list[Bar]]:

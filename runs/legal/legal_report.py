@@ -1,45 +1,41 @@
 """The content of the report of a legal run, in sections."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import CONTEXTS, Case, context_name
-from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
-from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
-from lawtrace.runs.legal.charts import case_panels, draw_agreement_matrix
+from lawtrace.environments.legal.case import Case
+from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_tables import (
-    STOP_REASONS,
-    AgreementMatrix,
-    DecompositionLine,
-    LegalTables,
-    decomposition_lines,
-    tabulate,
+from lawtrace.runs.legal.legal_tables import DecompositionLine, LegalTables, decomposition_lines, tabulate
+from lawtrace.runs.legal.ratings import RatingRow
+from lawtrace.runs.legal.report_tables import (
+    accuracy_table,
+    baseline_tables,
+    breakdown_tables,
+    case_tables,
+    comparison_tables,
+    decomposition_table,
+    grounding_table,
+    rating_tables,
+    refusal_table,
+    retrieval_table,
 )
-from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, RetrievalLine, retrieval_lines
+from lawtrace.runs.legal.retrieval_statistics import RetrievalLine, retrieval_lines
+from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
-from lawtrace.runs.report.summary import ChartPanel
+from lawtrace.runs.report.tables import Figure
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import file_digest, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-SECTIONS = {
-    "accuracy": "Accuracy",
-    "baselines": "Baselines without a model",
-    "retrieval": "Retrieval",
-    "refusals": "Refusals, errors, invalid",
-    "pairs": "Paired tests",
-    "agreement": "Agreement",
-    "grounding": "Citations",
-    "decomposition": "Decomposition",
-    "breakdown": "Breakdown",
-    "cases": "Cases",
-}
+RATINGS = "ratings.jsonl"
+"""The ratings of people, if there are any, in the folder of the run."""
 
 PUBLISHED_QUESTIONS = 950
 """Questions of the published dataset (15 cases)."""
@@ -47,7 +43,7 @@ PUBLISHED_QUESTIONS = 950
 
 @dataclass(frozen=True, slots=True)
 class LegalContent:
-    """The content of the report."""
+    """The content of the report. ``identity``: what identifies the run."""
 
     recipe: LegalRecipe
     cases: Sequence[Case]
@@ -56,6 +52,8 @@ class LegalContent:
     retrieval: Sequence[RetrievalLine] = ()
     decomposition: Sequence[DecompositionLine] = ()
     grounding: Sequence[GroundingLine] = ()
+    ratings: Sequence[RatingRow] = ()
+    identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def load_legal_content(path: Path) -> LegalContent:
@@ -64,6 +62,7 @@ def load_legal_content(path: Path) -> LegalContent:
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = LegalRecipe.model_validate(event_log.recipe)
+        identity = identify_legal(event_log)
     cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
     probes = PROBES.read(path / PROBES.name) if recipe.probe_citations else []
     (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
@@ -75,51 +74,93 @@ def load_legal_content(path: Path) -> LegalContent:
         retrieval_lines(cases, RETRIEVED.read(path / RETRIEVED.name), recipe.depths),
         decomposition_lines(answers),
         grounding_lines(cases, answers, probes),
+        read_rows(path / RATINGS, RatingRow) if (path / RATINGS).exists() else (),
+        identity,
     )
+
+
+def identify_legal(event_log: EventLogFile) -> dict[str, str]:
+    """What identifies a legal run: its cases in place of an environment."""
+    recipe, cases = LegalRecipe.model_validate(event_log.recipe), event_log.path.parent / CASES.name
+    digest = file_digest(cases) if cases.exists() else None
+    return identify_run(event_log, models=recipe.models, digests={"cases": digest})
 
 
 def make_legal_report(content: LegalContent) -> RunReport:
     """The report of a legal run, in sections."""
     tables = content.tables
-    values: dict[str, object] = {
-        "questions": tables.best.questions,
-        "baseline_contexts": [context_name(context) for context in CONTEXTS[:3]],
-        "tables": tables,
-        "context_panels": _panels(tables.contexts_agree, "contexts"),
-        "model_panels": _panels(tables.models_agree, "models"),
-        "case_lines": [count_cases(case.id, case) for case in content.cases],
-        "lengths": part_lengths(content.cases),
-        "case_panels": case_panels(content.cases),
-        "whole_decisions": sum(case.document is not None for case in content.cases),
-        "issues": content.issues,
-        "retrieval": content.retrieval,
-        "retriever_labels": RETRIEVER_LABELS,
-        "compared": REFERENCE_RETRIEVER,
-        "retrievers": content.recipe.retrievers,
-        "depths": content.recipe.depths,
-        "decomposition": content.decomposition,
-        "stop_reasons": STOP_REASONS,
-        "grounding": content.grounding,
-        "probed": content.recipe.probe_citations,
-    }
     return RunReport(
         f"lawtrace: {content.recipe.name}",
         _settings(content.recipe),
-        tuple(
-            Section(name, title, f"sections/{name}.html.jinja", values)
-            for name, title in SECTIONS.items()
-            if name != "decomposition" or content.decomposition
+        (
+            _accuracy_section(tables),
+            Section("baselines", "Baselines without a model", tables=baseline_tables(tables)),
+            Section("retrieval", "Retrieval", tables=(retrieval_table(content.retrieval, content.recipe.depths),)),
+            Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
+            _pair_section(tables),
+            _agreement_section(tables),
+            Section(
+                "grounding",
+                "Citations",
+                tables=(grounding_table(content.grounding, probed=content.recipe.probe_citations),),
+            ),
+            *_decomposition_section(content.decomposition),
+            Section("breakdown", "Breakdown", tables=breakdown_tables(tables)),
+            _case_section(content),
+            _rating_section(content.ratings),
         ),
         notices=tuple(_notices(content)),
         template_folders=(TEMPLATES,),
+        identity=content.identity,
     )
 
 
-def _panels(agreements: Sequence[AgreementMatrix], name: str) -> list[ChartPanel]:
-    return [
-        ChartPanel(agreement.title, draw_agreement_matrix(agreement, f"kappa-{name}-{number}"))
-        for number, agreement in enumerate(agreements)
+def _accuracy_section(tables: LegalTables) -> Section:
+    values = {"models": tables.models, "best": tables.best}
+    return Section("accuracy", "Accuracy", "sections/accuracy.html.jinja", values, tables=(accuracy_table(tables),))
+
+
+def _pair_section(tables: LegalTables) -> Section:
+    text = () if tables.comparisons else ("Contexts: this needs F+LR and at least one other context.",)
+    return Section("pairs", "Paired tests", text=text, tables=comparison_tables(tables))
+
+
+def _agreement_section(tables: LegalTables) -> Section:
+    contexts = agreement_figures(tables.contexts_agree, "agreement-of-contexts")
+    models = agreement_figures(tables.models_agree, "agreement-of-models")
+    text = [
+        "Cohen's kappa over the questions, mean over the depths. Refusals and unreadable answers count as labels of "
+        "their own; questions without a reply are left out. The three lowest values of each map have a frame and a "
+        "star."
     ]
+    text += [f"Between {what}: this needs at least two." for what, drawn in _named(contexts, models) if not drawn]
+    return Section("agreement", "Agreement", text=tuple(text), figures=(*contexts, *models))
+
+
+def _named(contexts: Sequence[Figure], models: Sequence[Figure]) -> tuple[tuple[str, Sequence[Figure]], ...]:
+    return ("contexts", contexts), ("models", models)
+
+
+def _decomposition_section(lines: Sequence[DecompositionLine]) -> list[Section]:
+    return [Section("decomposition", "Decomposition", tables=(decomposition_table(lines),))] if lines else []
+
+
+def _case_section(content: LegalContent) -> Section:
+    figures, cases = case_figures(content.cases), content.cases
+    values = {
+        "issues": content.issues,
+        "incomplete": bool(figures) and any(case.document is None for case in cases),
+    }
+    return Section("cases", "Cases", "sections/cases.html.jinja", values, figures=figures, tables=case_tables(cases))
+
+
+def _rating_section(ratings: Sequence[RatingRow]) -> Section:
+    tables = rating_tables(ratings)
+    text = (
+        "No person has rated questions of this run. `lawtrace legal review --cases RUN/cases.jsonl --out "
+        f"RUN/{RATINGS}` collects ratings, and `lawtrace report RUN` shows them here."
+    )
+    return Section("ratings", "Ratings", text=() if tables else (text,), tables=tables)
 
 
 def _settings(recipe: LegalRecipe) -> dict[str, str]:

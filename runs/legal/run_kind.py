@@ -5,10 +5,11 @@ from pathlib import Path
 
 from lawtrace.runs.legal.cli.legal_run import report_legal, resume_legal
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
-from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
+from lawtrace.runs.legal.legal_report import identify_legal, load_legal_content, make_legal_report
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.report.sections import RunReport
+from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
 
 
@@ -32,11 +33,14 @@ class LegalRuns:
     def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
         resume_legal(folder, budget=budget, as_json=as_json)
 
-    def write_report(self, folder: Path, *, quiet: bool) -> Path:
-        return report_legal(folder, quiet=quiet)
+    def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
+        return report_legal(folder, quiet=quiet, parquet=parquet)
 
     def load_report(self, folder: Path) -> RunReport:
         return make_legal_report(load_legal_content(folder))
+
+    def identify(self, event_log: EventLogFile) -> dict[str, str]:
+        return identify_legal(event_log)
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
         path = folder / ANSWERS.name

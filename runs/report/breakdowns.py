@@ -82,17 +82,18 @@ def break_down(content: ReportContent) -> Breakdowns:
     grouped = defaultdict[tuple[str, str], list[Verdict]](list)
     for verdict in content.verdicts:
         grouped[environments[verdict.task], verdict.contender].append(verdict)
-    pairs = _pair_lines(grouped)
+    pairs = compare_models(grouped)
     return Breakdowns(
         tuple(_trial_lines(grouped, content)),
         tuple(_gap_lines(grouped, content)),
         tuple(_provision_lines(grouped)),
-        tuple(_most_significant(pairs)),
+        tuple(most_significant(pairs)),
         len(pairs),
     )
 
 
 Grouped = Mapping[tuple[str, str], Sequence[Verdict]]
+"""Scenario and model -> their verdicts."""
 
 
 def _trial_lines(grouped: Grouped, content: ReportContent) -> Iterable[TrialLine]:
@@ -147,7 +148,8 @@ def _provision_lines(grouped: Grouped) -> Iterable[ProvisionLine]:
         yield ProvisionLine(scenario, provision, tuple(rules), tallies)
 
 
-def _pair_lines(grouped: Grouped) -> list[PairLine]:
+def compare_models(grouped: Grouped) -> list[PairLine]:
+    """Every two models of one scenario, on the attempts that both were judged on; p-values adjusted over all lines."""
     found = [
         (scenario, first, second, compared)
         for (scenario, first), (place, second) in combinations(grouped, 2)
@@ -157,7 +159,7 @@ def _pair_lines(grouped: Grouped) -> list[PairLine]:
     return [PairLine(*one, p_value) for one, p_value in zip(found, adjusted, strict=True)]
 
 
-def _most_significant(lines: Sequence[PairLine]) -> Sequence[PairLine]:
+def most_significant(lines: Sequence[PairLine]) -> Sequence[PairLine]:
     """All pairs in order; if there are more than `MOST_PAIRS`, those with the smallest p-values."""
     if len(lines) <= MOST_PAIRS:
         return lines

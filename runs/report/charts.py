@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -22,6 +23,7 @@ from matplotlib.typing import RcKeyType
 
 from lawtrace.agents.conversations.provenance import ExtractionFunnel
 from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.text import percent, short_percent, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome
 from lawtrace.runs.scoring.metrics import OutcomeCounts
@@ -91,64 +93,126 @@ def render_svg(figure: Figure, name: str, description: str) -> Markup:
     return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704
 
 
-PANEL_WIDTH = 4.8
+PANEL_WIDTH = 5.6
 NAME_CHARACTERS = 28
 LABELLED_FROM = 0.08
 """Smaller shares have no room for a percentage; the verdict table has them all."""
+BAR_PITCH, MODEL_GAP = 0.24, 0.45
+"""Inches from bar to bar; the additional space between models, in bars."""
 
 _RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
 
 
-def draw_outcomes(lines: Sequence[tuple[str, OutcomeCounts]], name: str, title: str) -> Markup:
-    """A panel with a stacked bar for each model and its number of attempts; those without verdict counted apart."""
+@dataclass(frozen=True, slots=True)
+class BarLine:
+    """A bar: the outcomes of one model in one style."""
+
+    model: str
+    style: str
+    tally: OutcomeCounts
+
+
+def draw_outcomes(lines: Sequence[BarLine], name: str, title: str) -> Markup:
+    """A panel with a stacked bar for each model and style, its Pass@1, and its number of attempts judged."""
+    places = _bar_places(lines)
+    bottom = places[-1] + 0.5 if places else 0.5
     with svg_settings():
-        figure = make_figure(PANEL_WIDTH, 0.75 + 0.34 * len(lines))
+        figure = make_figure(PANEL_WIDTH, 0.7 + BAR_PITCH * (bottom + 1.5))
         axes = figure.subplots()
-        for place, (_, tally) in enumerate(lines):
-            _draw_bar(axes, place, tally)
-        _set_names(axes, [model for model, _ in lines])
-        axes.set_ylim(len(lines) - 0.5, -0.5)
+        for place, line in zip(places, lines, strict=True):
+            _draw_bar(axes, place, line.tally)
+        axes.text(1.02, -1, "Pass@1", va="center")
+        axes.text(1.27, -1, "n", va="center")
+        axes.set_yticks(places, labels=[visible(label) for label in _bar_names(lines)])
+        axes.set_ylim(bottom, -1.5)
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100 %"])
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        return render_svg(figure, name, f"{title}. {_in_words(lines)}")
+        return render_svg(figure, name, f"Outcomes: {title}. {_in_words(lines)}")
 
 
-def _draw_bar(axes: Axes, place: int, tally: OutcomeCounts) -> None:
+def _bar_places(lines: Sequence[BarLine]) -> list[float]:
+    """The height of each bar, with a gap where another model begins."""
+    places: list[float] = []
+    for place, line in enumerate(lines):
+        new = place > 0 and lines[place - 1].model != line.model
+        places.append(places[-1] + 1 + MODEL_GAP * new if places else 0.0)
+    return places
+
+
+def _bar_names(lines: Sequence[BarLine]) -> list[str]:
+    """The model at its first bar, and the style at each."""
+    return [
+        line.style
+        if place > 0 and lines[place - 1].model == line.model
+        else f"{shorten_name(line.model)}   {line.style}"
+        for place, line in enumerate(lines)
+    ]
+
+
+def _draw_bar(axes: Axes, place: float, tally: OutcomeCounts) -> None:
     left = 0.0
     for outcome in _RATED:
         look, share = OUTCOME_LABELS[outcome], tally.share(outcome) or 0.0
         if share:
-            bar = Rectangle((left, place - 0.38), share, 0.76, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch)
+            bar = Rectangle((left, place - 0.42), share, 0.84, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch)
             axes.add_patch(bar)
         if share > LABELLED_FROM:
             text = short_percent(share, unit="")
-            label = axes.text(left + share / 2, place, text, ha="center", va="center", color="black")
+            label = axes.text(left + share / 2, place, text, ha="center", va="center", color="black", fontsize=8)
             if look.hatch:
-                label.set_bbox({"facecolor": look.colour, "edgecolor": "none", "pad": 1.2})
+                label.set_bbox({"facecolor": look.colour, "edgecolor": "none", "pad": 0.8})
         left += share
-    beside = f"n = {tally.judged}"
+    beside = str(tally.judged)
     if tally.judged < tally.planned:
         beside += f" of {tally.planned}" + (f", {tally.invalid} invalid" if tally.invalid else "")
-    axes.text(1.015, place, beside, va="center")
+    axes.text(1.02, place, percent(tally.pass_at_1), va="center")
+    axes.text(1.27, place, beside, va="center")
 
 
-def _in_words(lines: Sequence[tuple[str, OutcomeCounts]]) -> str:
+def _in_words(lines: Sequence[BarLine]) -> str:
     return " ".join(
-        f"{visible(model)}: "
+        f"{visible(line.model)}, {line.style}: "
         + ", ".join(
-            f"{OUTCOME_LABELS[outcome].label} {percent(tally.share(outcome), digits=0)}"
+            f"{OUTCOME_LABELS[outcome].label} {percent(line.tally.share(outcome), digits=0)}"
             for outcome in _RATED
-            if outcome != "undetermined" or tally.undetermined
+            if outcome != "undetermined" or line.tally.undetermined
         )
         + "."
-        for model, tally in lines
+        for line in lines
     )
 
 
-def _set_names(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), labels=[visible(shorten_name(name)) for name in names])
+def draw_heat_map(table: Table, name: str) -> Markup:
+    """The shaded columns of a table as a heat map, a row of cells for each of its rows."""
+    shaded = [
+        place for place in table.places if any(row.cells[place].shade is not None for row in table.rows)
+    ] or table.places[-1:]
+    named = [place for place in table.places if not table.columns[place].numeric]
+    height = len(table.rows)
+    with svg_settings():
+        figure = make_figure(2.6 + 1.15 * len(shaded), 1.1 + BAR_PITCH * height)
+        axes = figure.subplots()
+        for at, row in enumerate(table.rows):
+            for column, place in enumerate(shaded):
+                cell = row.cells[place]
+                alpha = 0.75 * (cell.shade or 0.0)
+                axes.add_patch(Rectangle((column, at), 1, 1, fc=(*_HEAT, alpha), ec=INK, lw=0.3))
+                axes.text(column + 0.5, at + 0.5, cell.text, ha="center", va="center")
+        axes.set_xlim(0, len(shaded))
+        axes.set_ylim(height or 1, 0)
+        titles = [table.columns[place].title.replace(" ", "\n") for place in shaded]
+        axes.set_xticks([column + 0.5 for column in range(len(shaded))], labels=titles)
+        axes.xaxis.tick_top()
+        names = [", ".join(shorten_name(row.cells[place].text) for place in named) for row in table.rows]
+        axes.set_yticks([at + 0.5 for at in range(height)], labels=[visible(one) for one in names])
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        return render_svg(figure, name, table.title)
+
+
+_HEAT = (230 / 255, 159 / 255, 0.0)
 
 
 def shorten_name(name: str) -> str:

@@ -9,6 +9,7 @@ from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import (
     DeletionCheck,
@@ -27,7 +28,7 @@ from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.runs.variants import format_axis_value
+from lawtrace.runs.variants import VariantRow, format_axis_value
 from lawtrace.solver.coverage.measures import Coverage, measure_coverage
 from lawtrace.solver.coverage.mutations import MutationScore
 from lawtrace.solver.masking.instructions import Style
@@ -42,7 +43,8 @@ class CoverageLine:
     """A line of the coverage table (P Table 2): the coverage of a set of traces and the ceiling of its trace mode.
 
     Attributes:
-        model_written: coverage of the model-written baseline; None if not measured.
+        model_written: coverage of the model-written baseline; None if not measured. ``compliant_only``: of its
+            compliant programs alone.
         possible_pairs: the feasible pairs, which make the ceiling.
     """
 
@@ -52,6 +54,7 @@ class CoverageLine:
     search: Coverage
     possible_pairs: frozenset[ToolPair]
     model_written: Coverage | None = None
+    compliant_only: Coverage | None = None
 
     @property
     def missing_pairs(self) -> tuple[ToolPair, ...]:
@@ -72,6 +75,7 @@ class ReportContent:
         critical_tools: environment name -> number of critical tools (the API density of P 5.3).
         problems: rows that could not be used, with file and line; they count as invalid.
         usage: model calls of the run; empty if there were none.
+        identity: what identifies the run, by name (`lawtrace.runs.report.identity`); empty for loose files.
         notices: warnings shown before the numbers.
     """
 
@@ -93,6 +97,7 @@ class ReportContent:
     problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
     usage: tuple[ModelUsage, ...] = ()
+    identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def scenario_title(self, scenario: str) -> str:
         return self.scenarios.get(scenario, scenario)
@@ -119,7 +124,8 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.call_settings().budget.prices)
-    return load_content(folder, recipe, usage)
+        identity = identify_recipe(event_log, recipe)
+    return load_content(folder, recipe, usage, identity)
 
 
 def load_viewer_content(folder: RunFolder) -> ReportContent:
@@ -130,13 +136,55 @@ def load_viewer_content(folder: RunFolder) -> ReportContent:
     with EventLogFile.open(folder.path) as event_log:
         recipe = Recipe.model_validate(event_log.recipe)
         usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+        identity = identify_recipe(event_log, recipe)
+    return load_without_attempts(folder, recipe, usage, identity)
+
+
+def load_without_attempts(
+    folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = (), identity: Mapping[str, str] | None = None
+) -> ReportContent:
+    """The content of a recipe's stage files as `load_viewer_content` gives it."""
     domain = None if is_folder(recipe.environment) else load_recipe_environment(recipe)
-    return _content(folder, recipe, domain, usage, with_attempts=False)
+    return _content(folder, recipe, domain, usage, identity or {}, with_attempts=False)
 
 
-def load_content(folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = ()) -> ReportContent:
+def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:
+    """What identifies a run over tasks."""
+    return identify_run(
+        event_log,
+        models=recipe.attempts.all_models,
+        digests={f"environment {_folder_name(recipe)}": recipe.declaration},
+    )
+
+
+def identify_ablation(event_log: EventLogFile, recipe: Recipe, folder: RunFolder) -> dict[str, str]:
+    """What identifies an ablation, with the environment of each variant."""
+    rows = read_rows(folder.variants, VariantRow)
+    digests = {f"environment {row.changes.get('environment', _folder_name(recipe))}": row.declaration for row in rows}
+    return identify_run(event_log, models=recipe.attempts.all_models, digests=digests)
+
+
+def identify_variant(identity: Mapping[str, str], row: VariantRow) -> dict[str, str]:
+    """What identifies a variant: its run, with its own environment and name."""
+    of_run = {name: value for name, value in identity.items() if not name.startswith("environment ")}
+    environment = f"environment {row.changes['environment']}" if "environment" in row.changes else None
+    own = {
+        name: value
+        for name, value in identity.items()
+        if name == environment or (environment is None and name not in of_run)
+    }
+    return {"variant": f"{row.number}: {row.name}", **of_run, **own}
+
+
+def _folder_name(recipe: Recipe) -> str:
+    return Path(recipe.environment).name
+
+
+def load_content(
+    folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = (), identity: Mapping[str, str] | None = None
+) -> ReportContent:
     """The content of the stage files of a recipe, with the rows that could not be used."""
-    return _content(folder, recipe, load_recipe_environment(recipe), usage)
+    return _content(folder, recipe, load_recipe_environment(recipe), usage, identity or {})
 
 
 def _content(
@@ -144,6 +192,7 @@ def _content(
     recipe: Recipe,
     domain: Domain | None,
     usage: tuple[ModelUsage, ...],
+    identity: Mapping[str, str],
     *,
     with_attempts: bool = True,
 ) -> ReportContent:
@@ -174,6 +223,7 @@ def _content(
         extraction=findings.extraction,
         habits=findings.habits,
         usage=usage,
+        identity=identity,
         notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
     )
 
@@ -226,6 +276,7 @@ def coverage_lines(
             measure_coverage(environment, traces),
             _possible_pairs(environment, rules, mode, recipe.tasks.length),
             None if baseline is None else baseline.coverage,
+            None if baseline is None else baseline.compliant_coverage,
         )
         for mode in modes
     )
@@ -244,7 +295,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
     words = recipe.prompts.replaced()
     return {
         "recipe": recipe.name,
-        "environment": Path(recipe.environment).name,
+        "environment": _folder_name(recipe),
         **({} if recipe.tools == "all" else {"tools offered": ", ".join(recipe.tools)}),
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),

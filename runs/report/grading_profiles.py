@@ -8,7 +8,9 @@ from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, RECORD_CAU
 from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison
 from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.summary import Summary, summarize
+from lawtrace.runs.report.run_tables import outcome_matrix
+from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
+from lawtrace.runs.report.tables import Figure, Table
 from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
 
 MEANINGS: Mapping[GradingProfile, str] = {
@@ -20,11 +22,12 @@ MEANINGS: Mapping[GradingProfile, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ProfileBlock:
-    """One profile, or the published records, with tables and figures."""
+    """One profile, or the published records, with P Figures 2 and 3."""
 
     name: str
     meaning: str
-    summary: Summary
+    outcomes: tuple[Figure, ...]
+    failures: tuple[Figure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,25 @@ class ProfileView:
     """The values of the section.
 
     Attributes:
-        matrix: count of each pair of (strict, published) outcomes.
+        matrix: how often each pair of (strict, published) outcomes occurs.
         recorded: number of recorded verdicts.
         unreproduced: the recorded verdicts that each published profile does not reproduce, by cause.
     """
 
     blocks: tuple[ProfileBlock, ...]
-    matrix: tuple[tuple[Outcome, Outcome, int], ...]
+    matrix: Table
     differences: tuple[CauseLine, ...]
     attempts: int
     recorded: int
     unreproduced: Mapping[GradingProfile, tuple[CauseLine, ...]]
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for block in self.blocks for figure in (*block.outcomes, *block.failures))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.matrix, *(figure.table for block in self.blocks for figure in block.failures))
 
     def reproduced(self, profile: GradingProfile) -> int:
         return self.recorded - sum(len(line.rows) for line in self.unreproduced[profile])
@@ -65,9 +76,9 @@ class ProfileView:
 def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
     """Compute the tables, figures and causes of the section."""
     recorded = tuple(record.as_verdict() for record in comparison.recorded)
-    blocks = [ProfileBlock("recorded", "as the published record files hold them", _summary(content, recorded))]
+    blocks = [_block("recorded", "as the published record files hold them", content, recorded)]
     blocks += [
-        ProfileBlock(profile, MEANINGS[profile], _summary(content, verdicts))
+        _block(profile, MEANINGS[profile], content, verdicts)
         for profile, verdicts in sorted(comparison.verdicts.items(), key=lambda item: item[0] != RECORD_PROFILE)
     ]
     pairs = Counter[tuple[Outcome, Outcome]](
@@ -75,8 +86,8 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
         for ours, theirs in zip(comparison.verdicts["strict"], comparison.verdicts["published"], strict=True)
     )
     return ProfileView(
-        tuple(block for block in blocks if block.summary.blocks),
-        tuple((ours, theirs, count) for (ours, theirs), count in pairs.most_common()),
+        tuple(block for block in blocks if block.outcomes),
+        outcome_matrix([(ours, theirs, count) for (ours, theirs), count in pairs.most_common()]),
         tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
         len(comparison.attempts),
         len(comparison.recorded),
@@ -84,8 +95,11 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
     )
 
 
-def _summary(content: ReportContent, verdicts: Sequence[Verdict]) -> Summary:
-    return summarize(replace(content, verdicts=tuple(verdicts), coverage=()))
+def _block(name: str, meaning: str, content: ReportContent, verdicts: Sequence[Verdict]) -> ProfileBlock:
+    lines = outcome_lines(replace(content, verdicts=tuple(verdicts), coverage=()))
+    return ProfileBlock(
+        name, meaning, outcome_figures(lines, f"outcomes-{name}"), failure_tables(lines, f"failures-{name}")
+    )
 
 
 def _by_cause(rows: Sequence[DifferenceRow], causes: Iterable[tuple[str, str]]) -> Iterable[CauseLine]:

@@ -9,11 +9,17 @@ from typing import Any, Protocol, cast
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.plugins import plugins
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.report.content import identify_ablation, identify_recipe
+from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
+from lawtrace.runs.store.run_folder import RunFolder
+
+RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +79,35 @@ class RunKind(Protocol):
         """Continue an interrupted run and print its result."""
         ...
 
-    def write_report(self, folder: Path, *, quiet: bool) -> Path:
-        """Write the report of a finished run; print its tables unless ``quiet``. Returns the path of the report."""
+    def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
+        """Write the report and tables of a finished run; print its tables unless ``quiet``. Returns the path of the
+        report."""
         ...
 
     def load_report(self, folder: Path) -> RunReport:
         """The report of a finished run, for the viewer's pages. Raises InputError if the run is not finished."""
         ...
 
+    def identify(self, event_log: EventLogFile) -> dict[str, str]:
+        """What identifies a run, by name (`lawtrace.runs.report.identity`)."""
+        ...
+
     def graded_units(self, folder: Path) -> list[GradedUnit]:
         """All graded units in file order; empty before they are written."""
         ...
+
+
+def identify(event_log: EventLogFile) -> dict[str, str]:
+    """What identifies a run of any kind, or the log of a single stage."""
+    if kind := find_run_kind(event_log.recipe):
+        return kind.identify(event_log)
+    recorded = event_log.recipe
+    if not isinstance(recorded, dict) or recorded.get("schema_version") != RECIPE_SCHEMA:
+        return identify_run(event_log, models=(), digests={})
+    recipe, folder = Recipe.model_validate(recorded), RunFolder(event_log.path.parent)
+    if folder.variants.exists():
+        return identify_ablation(event_log, recipe, folder)
+    return identify_recipe(event_log, recipe)
 
 
 def find_run_kind(recipe: Json) -> RunKind | None:

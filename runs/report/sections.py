@@ -1,24 +1,57 @@
 """Sections of a run's report, shown on the viewer's pages and in the report file."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
 from lawtrace.environments.errors import Problem
-from lawtrace.runs.report.breakdowns import break_down
+from lawtrace.runs.report.ablation_tables import (
+    ablation_tables,
+    variant_building_table,
+    variant_lines,
+    variant_table,
+)
+from lawtrace.runs.report.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.report.charts import draw_funnel
-from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.grading_profiles import view_profiles
-from lawtrace.runs.report.labels import USER_LABELS
-from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.run_tables import (
+    Titles,
+    building_tables,
+    comparison_tables,
+    coverage_table,
+    habit_table,
+    model_pair_table,
+    pair_fact_table,
+    pair_score_table,
+    strength_tables,
+    usage_table,
+    user_score_table,
+)
+from lawtrace.runs.report.summary import (
+    OutcomeLine,
+    RuleLine,
+    broken_rule_table,
+    failure_tables,
+    outcome_figures,
+    outcome_lines,
+    pool_lines,
+    rule_lines,
+    rule_table,
+    scenarios,
+    verdict_table,
+)
+from lawtrace.runs.report.tables import Figure, Table
 from lawtrace.runs.report.task_view import TaskView, view_tasks
+from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.ablation import Ablation
-from lawtrace.runs.scoring.metrics import count_pairs, pair_scores, user_scores
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
-from lawtrace.runs.variants import format_axis_value
+
+MOST_BARS = 80
+"""Maximum number of bars in a panel; the verdict table has them all."""
 
 PAGES: Mapping[str, str] = {
     "results": "Results",
@@ -35,15 +68,21 @@ class Section:
 
     Attributes:
         id: anchor in the report.
-        template: template of the body; ``values`` are its variables.
+        template: template of the body; ``values`` are its variables, beside ``text``, ``figures`` and ``tables`` (by
+            name). The default template shows these three in that order.
         page: the page of the viewer that shows the section, a key of `PAGES`.
+        text: paragraphs before the figures and tables.
+        figures: drawn figures, which have files; the default template shows them, others may show their tables.
     """
 
     id: str
     title: str
-    template: str
-    values: Mapping[str, object]
+    template: str = "sections/tables.html.jinja"
+    values: Mapping[str, object] = field(default_factory=dict[str, object])
     page: str = "results"
+    text: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +96,7 @@ class RunReport:
         models: columns of the task index; None for a report without tasks.
         rule_anchors: (scenario, rule id) -> anchor in the rule table.
         template_folders: template folders of plug-ins, searched first.
+        identity: what identifies the run, by name (`lawtrace.runs.report.identity`).
     """
 
     title: str
@@ -68,6 +108,15 @@ class RunReport:
     models: tuple[str, ...] | None = None
     rule_anchors: Mapping[tuple[str, str], str] | None = None
     template_folders: tuple[Path, ...] = ()
+    identity: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def tables(self) -> list[Table]:
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for section in self.sections for figure in section.figures]
 
     def of_page(self, page: str) -> list[Section]:
         return [section for section in self.sections if section.page == page]
@@ -75,86 +124,106 @@ class RunReport:
 
 def _pair_section(content: ReportContent) -> list[Section]:
     """The contrast pairs by model, and by the fact that their sides differ in; nothing if there are none."""
-    titles = {task.id: content.scenario_title(task.scenario) for task in content.tasks}
-    scores = pair_scores(content.verdicts, titles)
-    if not scores:
+    scores = pair_score_table(
+        content.verdicts, {task.id: content.scenario_title(task.scenario) for task in content.tasks}
+    )
+    if scores is None:
         return []
-    facts = {task.id: task.contrast.fact for task in content.tasks if task.contrast}
-    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    by_fact = {
-        fact: [
-            count_pairs(v for v in content.verdicts if v.contender == model and facts.get(v.task) == fact)
-            for model in models
-        ]
-        for fact in sorted(set(facts.values()))
-    }
-    values = {"scores": scores, "models": models, "facts": by_fact}
-    return [Section("pairs", "Contrast pairs", "sections/pairs.html.jinja", values)]
+    text = (
+        "The two sides of a contrast pair have the same request. Their initial states differ in one fact, and so does "
+        "what is lawful. A pair is right if both sides end in safe success."
+    )
+    return [Section("pairs", "Contrast pairs", text=(text,), tables=(scores, pair_fact_table(content)))]
 
 
 def _user_section(content: ReportContent) -> list[Section]:
     """The dialogues by what their users do; nothing if there are none."""
-    scores = user_scores(content.verdicts)
-    values = {"scores": scores, "labels": USER_LABELS}
-    return [Section("users", "Dialogues by user", "sections/users.html.jinja", values)] if scores else []
+    table = user_score_table(content.verdicts)
+    text = (
+        "In a dialogue the seed chooses what the user does besides answering, whatever the model does: some models "
+        "never let it come to that. All sides of a comparison have the same users."
+    )
+    return [Section("users", "Dialogues by user", text=(text,), tables=(table,))] if table else []
+
+
+def _habit_section(content: ReportContent) -> list[Section]:
+    if not content.habits:
+        return []
+    text = (
+        "A habit makes the requested calls and fixed compliance calls around them. It reads neither the regulation nor "
+        "what results say. What a habit passes does not measure whether the law was read."
+    )
+    return [Section("habits", "Best habit", text=(text,), tables=(habit_table(content.habits),))]
+
+
+def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, Section]:
+    """Verdicts, P Figure 2 and P Figure 3."""
+    drawn = outcome_figures(lines) if all(count <= MOST_BARS for count in _bars(lines)) else ()
+    failures = failure_tables(lines)
+    verdicts = (verdict_table(lines),) if lines else ()
+    return (
+        Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", tables=verdicts),
+        Section(
+            "outcomes",
+            "Outcomes",
+            "sections/outcomes.html.jinja",
+            {"too_many": bool(lines) and not drawn},
+            figures=drawn,
+        ),
+        Section(
+            "failures",
+            "Failure modes",
+            "sections/failures.html.jinja",
+            figures=failures,
+            tables=tuple(figure.table for figure in failures),
+        ),
+    )
+
+
+def _bars(lines: Sequence[OutcomeLine]) -> list[int]:
+    return [sum(line.scenario == scenario for line in lines) for scenario in scenarios(lines)]
 
 
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run or of a profile comparison. Raises InputError for a verdict on an unknown task."""
-    summary, title = summarize(content), content.scenario_title
+    lines, rules, title = outcome_lines(content), rule_lines(content), content.scenario_title
+    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
     breakdowns = break_down(content)
+    verdicts, outcomes, failures = _outcome_sections(lines)
     sections = [
-        Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", {"tables": summary.blocks}),
-        Section("outcomes", "Outcomes", "sections/outcomes.html.jinja", {"panels": summary.outcomes}),
+        verdicts,
+        *_habit_section(content),
+        outcomes,
         *_pair_section(content),
         *_user_section(content),
-        Section("failures", "Failure modes", "sections/failures.html.jinja", {"tables": summary.failures}),
-        Section(
-            "comparisons",
-            "Comparisons",
-            "sections/comparisons.html.jinja",
-            {"comparisons": breakdowns, "models": summary.models, "scenario_title": title},
-        ),
+        failures,
+        Section("comparisons", "Comparisons", tables=comparison_tables(breakdowns, models, title)),
     ]
-    if content.habits:
-        sections.insert(1, Section("habits", "Best habit", "sections/habits.html.jinja", {"habits": content.habits}))
     if content.profiles:
         profiles = view_profiles(content, content.profiles)
-        sections.append(Section("profiles", "Grading profiles", "sections/profiles.html.jinja", {"profiles": profiles}))
+        sections.append(
+            Section(
+                "profiles",
+                "Grading profiles",
+                "sections/profiles.html.jinja",
+                {"profiles": profiles},
+                figures=profiles.figures,
+                tables=profiles.tables,
+            )
+        )
     sections += [
-        Section(
-            "coverage",
-            "Coverage",
-            "sections/coverage.html.jinja",
-            {"coverage": content.coverage, "scenario_title": title},
-            "building",
-        ),
+        _coverage_section(content.coverage, title),
         Section(
             "building",
             "Building the tasks",
             "sections/building.html.jinja",
             {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
             "building",
+            tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
         ),
         *_usage_section(content.usage),
+        _rule_section(content, rules, models),
     ]
-    extraction = content.extraction
-    steps = extraction.steps if extraction else None
-    sections.append(
-        Section(
-            "rules",
-            "Rules",
-            "sections/rules.html.jinja",
-            {
-                "score": extraction,
-                "funnel": draw_funnel(steps, "extraction-funnel") if steps else None,
-                "rules": summary.rules,
-                "models": summary.models,
-                "scenario_title": title,
-            },
-            "rules",
-        )
-    )
     return RunReport(
         content.title,
         content.settings,
@@ -162,26 +231,88 @@ def make_run_report(content: ReportContent) -> RunReport:
         notices=(*content.notices, *_notices(content)),
         problems=content.problems,
         tasks=tuple(view_tasks(content)),
-        models=summary.models,
-        rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},
+        models=models,
+        rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(rules)},
+        identity=content.identity,
     )
 
 
+def _coverage_section(coverage: Sequence[CoverageLine], title: Titles, page: str = "building") -> Section:
+    values = {"coverage": coverage, "scenario_title": title}
+    tables = (coverage_table(coverage, title),) if coverage else ()
+    return Section("coverage", "Coverage", "sections/coverage.html.jinja", values, page, tables=tables)
+
+
+def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Sequence[str]) -> Section:
+    extraction = content.extraction
+    steps = extraction.steps if extraction else None
+    values = {"score": extraction, "funnel": draw_funnel(steps, "extraction-funnel") if steps else None}
+    tables: tuple[Table, ...] = (rule_table(rules, content),) if rules else ()
+    if rules and models:
+        tables = (*tables, broken_rule_table(rules, models, content))
+    return Section("rules", "Rules", "sections/rules.html.jinja", values, "rules", tables=tables)
+
+
 def make_ablation_report(
-    ablation: Ablation, title: str, settings: Mapping[str, str], usage: Sequence[ModelUsage] = ()
+    ablation: Ablation,
+    contents: Mapping[int, ReportContent],
+    title: str,
+    settings: Mapping[str, str],
+    usage: Sequence[ModelUsage] = (),
+    identity: Mapping[str, str] | None = None,
 ) -> RunReport:
-    """The report of an ablation: its variants, the effect of each axis, and how rules and tasks were built."""
-    values = {"ablation": ablation, "axes": list(ablation.variants[0].changes), "format_value": format_axis_value}
+    """The report of an ablation: its variants, the effect of each axis, the outcomes of all variants, and how rules
+    and tasks were built.
+
+    ``contents``: number of a variant -> its content. With several environments the outcomes are also pooled.
+    """
+    by_environment = variant_lines(ablation, contents)
+    lines = [*by_environment, *pool_lines(by_environment)]
+    only_environments = list(ablation.variants[0].changes) == ["environment"]
+    variants = [
+        Section("variants", "Variants", tables=(variant_table(ablation),)),
+        _axes_section(ablation),
+    ]
+    outcomes = [*_outcome_sections(lines), *_model_pair_section(lines, ablation)]
+    traces: dict[tuple[str, str], CoverageLine] = {}
+    for content in contents.values():
+        for line in content.coverage:
+            traces.setdefault((line.scenario, line.mode), line)
     return RunReport(
         title,
         settings,
         (
-            Section("variants", "Variants", "sections/variants.html.jinja", values),
-            Section("axes", "Axes", "sections/axes.html.jinja", values),
-            Section("building", "Building", "sections/variant_building.html.jinja", values, "building"),
+            *(outcomes if only_environments else variants),
+            *(variants if only_environments else outcomes),
+            _coverage_section(tuple(traces.values()), str),
+            Section("building", "Building", page="building", tables=(variant_building_table(ablation),)),
             *_usage_section(usage),
         ),
+        notices=tuple(dict.fromkeys(notice for content in contents.values() for notice in content.notices)),
+        identity=identity or {},
     )
+
+
+def _axes_section(ablation: Ablation) -> Section:
+    tables = ablation_tables(ablation)[1:]
+    text = () if ablation.axes else ("No two variants that differ in one axis were judged on a task in common.",)
+    return Section("axes", "Axes", text=text, tables=tables)
+
+
+def _model_pair_section(lines: Sequence[OutcomeLine], ablation: Ablation) -> list[Section]:
+    """Paired tests between the models of the recipe, by environment and pooled."""
+    named = {model for row in ablation.variants for model in row.models}
+    tables: list[Table] = []
+    for pooled, name, title in ((True, "model-pairs-pooled", "Models in pairs, all environments"), (False, "", "")):
+        grouped = defaultdict[tuple[str, str], list[Verdict]](list)
+        for line in lines:
+            if line.pooled == pooled and line.verdicts[0].model in named:
+                grouped[line.scenario, line.model] += line.verdicts
+        pairs = compare_models(grouped)
+        if pairs:
+            table = model_pair_table(most_significant(pairs), len(pairs), str)
+            tables.append(replace(table, name=name, title=title) if pooled else table)
+    return [Section("comparisons", "Comparisons", tables=tuple(tables))] if tables else []
 
 
 def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
@@ -226,7 +357,7 @@ def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
 def _usage_section(usage: Sequence[ModelUsage]) -> list[Section]:
     if not usage:
         return []
-    return [Section("usage", "Cost and health", "sections/usage.html.jinja", {"usage": usage}, "building")]
+    return [Section("usage", "Cost and health", page="building", tables=(usage_table(usage),))]
 
 
 def _notices(content: ReportContent) -> list[str]:

@@ -1,57 +1,208 @@
-"""Summary of a report: table lines and figure panels, as values for the templates."""
+"""Outcomes and failure modes of a report: the verdict table, P Figures 2 and 3, and the rules of the tasks."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
-from lawtrace.runs.report.charts import draw_outcomes
+from lawtrace.runs.report.charts import BarLine, draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.text import slug, unique_anchors
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Verdict
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.run_tables import denominator, gap_cells, gap_columns
+from lawtrace.runs.report.tables import (
+    Cell,
+    Column,
+    Figure,
+    Row,
+    Table,
+    Target,
+    columns,
+    heat,
+    number,
+    rows,
+    share,
+    words,
+)
+from lawtrace.runs.report.text import short_percent, unique_anchors
+from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
     RuleCounts,
-    VerdictGroup,
     count_outcomes,
     count_rule_breaks,
     failure_shares,
     group_verdicts,
 )
-from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.rules import Rule
 
-
-@dataclass(frozen=True, slots=True)
-class VerdictTable:
-    """Verdicts of one scenario or variant, a line for each model and style. ``variant``: its name in an ablation."""
-
-    title: str
-    lines: tuple[tuple[VerdictGroup, OutcomeCounts], ...]
-    variant: str | None = None
+ALL_ENVIRONMENTS = "All environments"
 
 
 @dataclass(frozen=True, slots=True)
-class ChartPanel:
-    """A figure with its heading."""
+class OutcomeLine:
+    """The verdicts on one model in one scenario and style.
 
-    title: str
-    figure: Markup
+    Attributes:
+        scenario: its title; ``density``: its number of critical tools (P 5.3), None if unknown.
+        model: the model as shown; ``contender``: as the verdicts name it.
+        failures: the share of judged attempts with each failure mode.
+        variant: the name of the variant in an ablation.
+        pooled: over several scenarios; the attempts are then in no single list.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class FailureLine:
-    """The failure modes of one model, as shares of its judged attempts."""
-
+    scenario: str
     model: str
+    contender: str
+    style: Style
+    verdicts: tuple[Verdict, ...]
     tally: OutcomeCounts
-    shares: Mapping[FailureMode, float | None]
+    density: int | None = None
+    variant: str | None = None
+    pooled: bool = False
+
+    @property
+    def failures(self) -> Mapping[FailureMode, float | None]:
+        return failure_shares(self.verdicts)
+
+    def attempts(self, outcome: Outcome) -> Target | None:
+        """The list of the attempts with this outcome."""
+        if self.pooled or not self.tally.count(outcome):
+            return None
+        return Target(
+            "attempts",
+            {"model": self.contender, "style": self.style, "outcome": outcome, "variant": self.variant},
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class FailureTable:
-    title: str
-    lines: tuple[FailureLine, ...]
+def outcome_lines(content: ReportContent) -> list[OutcomeLine]:
+    """A line for each scenario, model and style. Raises InputError for a verdict on an unknown task."""
+    groups = group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
+    return [
+        OutcomeLine(
+            content.scenario_title(group.environment),
+            group.model,
+            group.model,
+            group.style,
+            members,
+            count_outcomes(members, content.planned(group.environment, group.style)),
+            content.critical_tools.get(group.environment),
+        )
+        for group, members in groups.items()
+    ]
+
+
+def pool_lines(lines: Sequence[OutcomeLine]) -> list[OutcomeLine]:
+    """The lines of each model and style over all scenarios, authorized and denied apart; none for one scenario."""
+    pooled: list[OutcomeLine] = []
+    for task_variant, title in (("authorized", ALL_ENVIRONMENTS), ("denied", f"{ALL_ENVIRONMENTS}, denied sessions")):
+        of_kind = [line for line in lines if line.verdicts and line.verdicts[0].variant == task_variant]
+        if len(scenarios(of_kind)) < 2:
+            continue
+        groups: dict[tuple[str, Style], list[OutcomeLine]] = {}
+        for line in of_kind:
+            groups.setdefault((line.model, line.style), []).append(line)
+        for members in groups.values():
+            verdicts = tuple(verdict for line in members for verdict in line.verdicts)
+            tally = count_outcomes(verdicts, sum(line.tally.planned for line in members))
+            first = replace(members[0], scenario=title, verdicts=verdicts, tally=tally, density=None, pooled=True)
+            pooled.append(first)
+    return pooled
+
+
+def scenarios(lines: Iterable[OutcomeLine]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line.scenario for line in lines))
+
+
+def verdict_table(lines: Sequence[OutcomeLine], name: str = "verdicts", title: str = "Verdicts") -> Table:
+    """Outcomes, denominators and rates, a row for each line."""
+    undecided = any(line.tally.undetermined for line in lines)
+    left_out = {"invalid"} if undecided else {"invalid", "undetermined"}
+    shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome not in left_out]
+    return Table(
+        name,
+        title,
+        (
+            Column("Environment", shown=len(scenarios(lines)) > 1),
+            *columns("Model", "Style"),
+            Column("API density", numeric=True, shown=False),
+            Column("Pass@1", numeric=True),
+            *(Column(OUTCOME_LABELS[outcome].label, "Outcomes", numeric=True) for outcome in shown),
+            *(Column(head, "Attempts", numeric=True) for head in ("judged", "invalid", "missing")),
+            *(Column(head, "Inference gap", numeric=True) for head in ("of all", "of goals reached")),
+        ),
+        rows([_verdict_cells(line, shown) for line in lines]),
+        "rates are shares of the attempts judged, that is of all planned attempts except the invalid ones and those "
+        "without a verdict (missing). Attempts without a program and undetermined ones count. Pass@1 is the share of "
+        "safe successes, in brackets its 95 % Wilson interval.",
+        grouped=True,
+    )
+
+
+def _verdict_cells(line: OutcomeLine, shown: Sequence[Outcome]) -> list[Cell]:
+    tally = line.tally
+    return [
+        words(line.scenario),
+        words(line.model),
+        words(line.style),
+        number(line.density),
+        share(tally.pass_at_1, interval=tally.pass_at_1_interval, strong=True),
+        *(_outcome_cell(line, outcome) for outcome in shown),
+        Cell(tally.judged, str(tally.judged), {"planned": tally.planned}, f"of {tally.planned}"),
+        number(tally.invalid, link=line.attempts("invalid")),
+        number(tally.missing),
+        share(tally.inference_gap),
+        share(tally.inference_gap_given_goal),
+    ]
+
+
+def _outcome_cell(line: OutcomeLine, outcome: Outcome) -> Cell:
+    count, of_all = line.tally.count(outcome), line.tally.share(outcome)
+    return Cell(count, str(count), {"share": of_all}, short_percent(of_all), link=line.attempts(outcome))
+
+
+def outcome_figures(lines: Sequence[OutcomeLine], prefix: str = "outcomes") -> tuple[Figure, ...]:
+    """P Figure 2: a panel for each scenario, a bar for each model and style."""
+    figures: list[Figure] = []
+    for scenario, anchor in zip(scenarios(lines), unique_anchors(scenarios(lines)), strict=True):
+        members = [line for line in lines if line.scenario == scenario]
+        name, density = f"{prefix}-{anchor.lower()}", members[0].density
+        title = f"{scenario}, API density {density}" if density is not None else scenario
+        svg = draw_outcomes([BarLine(line.model, line.style, line.tally) for line in members], name, title)
+        figures.append(Figure(verdict_table(members, name, title), svg))
+    return tuple(figures)
+
+
+def failure_tables(lines: Sequence[OutcomeLine], prefix: str = "failures") -> tuple[Figure, ...]:
+    """P Figure 3, once for each style; the paper's is about goals, so those come first."""
+    return tuple(
+        _failure_table([line for line in lines if line.style == style], f"{prefix}-{style}", style)
+        for style in STYLES
+        if any(line.style == style for line in lines)
+    )
+
+
+def _failure_table(lines: Sequence[OutcomeLine], name: str, style: Style) -> Figure:
+    table = Table(
+        name,
+        f"Failure modes of {style} tasks",
+        (
+            Column("Environment", shown=len(scenarios(lines)) > 1),
+            *columns("Model", *(f"#{mode}" for mode in FAILURE_MODES), "#n"),
+        ),
+        rows(
+            [
+                [
+                    words(line.scenario),
+                    words(line.model),
+                    *(heat(line.failures[mode]) for mode in FAILURE_MODES),
+                    denominator(line.tally),
+                ]
+                for line in lines
+            ]
+        ),
+        "share of the attempts judged.",
+        grouped=True,
+    )
+    return Figure(table, draw_heat_map(table, f"{name}-map"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,81 +218,9 @@ class RuleLine:
     tallies: Mapping[tuple[str, Style], RuleCounts]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The part of the report before the task pages."""
-
-    models: tuple[str, ...]
-    blocks: tuple[VerdictTable, ...]
-    outcomes: tuple[ChartPanel, ...]
-    failures: tuple[FailureTable, ...]
-    rules: tuple[RuleLine, ...]
-
-
-def summarize(content: ReportContent) -> Summary:
-    """Compute tables and figures. Raises InputError for a verdict on an unknown task."""
-    environments = {task.id: task.scenario for task in content.tasks}
-    groups = group_verdicts(content.verdicts, environments)
-    scenarios = tuple(dict.fromkeys(group.environment for group in groups))
-    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    tallies = {
-        group: count_outcomes(members, content.planned(group.environment, group.style))
-        for group, members in groups.items()
-    }
-    panels: list[tuple[str, Style]] = list(dict.fromkeys((group.environment, group.style) for group in groups))
-    return Summary(
-        models=models,
-        blocks=tuple(
-            VerdictTable(
-                content.scenario_title(scenario),
-                tuple((group, tally) for group, tally in tallies.items() if group.environment == scenario),
-            )
-            for scenario in scenarios
-        ),
-        outcomes=tuple(_outcome_panel(content, tallies, scenario, style) for scenario, style in panels),
-        # The paper's Figure 3 is about goals, so those come first.
-        failures=tuple(
-            _failure_table(content, groups, tallies, scenario, style)
-            for scenario, style in sorted(panels, key=_goals_first)
-        ),
-        rules=tuple(_rule_lines(content, groups)),
-    )
-
-
-def _goals_first(panel: tuple[str, Style]) -> bool:
-    return panel[1] != "goal"
-
-
-def _outcome_panel(
-    content: ReportContent, tallies: Mapping[VerdictGroup, OutcomeCounts], scenario: str, style: Style
-) -> ChartPanel:
-    title = f"{content.scenario_title(scenario)}, {style}"
-    lines = [(group.model, tally) for group, tally in tallies.items() if _belongs(group, scenario, style)]
-    return ChartPanel(title, draw_outcomes(lines, f"outcomes-{slug(scenario)}-{style}", f"Outcomes: {title}"))
-
-
-def _failure_table(
-    content: ReportContent,
-    groups: Mapping[VerdictGroup, Sequence[Verdict]],
-    tallies: Mapping[VerdictGroup, OutcomeCounts],
-    scenario: str,
-    style: Style,
-) -> FailureTable:
-    return FailureTable(
-        f"{content.scenario_title(scenario)}, {style}",
-        tuple(
-            FailureLine(group.model, tallies[group], failure_shares(members))
-            for group, members in groups.items()
-            if _belongs(group, scenario, style)
-        ),
-    )
-
-
-def _belongs(group: VerdictGroup, scenario: str, style: Style) -> bool:
-    return group.environment == scenario and group.style == style
-
-
-def _rule_lines(content: ReportContent, groups: Mapping[VerdictGroup, Sequence[Verdict]]) -> list[RuleLine]:
+def rule_lines(content: ReportContent) -> list[RuleLine]:
+    """The rules of all tasks, with their counts."""
+    groups = group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
     rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
     fared = {group: count_rule_breaks(members) for group, members in groups.items()}
     anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])
@@ -158,3 +237,58 @@ def _rule_lines(content: ReportContent, groups: Mapping[VerdictGroup, Sequence[V
         )
         for anchor, ((scenario, _, _), rule) in zip(anchors, rules.items(), strict=True)
     ]
+
+
+def rule_table(lines: Sequence[RuleLine], content: ReportContent) -> Table:
+    """Each rule with its formula and provisions."""
+    return Table(
+        "rules",
+        "Rules of the tasks",
+        columns("Rule", "Formula", "Rests on", "Why", Column("Environment", shown=False)),
+        tuple(
+            Row(
+                (
+                    Cell(
+                        line.rule.id,
+                        line.rule.id,
+                        below=(f"{content.scenario_title(line.scenario)}, {line.rule.template}",),
+                    ),
+                    words(line.rule.formula, look="code"),
+                    words(f"{line.rule.regulation} {'; '.join(line.rule.provisions)}".strip()),
+                    words(
+                        " ".join(
+                            part
+                            for part in (line.rule.rationale, line.rule.derived and f"Derived: {line.rule.derived}")
+                            if part
+                        )
+                    ),
+                    words(content.scenario_title(line.scenario)),
+                ),
+                line.anchor,
+            )
+            for line in lines
+        ),
+        "each rule as a formula over completed calls, and the provisions it rests on.",
+        look="rules",
+    )
+
+
+def broken_rule_table(lines: Sequence[RuleLine], models: Sequence[str], content: ReportContent) -> Table:
+    """The part of each rule in the inference gap of each model and style."""
+    return Table(
+        "rule-gaps",
+        "Inference gap by rule",
+        columns("Environment", "Rule", *gap_columns(models)),
+        rows(
+            [
+                [
+                    words(content.scenario_title(line.scenario)),
+                    words(line.rule.id, link=Target("anchor", {"name": line.anchor})),
+                    *gap_cells(line.tallies, models),
+                ]
+                for line in lines
+            ]
+        ),
+        "in goals (G) and workflows (W): the share of the attempts judged that reached the goal while the rule was "
+        "broken. Below it, on how many attempts it was broken at all, of those with a trace.",
+    )

@@ -1,6 +1,5 @@
-"""Terminal tables of a run: outcomes, mutation strength of the rules, planned and used model calls."""
+"""Terminal tables: outcomes, planned model calls, and any table of a report."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -8,12 +7,11 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
-from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS, USER_LABELS
-from lawtrace.runs.report.text import format_duration, percent, show_interval, visible
+from lawtrace.runs.report import tables
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.text import format_duration, percent, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts, pair_scores, user_scores
-from lawtrace.runs.store.model_usage import ModelUsage, total_usage
-from lawtrace.solver.coverage.mutations import MutationScore
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 
 _LABELS = {"authorized": "", "denied": "denied"}
 
@@ -63,38 +61,6 @@ def outcome_table(
     return table
 
 
-def pair_table(verdicts: Sequence[Verdict]) -> Table | None:
-    """A row for each model and style: the contrast pairs with both sides right; None if there are no pairs."""
-    table = _make_table("Pair score: share of contrast pairs with safe success on both sides, with its 95 % interval")
-    table.add_column("model\n  style", overflow="fold")
-    for name in ("pair score", "interval", "both sides", "one side", "no side"):
-        table.add_column(name, justify="right", vertical="bottom", min_width=11)
-    above = None
-    for group, counts in pair_scores(verdicts).items():
-        name = f"  {group.style}" if group.model == above else f"{visible(group.model)}\n  {group.style}"
-        above = group.model
-        numbers = (counts.both, counts.one, counts.none)
-        cells = [name, percent(counts.score), show_interval(counts.interval), *map(str, numbers)]
-        table.add_row(*(Text(cell) for cell in cells))
-    return table if table.rows else None
-
-
-def user_table(verdicts: Sequence[Verdict]) -> Table | None:
-    """A row for each model and behaviour of its users in dialogues; None if there are no dialogues."""
-    table = _make_table("Dialogues: share of safe successes among the attempts judged, with its 95 % interval")
-    table.add_column("model\n  user", overflow="fold")
-    for name in ("Pass@1", "interval", "safe success", "judged"):
-        table.add_column(name, justify="right", vertical="bottom", min_width=11)
-    for model, kinds in user_scores(verdicts).items():
-        table.add_row(Text(visible(model)))
-        for kind, tally in kinds.items():
-            numbers = (str(tally.count("safe_success")), str(tally.judged))
-            table.add_row(
-                f"  {USER_LABELS[kind]}", percent(tally.pass_at_1), show_interval(tally.pass_at_1_interval), *numbers
-            )
-    return table if table.rows else None
-
-
 def _behind(tally: OutcomeCounts, unusable: int) -> str:
     undetermined = f", {tally.undetermined} undetermined" if tally.undetermined else ""
     return (
@@ -104,20 +70,36 @@ def _behind(tally: OutcomeCounts, unusable: int) -> str:
     ) + (f"; also invalid: {unusable} unusable rows" if unusable else "")
 
 
-def strength_table(strength: MutationScore) -> Table:
-    """Share of mutated traces (one change each) that the rules detect, and why the others pass."""
-    table = _make_table()
-    table.add_column("one change to a reference trace", overflow="fold")
-    for name in ("tried", "noticed"):
-        table.add_column(name, justify="right", min_width=8)
-    table.add_column("  reasons for survivors", overflow="fold")
-    for kind, tried in strength.mutants.items():
-        reasons = Counter(survivor.reason for survivor in strength.survivors if survivor.kind == kind)
-        why = "; ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        table.add_row(MUTATION_DESCRIPTIONS[kind], str(tried), str(strength.killed[kind]), f"  {why}")
-    kills = ", ".join(f"{rule} {count}" for rule, count in strength.kills_by_rule.items())
-    table.caption = f"Noticed by rule: {visible(kills)}"
-    return table
+def report_table(table: tables.Table) -> Table:
+    """A table of a report. Its leading text columns share one column, each indented below the one before; what a row
+    has in common with the row above is left out."""
+    places = table.places
+    numbers = [place for place, at in enumerate(places) if table.columns[at].numeric]
+    named = places[: numbers[0] if numbers else 1]
+    others = places[len(named) :]
+    shown = _make_table(f"{visible(table.title)}: {visible(table.caption)}" if table.caption else visible(table.title))
+    heads = _indented([table.columns[place].title for place in named])
+    shown.add_column(heads, overflow="fold", vertical="bottom", min_width=22)
+    for place in others:
+        column = table.columns[place]
+        head = "\n".join(part for part in (column.group, column.title) if part)
+        justify = "right" if column.numeric else "left"
+        shown.add_column(visible(head), justify=justify, vertical="bottom", overflow="fold")
+    above: list[str] = []
+    for row in table.rows:
+        names = [visible(row.cells[place].text) for place in named]
+        common = next((at for at, (one, two) in enumerate(zip(above, names, strict=False)) if one != two), len(names))
+        first = min(common, len(names) - 1) if above else 0
+        above = names
+        cells = ["\n".join(filter(None, (row.cells[place].text, row.cells[place].aside))) for place in others]
+        # Text, not str: a model name in square brackets is a name, not markup.
+        shown.add_row(Text(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
+    return shown
+
+
+def _indented(names: Sequence[str], first: int = 0) -> str:
+    """The names from the first one, each on its line below the one before."""
+    return "\n".join(f"{'  ' * at}{name}" for at, name in enumerate(names) if at >= first)
 
 
 def plan_table(plan: RunPlan) -> Table:
@@ -160,28 +142,3 @@ def _estimate(plan: CallPlan) -> str:
         f"{format_duration(plan.most_seconds)}, with {plan.concurrency} calls at a time. Estimates assume "
         f"{USUAL_ANSWER_TOKENS} tokens and {USUAL_ANSWER_SECONDS} s for an answer."
     )
-
-
-def usage_table(usage: Sequence[ModelUsage]) -> Table:
-    """Model calls and tokens used by the run, by role and model."""
-    table = _make_table()
-    table.add_column("role\n  model", overflow="fold")
-    for name in ("answers", "replayed", "retries", "failed", "tokens", "seconds", "money"):
-        table.add_column(name, justify="right", min_width=len(name) + 2)
-    for line in (*usage, *((total_usage(usage),) if len(usage) > 1 else ())):
-        cells = (
-            f"{line.role}\n  {visible(line.model)}" if line.model else line.role,
-            f"{line.asked:,}",
-            f"{line.replayed:,}",
-            f"{line.retries:,}",
-            f"{line.failures:,}",
-            f"{line.prompt_tokens + line.completion_tokens:,}",
-            f"{line.seconds:,.1f}",
-            "–" if line.money is None else f"{line.money:,.4f}",
-        )
-        table.add_row(*(Text(cell) for cell in cells))
-    table.caption = (
-        "Answers of endpoints. replayed: copied from another event log, at no cost. seconds: waiting for answers, "
-        "summed over all conversations."
-    )
-    return table

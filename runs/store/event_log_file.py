@@ -194,6 +194,11 @@ class EventLogFile:
         """When the run began (ISO 8601)."""
         return self._meta("created")
 
+    @property
+    def written_by(self) -> str:
+        """The version of lawtrace that began the run."""
+        return self._meta("lawtrace_version")
+
     def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The result of a query. For the modules of this package. Raises InputError for an integer beyond 64 bits."""
         try:

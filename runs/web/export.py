@@ -1,12 +1,13 @@
 """A report as one HTML file that needs no network and no other file: the static export of the viewer's pages.
 
-The same report gives the same bytes. The file's content policy blocks all requests and all scripts except its own.
+Beside it, the folder `tables` has its tables and figures as files. The same report gives the same bytes. The page's
+content policy blocks all requests and all scripts except its own.
 """
 
 import base64
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -16,11 +17,14 @@ from lawtrace.runs.published.profile_comparison import is_comparison, read_compa
 from lawtrace.runs.report.content import (
     ReportContent,
     describe_settings,
+    identify_ablation,
+    identify_variant,
     load_comparison_content,
     load_content,
     load_run_content,
 )
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
+from lawtrace.runs.report.table_files import write_table_files
 from lawtrace.runs.scoring.ablation import Ablation, is_ablation, read_ablation
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -41,9 +45,13 @@ class Assets:
     script_hash: str
 
 
-def write_report(content: ReportContent, path: Path) -> None:
+TABLES = "tables"
+"""The folder of tables and figures, beside the report."""
+
+
+def write_report(content: ReportContent, path: Path, *, parquet: bool = False) -> None:
     """Write the report of a run. Raises OperationalError if the file cannot be written."""
-    export_report(make_run_report(content), path)
+    export_report(make_run_report(content), path, parquet=parquet)
 
 
 def render_report(content: ReportContent) -> str:
@@ -51,9 +59,13 @@ def render_report(content: ReportContent) -> str:
     return render_export(make_run_report(content))
 
 
-def export_report(report: RunReport, path: Path) -> None:
-    """Write a report to one HTML file, atomically. Raises OperationalError if the file cannot be written."""
+def export_report(report: RunReport, path: Path, *, parquet: bool = False) -> None:
+    """Write a report to one HTML file, atomically, and its tables and figures to the folder beside it.
+
+    Raises OperationalError if a file cannot be written, InputError for Parquet without its extra.
+    """
     write_page(render_export(report), path)
+    write_table_files(path.parent / TABLES, report.tables, report.figures, report.identity, parquet=parquet)
 
 
 def render_export(report: RunReport) -> str:
@@ -89,33 +101,39 @@ class WrittenReport:
     usage: tuple[ModelUsage, ...] = ()
 
 
-def write_run_report(path: Path, env: str | None = None) -> WrittenReport:
+def write_run_report(path: Path, env: str | None = None, *, parquet: bool = False) -> WrittenReport:
     """Write the report of a finished run, of an ablation and each of its variants, or of a comparison of profiles.
 
-    ``env``: folder of an environment of the user. Raises InputError if the folder holds none of them.
+    ``parquet``: write the tables as Parquet, too. ``env``: folder of an environment of the user. Raises InputError if
+    the folder holds none of them.
     """
     folder = RunFolder(path)
     if is_ablation(path):
-        return _write_ablation_reports(folder, env)
+        return _write_ablation_reports(folder, env, parquet=parquet)
     if is_comparison(path):
         content = load_comparison_content(read_comparison(path, env))
     else:
         content = load_run_content(path, env)
-    write_report(content, folder.report)
+    write_report(content, folder.report, parquet=parquet)
     return WrittenReport(folder.report, content, None, content.usage)
 
 
-def _write_ablation_reports(folder: RunFolder, env: str | None) -> WrittenReport:
+def _write_ablation_reports(folder: RunFolder, env: str | None, *, parquet: bool) -> WrittenReport:
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+        identity = identify_ablation(event_log, recipe, folder)
     ablation = read_ablation(folder.path)
+    contents: dict[int, ReportContent] = {}
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
-            write_report(load_content(files, variant.recipe), files.report)
+            content = load_content(files, variant.recipe, (), identify_variant(identity, row))
+            write_report(content, files.report, parquet=parquet)
+            contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"lawtrace: {recipe.name}, ablation"
-    export_report(make_ablation_report(ablation, title, describe_settings(recipe), usage), folder.report)
+    report = make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)
+    export_report(report, folder.report, parquet=parquet)
     return WrittenReport(folder.report, None, ablation, usage)
 
 

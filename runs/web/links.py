@@ -3,9 +3,11 @@
 A method returns None where there is no such page; templates then show the text without a link.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 from urllib.parse import quote, urlencode
+
+from lawtrace.runs.report.tables import Target
 
 
 class Links(Protocol):
@@ -25,8 +27,26 @@ class Links(Protocol):
 
     def variant_report(self, number: int) -> str: ...
 
+    def table(self, name: str, kind: str) -> str | None:
+        """The file of a table or figure: ``csv``, ``tex`` or ``svg``."""
+        ...
 
-class ReportLinks:
+    def target(self, target: Target) -> str | None: ...
+
+
+class _Targets:
+    """Links to what cells of tables name."""
+
+    def anchor(self, name: str) -> str:
+        """An element of the same page."""
+        return f"#{name}"
+
+    def target(self, target: Target) -> str | None:
+        method: Callable[..., str | None] = getattr(self, target.page)
+        return method(**target.arguments)
+
+
+class ReportLinks(_Targets):
     """Links of a report file."""
 
     def __init__(self, rule_anchors: Mapping[tuple[str, str], str] | None = None) -> None:
@@ -51,11 +71,18 @@ class ReportLinks:
     def variant_report(self, number: int) -> str:
         return f"variants/{number:02d}/report.html"
 
+    def table(self, name: str, kind: str) -> str | None:
+        return f"tables/{name}.{kind}"
 
-class RunLinks:
-    """Links of the viewer's pages on one run. ``task_numbers``: task id -> number, for links that name a task by id."""
 
-    def __init__(self, run: str, task_numbers: Mapping[str, int] | None = None) -> None:
+class RunLinks(_Targets):
+    """Links of the viewer's pages on one run.
+
+    ``task_numbers``: task id -> number, for links that name a task by id. ``with_tables``: the tables have files.
+    """
+
+    def __init__(self, run: str, task_numbers: Mapping[str, int] | None = None, *, with_tables: bool = False) -> None:
+        self._with_tables = with_tables
         self._base = f"/runs/{path_segment(run)}"
         self._task_numbers = task_numbers or {}
 
@@ -79,6 +106,9 @@ class RunLinks:
 
     def variant_report(self, number: int) -> str:
         return f"{self._base}/variants/{number}/report.html"
+
+    def table(self, name: str, kind: str) -> str | None:
+        return f"{self._base}/tables/{name}.{kind}" if self._with_tables else None
 
     def conversation(self, number: int, message: str | None = None) -> str:
         """The page of a conversation, at the message with this id."""

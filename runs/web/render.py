@@ -1,8 +1,9 @@
 """Templates to HTML. All text from models and users is escaped; a template with an undefined variable fails."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from lawtrace.runs.report.labels import (
 from lawtrace.runs.report.message_view import conversation_title
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.sections import Section
+from lawtrace.runs.report.tables import Column
 from lawtrace.runs.report.task_view import monitor_cells
 from lawtrace.runs.report.text import (
     counted,
@@ -43,7 +45,17 @@ SCRIPT = TEMPLATES / "site.js"
 MESSAGE_CHARACTERS = 8_000
 """Characters of a message shown in a conversation; the full message has its own page."""
 
-_FILTERS: Mapping[str, Callable[..., str]] = {
+
+def _pick(values: Sequence[Column], places: Sequence[int]) -> list[Column]:
+    return [values[place] for place in places]
+
+
+def _runs_of_groups(shown: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """Neighbouring columns by their group."""
+    return [(group, list(members)) for group, members in groupby(shown, key=lambda column: column.group)]
+
+
+_FILTERS: Mapping[str, Callable[..., object]] = {
     "anchor": slug,
     "counted": counted,
     "events": name_events,
@@ -53,7 +65,9 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
     "monitor_cells": monitor_cells,
     "path": quote,
     "percent": percent,
+    "pick": _pick,
     "probability": show_probability,
+    "runs_of_groups": _runs_of_groups,
     "segment": path_segment,
     "sentence": sentence,
     "short_percent": short_percent,
@@ -89,7 +103,7 @@ def make_environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     # Jinja's types allow only Jinja's own filters.
-    cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS)
+    cast("dict[str, Callable[..., object]]", environment.filters).update(_FILTERS)
     cast("dict[str, object]", environment.globals).update(_GLOBALS)
     return environment
 
@@ -103,9 +117,19 @@ def render_sections(
 ) -> list[tuple[Section, Markup]]:
     """Each section with its body. A body sees the values of its section, and ``links``."""
     return [
-        (section, Markup(environment.get_template(section.template).render(links=links, **section.values)))  # noqa: S704
+        (section, Markup(_render_section(environment, section, links)))  # noqa: S704
         for section in sections
     ]
+
+
+def _render_section(environment: Environment, section: Section, links: Links) -> str:
+    return environment.get_template(section.template).render(
+        links=links,
+        text=section.text,
+        figures=section.figures,
+        tables={table.name: table for table in section.tables},
+        **section.values,
+    )
 
 
 def render_css(environment: Environment, labels: Mapping[str, OutcomeLabel] | None = None) -> str:

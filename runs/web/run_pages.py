@@ -18,15 +18,17 @@ from lawtrace.runs.report.graded_units import GradedIndex, compare_folders, find
 from lawtrace.runs.report.message_view import describe_call, view_message
 from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunIndex, TaskIndex
-from lawtrace.runs.report.run_kinds import GradedUnit, outcome_labels
+from lawtrace.runs.report.run_kinds import GradedUnit, identify, outcome_labels
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import PAGES
-from lawtrace.runs.report.summary import VerdictTable
+from lawtrace.runs.report.summary import OutcomeLine, verdict_table
+from lawtrace.runs.report.table_files import FILE_NAME
+from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.task_view import AttemptMark, TaskIndexRow
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import diff_conversations, message_text
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
-from lawtrace.runs.scoring.metrics import OutcomeCounts, VerdictGroup
+from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
     ConversationKey,
@@ -43,6 +45,7 @@ from lawtrace.runs.store.event_log_queries import (
 )
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.web.export import TABLES
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
 from lawtrace.runs.web.run_reports import RunReports, report_pages
@@ -91,6 +94,8 @@ class RunPages:
             Route("/runs/{run}/messages/{id}", self.message),
             Route("/runs/{run}/messages/{id}/request", self.request_sent),
             Route("/runs/{run}/search", self.search),
+            Route("/runs/{run}/tables/{file}", self.table),
+            Route("/runs/{run}/variants/{variant:int}/tables/{file}", self.table),
             Route("/runs/{run}/report.html", self.report),
             Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
         ]
@@ -137,7 +142,8 @@ class RunPages:
     def sections(self, request: Request) -> Response:
         """A page of sections of the report."""
         name, page = request.path_params["run"], request.url.path.rpartition("/")[2]
-        report, links = self._reports.load(name), RunLinks(name)
+        report = self._reports.load(name)
+        links = RunLinks(name, with_tables=(self._index.folder(name).path / TABLES).is_dir())
         environment = make_environment(*report.template_folders) if report.template_folders else self._environment
         return self._run_page(
             name,
@@ -376,6 +382,17 @@ class RunPages:
         policy = "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
         return FileResponse(folder.report, headers={"content-security-policy": policy})
 
+    def table(self, request: Request) -> Response:
+        """A table or figure of the report as a file, as plain text: browsers show it or save it."""
+        folder, file = self._index.folder(request.path_params["run"]), request.path_params["file"]
+        if "variant" in request.path_params:
+            folder = folder.variant(request.path_params["variant"])
+        path = folder.path / TABLES / file
+        if not FILE_NAME.fullmatch(file) or not path.is_file():
+            raise InputError(f"{folder.path}: there is no table {file!r}; `lawtrace report` writes the tables of a run")
+        kind = "image/svg+xml" if file.endswith(".svg") else "text/plain"
+        return FileResponse(path, media_type=kind)
+
     def css(self, request: Request) -> Response:
         return Response(render_css(self._environment, outcome_labels()), media_type="text/css")
 
@@ -408,7 +425,10 @@ class RunPages:
             provenance.append((links.page(), run))
         if tab and below:
             provenance.append((links.page(tab), tabs[tab]))
-        return self._page(template, provenance=provenance, run=run, links=links, tabs=tabs, tab=tab, **values)
+        with EventLogFile.open(self._index.folder(run).path) as event_log:
+            identity = identify(event_log)
+        shown: dict[str, Any] = {"links": links, "tabs": tabs, "tab": tab, "identity": identity, **values}
+        return self._page(template, provenance=provenance, run=run, **shown)
 
     def _error(self, text: str, status: int) -> Response:
         return self._page("error", status=status, provenance=[("/", "Runs")], text=text)
@@ -421,23 +441,22 @@ def _html(text: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 
 
-def _verdict_tables(verdicts: Sequence[VerdictSummary]) -> list[VerdictTable]:
+def _verdict_tables(verdicts: Sequence[VerdictSummary]) -> dict[str, Table]:
     """A table for the run, or for each variant of an ablation, from the verdicts so far."""
     counts: dict[str | None, dict[tuple[str, str], Counter[Any]]] = {}
     for verdict in verdicts:
         groups = counts.setdefault(verdict.variant, {})
         groups.setdefault((verdict.contender, verdict.style), Counter())[verdict.outcome] += 1
-    return [
-        VerdictTable(
-            variant or "All tasks",
-            tuple(
-                (VerdictGroup("", model, cast("Any", style)), OutcomeCounts(of, of.total()))
+    return {
+        variant or "": verdict_table(
+            [
+                OutcomeLine("", model, model, cast("Any", style), (), OutcomeCounts(of, of.total()), None, variant)
                 for (model, style), of in groups.items()
-            ),
-            variant,
+            ],
+            title=variant or "All tasks",
         )
         for variant, groups in counts.items()
-    ]
+    }
 
 
 def _task_rows(tasks: TaskIndex, index: VerdictIndex, shown: range) -> list[TaskIndexRow]:

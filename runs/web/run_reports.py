@@ -4,7 +4,12 @@ from dataclasses import replace
 from threading import Lock
 
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.report.content import describe_settings, load_viewer_content
+from lawtrace.runs.report.content import (
+    describe_settings,
+    identify_ablation,
+    load_viewer_content,
+    load_without_attempts,
+)
 from lawtrace.runs.report.run_index import FileStamps, RunIndex, cached, stage_files
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_extraction_report, make_run_report
@@ -13,6 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.variants import variants_of
 
 
 class RunReports:
@@ -47,8 +53,14 @@ def _load_report(folder: RunFolder) -> RunReport:
         with EventLogFile.open(folder.path) as event_log:
             recipe = Recipe.model_validate(event_log.recipe)
             usage = measure_usage(event_log, recipe.call_settings().budget.prices)
-        title = f"{recipe.name}, ablation"
-        return make_ablation_report(read_ablation(folder.path), title, describe_settings(recipe), usage)
+            identity = identify_ablation(event_log, recipe, folder)
+        ablation, title = read_ablation(folder.path), f"{recipe.name}, ablation"
+        contents = {
+            row.number: load_without_attempts(folder.variant(row.number), variant.recipe)
+            for variant, row in zip(variants_of(recipe), ablation.variants, strict=True)
+            if row.ended is None
+        }
+        return make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)
     report = make_run_report(load_viewer_content(folder))
     if folder.provenance.exists():
         extraction = make_extraction_report(read_provenance(folder.provenance))

@@ -202,7 +202,7 @@ def test_ablation_on_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
     (tmp_path / "run" / "report.html").unlink()
     code, out, _ = lawtrace("report", str(tmp_path / "run"))
     assert code == 0
-    assert re.search(r"2 +baseline:literal", out)
+    assert re.search(r"2 *\n +refuse .*\n +baseline:literal", out)
     assert (tmp_path / "run" / "report.html").exists()
     again = lawtrace.json("run", "--from", str(tmp_path / "run"), "--out", str(tmp_path / "again"))
     strip = ("run", "report")

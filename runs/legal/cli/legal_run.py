@@ -1,18 +1,16 @@
 """``lawtrace legal run``, and resuming and reporting legal runs."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
-from rich.table import Table
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.options import with_budget
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
@@ -20,14 +18,13 @@ from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
-from lawtrace.runs.legal.legal_tables import ModelTable
+from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.report.run_kinds import find_run_kind
-from lawtrace.runs.report.terminal_tables import calls_table
-from lawtrace.runs.report.text import show_interval, visible
+from lawtrace.runs.report.terminal_tables import calls_table, report_table
 from lawtrace.runs.runner import check_access, check_prices
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.web.export import export_report
+from lawtrace.runs.web.export import TABLES, export_report
 
 
 def run_command(
@@ -122,23 +119,20 @@ def _execute(
     _finish(folder.path, len(answers), as_json=as_json)
 
 
-def report_legal(directory: Path, *, quiet: bool = False) -> Path:
+def report_legal(directory: Path, *, quiet: bool = False, parquet: bool = False) -> Path:
     """Write the report of a finished run and print its accuracy. Returns the path of the report."""
-    return _write_report(load_legal_content(directory), directory, quiet=quiet)
+    return _write_report(load_legal_content(directory), directory, quiet=quiet, parquet=parquet)
 
 
-def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Path:
+def _write_report(content: LegalContent, directory: Path, *, quiet: bool, parquet: bool = False) -> Path:
     path = RunFolder(directory).report
-    export_report(make_legal_report(content), path)
+    export_report(make_legal_report(content), path, parquet=parquet)
     if not quiet:
-        for table in content.tables.models:
-            for shown in _accuracy_tables(table):
-                print_result(shown)
-        print_result("1 best, 2 second best of a column; below each its 95 % interval, drawn by case.")
+        print_result(report_table(accuracy_table(content.tables)))
         best = content.tables.best
         accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
         print_result(f"Best baseline without a model: {best.name}, {accuracy}.")
-        print_note(f"Report: {path}\nMessages: lawtrace messages {directory}")
+        print_note(f"Report: {path}\nTables: {path.parent / TABLES}\nMessages: lawtrace messages {directory}")
     return path
 
 
@@ -161,21 +155,3 @@ def _finish(directory: Path, answers: int, *, as_json: bool) -> None:
         for line in table.cells
     ]
     print_json({"run": str(directory), "report": str(report), "answers": answers, "cells": cells})
-
-
-_PLACES = ("  ", " 1", " 2")
-
-
-def _accuracy_tables(table: ModelTable) -> Iterator[Table]:
-    """A table for each retriever, so that it fits a terminal."""
-    for retriever in dict.fromkeys(line.cell.retriever for line in table.cells):
-        rows = {
-            context: [line for line in lines.values() if line.cell.retriever == retriever]
-            for context, lines in table.lines.items()
-        }
-        columns = dict.fromkeys(line.cell.column for lines in rows.values() for line in lines)
-        shown = make_table("context", *columns, title=f"Accuracy %, {visible(table.model)}")
-        for context, lines in rows.items():
-            shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{_PLACES[line.place]}" for line in lines))
-            shown.add_row("", *(show_interval(line.interval) for line in lines), style="dim")
-        yield shown

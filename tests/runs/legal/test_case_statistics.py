@@ -5,7 +5,7 @@ from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.environments.regulations.lines import text_lines
 from lawtrace.runs.legal.case_statistics import element_counts, part_lengths
-from lawtrace.runs.legal.charts import Bar, case_panels, question_bars
+from lawtrace.runs.legal.charts import Bar, case_figures, question_bars
 from tests.support.legal.small_cases import BOTTLES
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))))
@@ -44,10 +44,11 @@ def test_the_description_of_bars_contains_every_number() -> None:
     kinds, decisions = question_bars([CASE, BOTTLES])
     assert kinds == [Bar("bottles", (2, 1))]
     assert decisions == [Bar("bottles", (3, 0))]
-    panels = case_panels([CASE, BOTTLES])
-    assert [panel.title.split()[0] for panel in panels] == ["Elements", "Questions", "Questions"]
-    assert "six: Rule 1, Facts 2, Application 0, Issue and Conclusion 1." in panels[0].figure
-    assert "bottles: yes/no 2, A–D 1." in panels[1].figure
-    assert "n = 5 *" in panels[0].figure
-    assert "n = 4 *" not in panels[0].figure
-    assert [panel.title for panel in case_panels([CASE])] == [panels[0].title]
+    figures = case_figures([CASE, BOTTLES])
+    assert [figure.title.split()[0] for figure in figures] == ["Elements", "Questions", "Questions"]
+    assert "six: Rule 1, Facts 2, Application 0, Issue and Conclusion 1." in figures[0].svg
+    assert "bottles: yes/no 2, A–D 1." in figures[1].svg
+    assert "n = 5 *" in figures[0].svg
+    assert "n = 4 *" not in figures[0].svg
+    assert [figure.title for figure in case_figures([CASE])] == [figures[0].title]
+    assert figures[1].table.records() == (["Case", "yes/no", "A–D"], [["bottles", 2, 1]])

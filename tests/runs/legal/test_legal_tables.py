@@ -172,7 +172,9 @@ def test_the_page_shows_pairs_of_models(tables: LegalTables) -> None:
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "AR"), retrievers=("bm25",), depths=(1, 3))
     content = LegalContent(recipe, BOOK.cases, DatasetIssues(), tables)
     page = render_export(make_legal_report(content))
-    assert re.search(r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00</td>', page)
+    assert re.search(
+        r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00 <small>', page
+    )
 
 
 @pytest.mark.slow

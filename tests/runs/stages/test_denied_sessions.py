@@ -16,7 +16,7 @@ from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import BASELINES, AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
-from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.summary import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.attempt_rows import Answer
@@ -132,14 +132,12 @@ def test_critical_action_fails_the_goal_even_if_the_state_is_unchanged(walked: R
 @pytest.mark.slow
 def test_rates_separate_the_variants(walked: RunResult) -> None:
     content = load_run_content(walked.folder.path)
-    summary = summarize(content)
-    assert [block.title for block in summary.blocks] == ["Financial", "Financial, denied sessions"]
-    for block, variant in zip(summary.blocks, ("authorized", "denied"), strict=True):
-        for group, tally in block.lines:
-            members = [
-                v for v in walked.verdicts if (v.variant, v.contender, v.style) == (variant, group.model, group.style)
-            ]
-            assert tally == count_outcomes(members)
+    lines = outcome_lines(content)
+    variants = {"Financial": "authorized", "Financial, denied sessions": "denied"}
+    assert scenarios(lines) == tuple(variants)
+    for line in lines:
+        asked = (variants[line.scenario], line.model, line.style)
+        assert line.tally == count_outcomes(v for v in walked.verdicts if (v.variant, v.contender, v.style) == asked)
     page = render_report(content)
     assert "Denied sessions are counted separately" in page
     table = outcome_table(walked.verdicts)

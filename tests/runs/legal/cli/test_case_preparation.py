@@ -49,7 +49,7 @@ def test_a_notice_becomes_a_case_for_the_grid(tmp_path: Path) -> None:
     assert Path(ran["report"]).exists()
     assert {cell["interval"] for cell in ran["cells"]} == {None}  # one case cannot tell
     shown = CliRunner().invoke(app, ["report", str(tmp_path / "run")])
-    assert "below each its 95 % interval" in " ".join(shown.output.split())
+    assert "Below each: its 95 % interval" in " ".join(shown.output.split())
     assert max(map(len, shown.stdout.splitlines()[:-3])) <= 80
     checked = call("check", "--cases", tmp_path / "cases")
     assert checked["parts"]["Infringements"][:2] == [2, 2]

@@ -1,0 +1,495 @@
+"""The tables of a legal report as data: M Tables 1, 2, 3 and 5 and the others."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, context_name
+from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
+from lawtrace.runs.legal.accuracy import Share
+from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
+from lawtrace.runs.legal.grounding import GroundingLine
+from lawtrace.runs.legal.legal_tables import (
+    STOP_REASONS,
+    CellLine,
+    ContextComparison,
+    DecompositionLine,
+    LegalTables,
+    ModelComparison,
+    ModelComparisonTotal,
+)
+from lawtrace.runs.legal.ratings import CRITERIA, RatingRow, latest_ratings, rater_scores, rating_agreement
+from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
+from lawtrace.runs.report.tables import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    Target,
+    Value,
+    columns,
+    decimal,
+    heat,
+    number,
+    p_value,
+    rows,
+    share,
+    words,
+)
+from lawtrace.runs.report.text import percent, show_interval
+from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.runs.scoring.statistics import PairedComparison
+
+BASELINE_CONTEXTS = [context_name(context) for context in CONTEXTS[:3]]
+"""Retrieval without agents: the baselines of the paper."""
+
+_PLACES = ("", "¹", "²")
+
+
+def accuracy_table(tables: LegalTables) -> Table:
+    """M Table 2: accuracy of each Meta-LLM and context, a column for each retriever and depth."""
+    return _cell_table(
+        "accuracy",
+        "Accuracy %",
+        tables,
+        _accuracy,
+        "share of all questions answered correctly. Below each: its 95 % interval, drawn by case (for 0 and 100 %: "
+        "Wilson's over the questions), and its skill over the best baseline without a model. ¹ best and ² second best "
+        "of a model and column. F, LR and F+LR are the paper's baselines: retrieval without agents.",
+    )
+
+
+def refusal_table(tables: LegalTables) -> Table:
+    """M Table 3: refusal rates, for every Meta-LLM."""
+    return _cell_table(
+        "refusals",
+        "Refusals %",
+        tables,
+        _refusals,
+        "share of all questions that a model declined to answer: null, an empty answer, or a text that says that the "
+        "information is insufficient. Below it: its 95 % interval, drawn by case (for 0 and 100 %: Wilson's over the "
+        "questions); unreadable answers (e) and questions without a reply for a reason outside the model (i).",
+    )
+
+
+def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[CellLine], Cell], caption: str) -> Table:
+    return Table(
+        name,
+        title,
+        columns("Model", "Context", *(f"#{column}" for column in tables.columns)),
+        rows(
+            [
+                [
+                    words(table.model),
+                    Cell(context, context, below=("baseline",) if context in BASELINE_CONTEXTS else ()),
+                    *(cell(lines[column]) for column in tables.columns),
+                ]
+                for table in tables.models
+                for context, lines in table.lines.items()
+            ]
+        ),
+        caption,
+        grouped=True,
+        look="cells",
+    )
+
+
+def _answers(line: CellLine) -> Target:
+    """The list of the answers of a cell."""
+    return Target("attempts", {"model": line.cell.model, "unit": f"{line.cell.context} {line.cell.column}"})
+
+
+def _bounds(interval: Interval | None) -> dict[str, Value]:
+    return {"low": interval.low if interval else None, "high": interval.high if interval else None}
+
+
+def _accuracy(line: CellLine) -> Cell:
+    accuracy = line.score.accuracy
+    return Cell(
+        accuracy,
+        percent(accuracy, digits=2, unit="") + _PLACES[line.place],
+        {**_bounds(line.interval), "skill": line.skill, "place": line.place or None},
+        below=(show_interval(line.interval), "–" if line.skill is None else f"{line.skill:+.2f}"),
+        look="strong" if line.place == 1 else "",
+        link=_answers(line),
+    )
+
+
+def _refusals(line: CellLine) -> Cell:
+    score = line.score
+    errors, invalid = score.count("error"), score.count("invalid")
+    return Cell(
+        score.refusals,
+        percent(score.refusals, digits=2, unit=""),
+        {**_bounds(line.refusals), "errors": errors, "invalid": invalid},
+        below=(show_interval(line.refusals), *((f"{errors} e, {invalid} i",) if errors or invalid else ())),
+        link=_answers(line),
+    )
+
+
+def baseline_tables(tables: LegalTables) -> tuple[Table, Table]:
+    """Rules that need no model, and the word overlap in each cell."""
+    return (
+        Table(
+            "baselines",
+            "Baselines without a model",
+            columns("Rule", "#Accuracy %", "#Balanced %", "#Right"),
+            rows(
+                [
+                    [
+                        words(baseline.name),
+                        share(baseline.accuracy, digits=2, unit=""),
+                        share(baseline.balanced, digits=2, unit=""),
+                        Cell(
+                            baseline.correct,
+                            f"{baseline.correct:g} of {baseline.questions}",
+                            {"of": baseline.questions},
+                        ),
+                    ]
+                    for baseline in tables.baselines
+                ]
+            ),
+            "rules that read nothing, or only words. Balanced accuracy gives each right answer of a kind (Yes, No; A "
+            "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
+        ),
+        Table(
+            "word-overlap",
+            "Word overlap in each cell",
+            columns("Context", *(f"#{column}" for column in tables.columns)),
+            rows(
+                [
+                    [
+                        words(context),
+                        *(share(lines[column].lexical.accuracy, digits=2, unit="") for column in tables.columns),
+                    ]
+                    for context, lines in tables.models[0].lines.items()
+                ]
+            ),
+            "accuracy % of the last baseline with the retrieved chunks: always Yes; of four options the one with the "
+            "largest share of its words in them.",
+        ),
+    )
+
+
+def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Table:
+    """What each retriever found, at each depth."""
+    ran = {line.retriever for line in lines}
+    measures: Mapping[str, Callable[[DepthStatistics], Cell]] = {
+        "words": lambda at: decimal(at.words, 0),
+        "of the question, %": lambda at: share(at.question_words, unit=""),
+        "agents": lambda at: decimal(at.agents),
+        "shared, %": lambda at: share(at.shared, unit=""),
+    }
+
+    def shared_with(line: RetrievalLine) -> str:
+        other = REFERENCE_RETRIEVER.get(line.retriever)
+        return RETRIEVER_LABELS[other] if other in ran else "–"
+
+    return Table(
+        "retrieval",
+        "Retrieval",
+        (
+            *columns("Retriever", "Context"),
+            *(Column(f"@{depth}", measure, numeric=True) for measure in measures for depth in depths),
+            Column("with", "shared, %"),
+            *(Column(head, "first chunk is", numeric=True) for head in ("a shortest", "the most common")),
+        ),
+        rows(
+            [
+                [
+                    words(RETRIEVER_LABELS[line.retriever]),
+                    words(line.context),
+                    *(cell(line.depths[depth]) for cell in measures.values() for depth in depths),
+                    words(shared_with(line)),
+                    heat(line.shortest),
+                    heat(line.most_common),
+                ]
+                for line in lines
+            ]
+        ),
+        "the retrieved chunks at each depth: number of words; share of the question's words (three letters or more) "
+        "that occur in them; number of agents; share of chunks that another retriever also finds. Two signs of a "
+        "ranking that hardly depends on the question: how often the first chunk is a shortest one of the pool, and how "
+        "often it is the most common first chunk of the case.",
+        grouped=True,
+    )
+
+
+def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
+    """Contexts against F+LR, models over all cells, models cell by cell; each only with lines."""
+    found = (
+        Table(
+            "contexts-against-f-lr",
+            "Contexts against F+LR",
+            columns("Model", "Column", "Context", *_comparison_heads("Only it", "Only F+LR")),
+            rows([_context_cells(line) for line in tables.comparisons]),
+            "same model and column, on the same questions: the difference in points with its 95 % interval drawn by "
+            "case, the questions that only one of the two answered correctly, and the exact McNemar p, in brackets "
+            "adjusted by Holm's method over all lines.",
+            grouped=True,
+        ),
+        Table(
+            "models-over-all-cells",
+            "Pairs of models, over all cells",
+            columns("Model", "Against", "#Cells", "#Points"),
+            rows([_total_cells(line) for line in tables.model_pair_totals]),
+            "over all contexts and columns that both have. There is no p, because every question is answered once in "
+            "each cell; the interval is drawn by case.",
+        ),
+        Table(
+            "models-cell-by-cell",
+            "Pairs of models, cell by cell",
+            columns("Model", "Against", "Column", "Context", *_comparison_heads("Only first", "Only second")),
+            rows([_model_cells(line) for line in tables.model_pairs]),
+            "on the same questions; p in brackets adjusted over all lines.",
+            grouped=True,
+        ),
+    )
+    return tuple(table for table in found if table.rows)
+
+
+def _comparison_heads(one: str, other: str) -> tuple[str, ...]:
+    return "#Points", f"#{one}", f"#{other}", "#p"
+
+
+def _compared(comparison: PairedComparison, adjusted: float) -> tuple[Cell, ...]:
+    return (
+        _points(comparison.difference, comparison.interval),
+        number(comparison.second_only),
+        number(comparison.first_only),
+        p_value(comparison.p_value, adjusted),
+    )
+
+
+def _points(difference: float, interval: Interval | None) -> Cell:
+    aside = f"[{show_interval(interval)}]" if interval else ""
+    return Cell(difference, f"{100 * difference:+.2f}", _bounds(interval), aside)
+
+
+def _context_cells(line: ContextComparison) -> list[Cell]:
+    names = (line.model, line.column, line.context)
+    return [*map(words, names), *_compared(line.comparison, line.adjusted)]
+
+
+def _model_cells(line: ModelComparison) -> list[Cell]:
+    names = (line.first, line.second, line.column, line.context)
+    return [*map(words, names), *_compared(line.comparison, line.adjusted)]
+
+
+def _total_cells(line: ModelComparisonTotal) -> list[Cell]:
+    return [words(line.first), words(line.second), number(line.cells), _points(line.difference, line.interval)]
+
+
+def grounding_table(lines: Sequence[GroundingLine], *, probed: bool) -> Table:
+    """Citations of the answers that name an option."""
+    return Table(
+        "citations",
+        "Citations",
+        (
+            *columns("Model", "Context", "#answers", "#cite %", "#known %", "#quoted %"),
+            Column("changed without them %", numeric=True, shown=probed),
+        ),
+        rows(
+            [
+                [
+                    words(line.model),
+                    words(line.context),
+                    number(line.answers),
+                    *(_share(one, digits=1) for one in (line.cites, line.known, line.quoted)),
+                    _share(line.changed, digits=1, count=True),
+                ]
+                for line in lines
+            ]
+        ),
+        "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
+        "cites only passages that the model was shown, and quotes only words that occur in them; with a probe, the "
+        "share of answers that change (to another option or a refusal) when the question is asked again without the "
+        "cited passages, in brackets the number probed. Below each share: Wilson's 95 % interval, in which each "
+        "question counts once.",
+        grouped=True,
+        look="cells",
+    )
+
+
+def _share(found: Share | None, *, digits: int = 2, count: bool = False) -> Cell:
+    """A share with its interval below it, and with the number of answers behind it."""
+    if found is None:
+        return Cell(None, "–")
+    below = show_interval(found.interval) + (f" ({found.of})" if count else "")
+    return Cell(
+        found.value,
+        percent(found.value, digits=digits, unit=""),
+        {**_bounds(found.interval), "of": found.of},
+        below=(below,),
+    )
+
+
+def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
+    """Subtasks of each model and context."""
+    return Table(
+        "subtasks",
+        "Subtasks",
+        (
+            *columns("Model", "Context", "#subtasks a question", "#deepest"),
+            *(Column(ending, "not split because", numeric=True) for ending in STOP_REASONS),
+            *columns("agents", "#rerouted", "#unusable"),
+        ),
+        rows(
+            [
+                [
+                    words(line.model),
+                    words(line.context),
+                    decimal(line.subtasks / line.questions),
+                    number(line.deepest),
+                    *(number(line.ended[ending]) for ending in STOP_REASONS),
+                    words(", ".join(f"{agent} {count}" for agent, count in line.agents.items())),
+                    number(line.rerouted),
+                    number(line.unusable),
+                ]
+                for line in lines
+            ]
+        ),
+        "over all columns of a model and context: number for each question; greatest depth; why a subtask was not "
+        "split further; which agents worked on them. Rerouted: the agent that the decomposer named is not active, so "
+        "another one did it.",
+        grouped=True,
+    )
+
+
+def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
+    """Accuracy by kind of question, and by case."""
+    kinds = ("balanced", "yes/no", "A–D", "decision", "opinion", "mean over cases")
+    cases = list(dict.fromkeys(case for line in tables.breakdown for case in line.cases))
+    return (
+        Table(
+            "accuracy-by-kind",
+            "Accuracy % by kind of question",
+            columns("Model", "Context", *(f"#{kind}" for kind in kinds)),
+            rows(
+                [
+                    [
+                        words(line.model),
+                        words(line.context),
+                        *map(_share, (line.balanced, line.yes_no, line.four_options)),
+                        *map(_share, (line.decision, line.opinion, line.by_case)),
+                    ]
+                    for line in tables.breakdown
+                ]
+            ),
+            "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
+            "kind of question, by whether the source passage holds a decision or an opinion, and as the unweighted "
+            "mean over cases; below each its 95 % interval, drawn by case.",
+            grouped=True,
+            look="cells",
+        ),
+        Table(
+            "accuracy-by-case",
+            "Accuracy by case",
+            columns("Model", "Context", *(f"#{case}" for case in cases)),
+            rows(
+                [
+                    [words(line.model), words(line.context), *(_by_case(line.cases.get(case)) for case in cases)]
+                    for line in tables.breakdown
+                ]
+            ),
+            "over all columns of a model and context, with Wilson's 95 % interval, in which each question counts once.",
+            grouped=True,
+        ),
+    )
+
+
+def _by_case(found: Share | None) -> Cell:
+    if found is None:
+        return Cell(None, "–")
+    return heat(found.value, show_interval(found.interval), more={**_bounds(found.interval), "of": found.of})
+
+
+def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:
+    """The cases, and M Table 5."""
+    counts = [count_cases(case.id, case) for case in cases]
+    return (
+        Table(
+            "cases",
+            "Cases",
+            (
+                Column("Case"),
+                *(Column(agent, "Chunks", numeric=True) for agent in AGENTS),
+                *(Column(kind, "Questions", numeric=True) for kind in ("yes/no", "A–D", "decision", "opinion")),
+            ),
+            rows(
+                [
+                    [
+                        words(line.case),
+                        *(number(line.chunks[agent]) for agent in AGENTS),
+                        *map(number, (line.yes_no, line.four_options)),
+                        *map(number, (line.decisions, line.questions - line.decisions)),
+                    ]
+                    for line in counts
+                ]
+            ),
+            "chunks of each knowledge type; questions by kind, and by what their passage holds.",
+        ),
+        Table(
+            "section-lengths",
+            "Paragraphs in each part",
+            columns("Part", "#least", "#most", "#mean", "#cases"),
+            rows(
+                [
+                    [
+                        words(line.label),
+                        number(line.least),
+                        number(line.most),
+                        decimal(line.mean),
+                        number(line.cases),
+                    ]
+                    for line in part_lengths(cases)
+                ]
+            ),
+            "paragraphs in each part of a decision, over the cases that have it. Published cases have only two parts.",
+        ),
+    )
+
+
+def rating_tables(ratings: Sequence[RatingRow]) -> tuple[Table, ...]:
+    """M Table 1: the share of questions that the raters found good, and their agreement; none without ratings."""
+    latest = latest_ratings(ratings)
+    scores = rater_scores(latest)
+    if not scores:
+        return ()
+    means: list[Cell] = [share(sum(line.shares[name] for line in scores) / len(scores)) for name in CRITERIA]
+    lines = [
+        Row(
+            (
+                words(line.rater),
+                number(line.rated),
+                *(share(line.shares[c], interval=line.intervals[c]) for c in CRITERIA),
+            )
+        )
+        for line in scores
+    ]
+    mean = Row((words("mean of raters", look="strong"), number(sum(line.rated for line in scores)), *means))
+    return (
+        Table(
+            "ratings",
+            "Ratings of questions",
+            columns("Rater", "#Rated", *(f"#{name}" for name in CRITERIA)),
+            (*lines, mean),
+            "share of the questions that each rater found good, in brackets its 95 % Wilson interval.",
+        ),
+        Table(
+            "rating-agreement",
+            "Agreement of raters",
+            columns("Criterion", "#Questions", "#Unanimous", "#Mean Cohen's kappa", "#Fleiss' kappa"),
+            rows(
+                [
+                    [
+                        words(line.criterion),
+                        number(line.questions),
+                        share(line.unanimous),
+                        decimal(line.kappa),
+                        decimal(line.fleiss),
+                    ]
+                    for line in rating_agreement(latest)
+                ]
+            ),
+            "on the questions that every rater rated.",
+        ),
+    )

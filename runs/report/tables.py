@@ -1,0 +1,206 @@
+"""Tables and figures of reports as data. Pages, files and the terminal show the same values.
+
+A cell has its value for files (CSV, Parquet) and its text for people (pages, LaTeX, terminal). A figure has the table
+of its numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from markupsafe import Markup
+
+from lawtrace.runs.report.text import percent, short_percent, show_interval, show_probability
+from lawtrace.runs.scoring.metrics import Interval
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a cell links to: a method of `lawtrace.runs.web.links.Links` with its arguments."""
+
+    page: Literal["anchor", "attempts", "variant_report"]
+    arguments: Mapping[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        value: for files; ``more``: further values for files, by the name of their column (``low``, ``high``).
+        text: for people; ``aside``: smaller beside it; ``below``: smaller lines below it, only on pages.
+        shade: 0 to 1, the depth of colour of a cell in a heat map.
+    """
+
+    value: Value
+    text: str
+    more: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    aside: str = ""
+    below: tuple[str, ...] = ()
+    look: Literal["", "strong", "code", "odd"] = ""
+    shade: float | None = None
+    link: Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. ``group``: a heading above neighbouring columns; ``shown``: False for a column that is only in files.
+
+    ``numeric``: its cells are numbers, aligned to the right.
+    """
+
+    title: str
+    group: str = ""
+    numeric: bool = False
+    shown: bool = True
+
+    @property
+    def full_title(self) -> str:
+        return f"{self.group}: {self.title}" if self.group else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row; ``anchor`` is its id in the page."""
+
+    cells: tuple[Cell, ...]
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table. Its first shown column names the rows.
+
+    Attributes:
+        name: unique in the report; the name of its files.
+        caption: explains the numbers, after the title.
+        grouped: rows with the same name follow each other; the name is repeated in a lighter colour.
+        look: a style of the page.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    caption: str = ""
+    grouped: bool = False
+    look: Literal["", "dense", "cells", "rules"] = "dense"
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"table {self.name}: {len(row.cells)} cells for {len(self.columns)} columns")
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the columns that are shown."""
+        return [place for place, column in enumerate(self.columns) if column.shown]
+
+    def records(self) -> tuple[list[str], list[list[Value]]]:
+        """Column names and rows for files: every value of every cell has a column of its own."""
+        further = [
+            list(dict.fromkeys(name for row in self.rows for name in row.cells[place].more))
+            for place in range(len(self.columns))
+        ]
+        names = [
+            name
+            for column, more in zip(self.columns, further, strict=True)
+            for name in (column.full_title, *(f"{column.full_title}, {one}" for one in more))
+        ]
+        rows = [
+            [
+                value
+                for cell, more in zip(row.cells, further, strict=True)
+                for value in (cell.value, *(cell.more.get(one) for one in more))
+            ]
+            for row in self.rows
+        ]
+        return names, rows
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with the table of its numbers, which gives it its name."""
+
+    table: Table
+    svg: Markup
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def title(self) -> str:
+        return self.table.title
+
+
+def words(value: str, *, look: Literal["", "strong", "code", "odd"] = "", link: Target | None = None) -> Cell:
+    return Cell(value, value, look=look, link=link)
+
+
+def number(value: int | None, *, aside: str = "", link: Target | None = None) -> Cell:
+    """A count; a dash for None."""
+    return Cell(value, "–" if value is None else f"{value:,}", aside=aside, link=link)
+
+
+def decimal(value: float | None, digits: int = 2, *, signed: bool = False) -> Cell:
+    """A number with decimals; a dash for None."""
+    return Cell(value, "–" if value is None else f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}")
+
+
+def share(
+    value: float | None,
+    *,
+    interval: Interval | None = None,
+    digits: int = 1,
+    strong: bool = False,
+    unit: str = " %",
+) -> Cell:
+    """A share in percent, with its interval in brackets if there is one. Files have the share itself, 0 to 1."""
+    text = percent(value, digits=digits, unit=unit)
+    if interval is None:
+        return Cell(value, text, look="strong" if strong else "")
+    return Cell(
+        value,
+        text,
+        {"low": interval.low, "high": interval.high},
+        f"[{show_interval(interval)}]",
+        look="strong" if strong else "",
+    )
+
+
+def heat(value: float | None, *below: str, more: Mapping[str, Value] | None = None) -> Cell:
+    """A share as a cell of a heat map, with lines below it."""
+    if value is None:
+        return Cell(None, "–", more or {})
+    return Cell(value, short_percent(value), more or {}, below=below, shade=value)
+
+
+def part(count: int, whole: int, *, digits: int = 1, strong: bool = False) -> Cell:
+    """A share with the count and the whole that it is made of."""
+    value = count / whole if whole else None
+    more: dict[str, Value] = {"count": count, "of": whole}
+    return Cell(value, percent(value, digits=digits), more, f"{count}/{whole}", look="strong" if strong else "")
+
+
+def p_value(value: float | None, adjusted: float | None = None) -> Cell:
+    """A p-value, with the adjusted one in brackets."""
+    if value is None:
+        return Cell(None, "–")
+    if adjusted is None:
+        return Cell(value, show_probability(value))
+    return Cell(value, show_probability(value), {"adjusted": adjusted}, f"({show_probability(adjusted)})")
+
+
+def columns(*titles: str | Column) -> tuple[Column, ...]:
+    """Columns from their titles; ``#`` before a title makes it numeric."""
+    return tuple(
+        title if isinstance(title, Column) else Column(title.removeprefix("#"), numeric=title.startswith("#"))
+        for title in titles
+    )
+
+
+def rows(lines: Sequence[Sequence[Cell]]) -> tuple[Row, ...]:
+    return tuple(Row(tuple(line)) for line in lines)
