@@ -1,6 +1,8 @@
-"""Reading of TOML files, with errors that name the file."""
+"""Reading of TOML files, with errors that name the file and the line."""
 
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,3 +17,27 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
+
+
+def place_in_toml(path: Path, keys: Sequence[str | int]) -> str:
+    """File and line of a key, such as ``("provisions", 0, "text")``: of its table where the key is missing."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    line = 0
+    for key, index in zip(keys, [*keys[1:], None], strict=True):
+        if isinstance(key, int):
+            continue
+        if isinstance(index, int):
+            wanted, skipped = rf"\s*\[\[\s*{re.escape(key)}\s*\]\]", index
+        else:
+            wanted, skipped = rf"\s*(\[\s*)?{re.escape(key)}\s*(=|\])", 0
+        found = [number for number, text in enumerate(lines[line:], line + 1) if re.match(wanted, text)]
+        if len(found) <= skipped or (line and _next_table(lines, line) <= found[skipped]):
+            break
+        line = found[skipped]
+    return f"{path}, line {line}" if line else str(path)
+
+
+def _next_table(lines: Sequence[str], line: int) -> int:
+    """The line of the first table after a line; one past the end if there is none."""
+    after = (number for number, text in enumerate(lines[line:], line + 1) if text.lstrip().startswith("["))
+    return next(after, len(lines) + 1)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lawtrace.environments.errors import FormulaError, InputError, describe_validation_error
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.toml_file import read_toml
+from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.solver.ltlf import (
     Automaton,
     Formula,
@@ -175,7 +175,10 @@ def read_curated_rules(path: Path) -> tuple[Rule, ...]:
     rules = raw.get("rules")
     if not isinstance(rules, list) or set(raw) != {"rules"}:
         raise InputError(f"{path}: expected nothing but [[rules]] tables")
-    return tuple(_validated(entry, f"{path}, rule {number}") for number, entry in enumerate(_items(raw["rules"]), 1))
+    return tuple(
+        _validated(entry, f"{place_in_toml(path, ('rules', number - 1))}, rule {number}")
+        for number, entry in enumerate(_items(raw["rules"]), 1)
+    )
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:

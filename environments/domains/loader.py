@@ -37,6 +37,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.validation import DeclarationError
 
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"
@@ -159,6 +160,8 @@ def _describe_failure(folder: Path, package: str, error: BaseException) -> str:
         return f"{error.filename}, line {error.lineno}: not Python: {error.msg}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_inside(folder, frame.filename)]
     place = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder / DECLARATION)
+    if isinstance(error, DeclarationError) and _is_inside(folder, error.place[0]):
+        place = "{}, line {}".format(*error.place)
     if isinstance(error, InputError):
         return f"{place}: {error}"
     if isinstance(error, ModuleNotFoundError) and _is_sibling(folder, error.name, package):

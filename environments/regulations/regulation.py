@@ -19,7 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
-from lawtrace.environments.toml_file import read_toml
+from lawtrace.environments.toml_file import place_in_toml, read_toml
 
 
 class Provision(BaseModel):
@@ -93,7 +93,8 @@ def load_regulation(path: Path) -> Regulation:
     try:
         regulation = Regulation.model_validate(read_toml(path))
     except ValidationError as error:
-        raise InputError(f"{path}: {describe_validation_error(error)}") from error
+        place = place_in_toml(path, error.errors()[0]["loc"])
+        raise InputError(f"{place}: {describe_validation_error(error)}") from error
     if len(regulation.by_citation) != len(regulation.provisions):
         raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
     return regulation

@@ -93,7 +93,7 @@ class CompiledTool:
             values = {name: term.compile(self._logic) for name, term in effect.values(item).items()}
             return _Effect(effect.entity, values, variable, each=effect.items.compile(self._logic))
         row = RowVariable(effect.entity)
-        values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
+        values = {name: effect.value(name, row).compile(self._logic) for name in effect.values}
         return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
 
     def duration(self, arguments: Mapping[str, Value], now: Value) -> Value:

@@ -11,16 +11,22 @@ from lawtrace.environments.spec.types import BOOLEAN, ValueType
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Set fields in the rows that meet the condition. ``values`` maps a row to the term of each field."""
+    """Set fields in the rows that meet the condition. ``values``: the term of each field, or a function of the row that
+    gives it."""
 
     entity: Entity
     where: RowCondition
-    values: Mapping[str, RowCondition]
+    values: Mapping[str, RowCondition | Term]
+
+    def value(self, name: str, row: RowVariable) -> Term:
+        """The value of a field for a row."""
+        value = self.values[name]
+        return value if isinstance(value, Term) else value(row)
 
     def terms(self) -> list[Term]:
         """The condition and the values, over one row."""
         row = RowVariable(self.entity)
-        return [self.where(row), *(value(row) for value in self.values.values())]
+        return [self.where(row), *(self.value(name, row) for name in self.values)]
 
 
 @dataclass(frozen=True, slots=True)

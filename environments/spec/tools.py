@@ -1,7 +1,8 @@
 """Tools: parameters and the sources of their arguments, refusals, effects, results, and wording for instructions."""
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult
@@ -9,6 +10,14 @@ from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value, ValueType
+
+
+def _caller() -> tuple[str, int]:
+    """File and line of the code outside this package that is running."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("lawtrace.environments.spec"):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +155,7 @@ class Tool:
         phrases: wording of a call. Compliance tools have none, since users never ask for them.
         leak_words: word stems that would reveal a compliance tool in an instruction.
         hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
+        declared_at: file and line of the declaration, for errors.
     """
 
     name: str
@@ -162,6 +172,7 @@ class Tool:
     phrases: Phrases | PhrasesByArgument | None = None
     leak_words: tuple[str, ...] = ()
     hint: str | None = None
+    declared_at: tuple[str, int] = field(default_factory=lambda: _caller(), init=False, compare=False, repr=False)
 
     def parameter(self, name: str) -> Parameter:
         return next(parameter for parameter in self.parameters if parameter.name == name)

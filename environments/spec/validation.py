@@ -24,10 +24,18 @@ from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
 from lawtrace.environments.spec.types import BOOLEAN
 
 
+class DeclarationError(InputError):
+    """A tool is declared wrongly, at a file and a line."""
+
+    def __init__(self, message: str, place: tuple[str, int]) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> None:
-    """Check a tool. Raises InputError naming the environment, the tool and the first problem."""
+    """Check a tool. Raises DeclarationError naming the environment, the tool and the first problem."""
     for problem in _problems(entities, tool):
-        raise InputError(f"environment {environment!r}, tool {tool.name!r}: {problem}")
+        raise DeclarationError(f"environment {environment!r}, tool {tool.name!r}: {problem}", tool.declared_at)
 
 
 def validate_clock(environment: str, clock: Clock) -> None:

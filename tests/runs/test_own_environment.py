@@ -58,7 +58,7 @@ def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp
     moved = tmp_path / "moved"
     mine.rename(moved)
     assert "folder not found" in " ".join(lawtrace("grade", "run", "--env", "./mine")[2].split())
-    lawtrace.json("grade", "run", "--env", "./moved")
+    lawtrace.json("grade", "run", "--env", "./moved", "--force")
 
 
 def test_an_error_in_populate_prevents_the_run(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path:
 )
 def test_every_stage_accepts_a_folder(lawtrace: Shell, mine: Path, words: tuple[object, ...]) -> None:
     lawtrace.json(*words, "--env", "./mine")
-    lawtrace.json(*words, "--env", str(mine))
+    lawtrace.json(*words, "--env", str(mine), *(("--force",) if "--out" in words else ()))
 
 
 @pytest.mark.slow

@@ -4,10 +4,11 @@
 restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.domains.banking.entities import ENTITIES, SESSION
-from lawtrace.environments.domains.banking.initial_state import populate
-from lawtrace.environments.domains.banking.tools import TOOLS
 from lawtrace.environments.spec import Clock, Environment, starts_at
+
+from .entities import ENTITIES, SESSION
+from .initial_state import populate
+from .tools import TOOLS
 
 ENVIRONMENT = Environment(
     name="banking",

@@ -7,8 +7,9 @@ Names share words, so an imprecise look-up finds several rows. All names are inv
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.domains.banking.entities import ACCOUNT_TYPE, ENTITIES
 from lawtrace.environments.spec import Row, State
+
+from .entities import ACCOUNT_TYPE, ENTITIES
 
 PAYEE_NAMES = (
     "Northwind Power",

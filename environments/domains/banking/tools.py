@@ -3,15 +3,6 @@
 A comment beside the tool gives the decision where that document is silent.
 """
 
-from lawtrace.environments.domains.banking.entities import (
-    ACCOUNT_NUMBER,
-    ACCOUNT_TYPE,
-    ACCOUNTS,
-    PAYEE_ID,
-    PAYEES,
-    SESSION,
-    TRANSACTIONS,
-)
 from lawtrace.environments.spec import (
     BOOLEAN,
     DATE,
@@ -53,6 +44,16 @@ from lawtrace.environments.spec import (
     session_value,
     success_result,
     value_of,
+)
+
+from .entities import (
+    ACCOUNT_NUMBER,
+    ACCOUNT_TYPE,
+    ACCOUNTS,
+    PAYEE_ID,
+    PAYEES,
+    SESSION,
+    TRANSACTIONS,
 )
 
 TRANSACTION_FIELDS = ("date", "description", "amount", "balance")

@@ -5,11 +5,12 @@
 provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.domains.clinic import file_tools, incident_tools, request_tools
-from lawtrace.environments.domains.clinic.entities import ENTITIES, SESSION
-from lawtrace.environments.domains.clinic.facts import FACTS
-from lawtrace.environments.domains.clinic.initial_state import populate
 from lawtrace.environments.spec import Clock, Environment, starts_at
+
+from . import file_tools, incident_tools, request_tools
+from .entities import ENTITIES, SESSION
+from .facts import FACTS
+from .initial_state import populate
 
 TOOLS = (
     request_tools.FIND_REQUEST,

@@ -1,6 +1,8 @@
 """The facts of an initial state that the law turns on."""
 
-from lawtrace.environments.domains.clinic.entities import (
+from lawtrace.environments.spec import Fact
+
+from .entities import (
     ASSESSMENTS,
     AUTHORIZATIONS,
     CONTACTS,
@@ -17,8 +19,7 @@ from lawtrace.environments.domains.clinic.entities import (
     REQUESTERS,
     REQUESTS,
 )
-from lawtrace.environments.domains.clinic.initial_state import LATELY, LONG_AGO, RECENTLY, WEEKS_AGO
-from lawtrace.environments.spec import Fact
+from .initial_state import LATELY, LONG_AGO, RECENTLY, WEEKS_AGO
 
 FACTS = (
     Fact("purpose of an insurer", REQUESTS, "purpose", ("payment of a claim", "life insurance")),

@@ -2,31 +2,6 @@
 
 from collections.abc import Callable
 
-from lawtrace.environments.domains.clinic.entities import (
-    ADDRESSES_SET,
-    AUTHORIZATIONS,
-    CITATIONS,
-    CONTACTS,
-    DISCLOSURE_LOG,
-    FEE_QUOTES,
-    LETTER,
-    LETTERS,
-    MANDATES,
-    PATIENTS,
-    PROOF,
-    REQUESTERS,
-    REQUESTS,
-    SCOPE,
-    SCOPES_SET,
-)
-from lawtrace.environments.domains.clinic.request_tools import (
-    FEE_PARAMETER,
-    NOT_POSITIVE,
-    amount,
-    request,
-    request_parameter,
-    unknown,
-)
 from lawtrace.environments.spec import (
     BOOLEAN,
     INTEGER,
@@ -51,6 +26,32 @@ from lawtrace.environments.spec import (
     exists,
     success_result,
     value_of,
+)
+
+from .entities import (
+    ADDRESSES_SET,
+    AUTHORIZATIONS,
+    CITATIONS,
+    CONTACTS,
+    DISCLOSURE_LOG,
+    FEE_QUOTES,
+    LETTER,
+    LETTERS,
+    MANDATES,
+    PATIENTS,
+    PROOF,
+    REQUESTERS,
+    REQUESTS,
+    SCOPE,
+    SCOPES_SET,
+)
+from .request_tools import (
+    FEE_PARAMETER,
+    NOT_POSITIVE,
+    amount,
+    request,
+    request_parameter,
+    unknown,
 )
 
 patient = argument("patient_id")

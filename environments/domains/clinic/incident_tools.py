@@ -1,19 +1,5 @@
 """Tools for incidents: what happened to the clinic's data, and who is told."""
 
-from lawtrace.environments.domains.clinic.entities import (
-    ASSESSMENTS,
-    CHANNEL,
-    FINDING,
-    FINDINGS,
-    INCIDENTS,
-    INFORMATION,
-    MAILING_LISTS,
-    MEANS,
-    NOTICES,
-    PRESS_NOTICES,
-    REPORTS,
-)
-from lawtrace.environments.domains.clinic.request_tools import unknown
 from lawtrace.environments.spec import (
     DATE,
     INVALID_REQUEST,
@@ -38,6 +24,21 @@ from lawtrace.environments.spec import (
     success_result,
     value_of,
 )
+
+from .entities import (
+    ASSESSMENTS,
+    CHANNEL,
+    FINDING,
+    FINDINGS,
+    INCIDENTS,
+    INFORMATION,
+    MAILING_LISTS,
+    MEANS,
+    NOTICES,
+    PRESS_NOTICES,
+    REPORTS,
+)
+from .request_tools import unknown
 
 FORENSICS_DAYS = 21
 """Days that a forensic report takes."""

@@ -8,7 +8,9 @@ import datetime as dt
 from collections.abc import Mapping
 from random import Random
 
-from lawtrace.environments.domains.clinic.entities import (
+from lawtrace.environments.spec import Row, State, Value
+
+from .entities import (
     DIRECTORY,
     ENTITIES,
     INFORMATION,
@@ -16,7 +18,6 @@ from lawtrace.environments.domains.clinic.entities import (
     PERIOD,
     RECORD_KIND,
 )
-from lawtrace.environments.spec import Row, State, Value
 
 FIRST_NAMES = ("Clara", "Marcus", "Ines", "Theodore", "Wanda", "Jonah", "Priscilla", "Emmett", "Lucia", "Gordon")
 LAST_NAMES = ("Whitlock", "Ferrante", "Okafor", "Lindqvist", "Abernathy", "Castellan", "Marsh", "Delacroix")

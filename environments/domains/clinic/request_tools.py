@@ -1,19 +1,5 @@
 """Tools for requests: find them, answer them, refuse them."""
 
-from lawtrace.environments.domains.clinic.entities import (
-    ACCESSES,
-    ACCOUNTINGS,
-    FEES,
-    FLYERS,
-    GROUND,
-    NEWS,
-    RECORD_KIND,
-    RECORDS,
-    REFUSALS,
-    RELEASES,
-    REQUESTS,
-    ROOMS_TOLD,
-)
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     MONEY,
@@ -40,6 +26,21 @@ from lawtrace.environments.spec import (
     is_unknown,
     success_result,
     value_of,
+)
+
+from .entities import (
+    ACCESSES,
+    ACCOUNTINGS,
+    FEES,
+    FLYERS,
+    GROUND,
+    NEWS,
+    RECORD_KIND,
+    RECORDS,
+    REFUSALS,
+    RELEASES,
+    REQUESTS,
+    ROOMS_TOLD,
 )
 
 ARCHIVE_DAYS = 20

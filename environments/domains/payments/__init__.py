@@ -6,11 +6,12 @@
 the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.domains.payments import claim_tools, customer_tools, file_tools, security_tools
-from lawtrace.environments.domains.payments.entities import ENTITIES, SESSION
-from lawtrace.environments.domains.payments.facts import FACTS
-from lawtrace.environments.domains.payments.initial_state import populate
 from lawtrace.environments.spec import Clock, Environment, starts_at
+
+from . import claim_tools, customer_tools, file_tools, security_tools
+from .entities import ENTITIES, SESSION
+from .facts import FACTS
+from .initial_state import populate
 
 TOOLS = (*customer_tools.TOOLS, *claim_tools.TOOLS, *file_tools.TOOLS, *security_tools.TOOLS)
 

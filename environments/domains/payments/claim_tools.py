@@ -1,22 +1,5 @@
 """Claims about executed transactions, and refusals of any request."""
 
-from lawtrace.environments.domains.payments.entities import (
-    ACCOUNTS,
-    CARDS,
-    FINDING,
-    FINDINGS,
-    FRAUD_REPORTS,
-    ORDERS,
-    PAYEES,
-    PROVIDERS,
-    REASON,
-    REFERRALS,
-    REFUNDS,
-    REFUSALS,
-    STATEMENTS,
-    TRANSACTIONS,
-)
-from lawtrace.environments.domains.payments.terms import DONE, NOT_FOUND, TRANSACTION, transaction, unknown
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     TEXT,
@@ -39,6 +22,24 @@ from lawtrace.environments.spec import (
     exists,
     value_of,
 )
+
+from .entities import (
+    ACCOUNTS,
+    CARDS,
+    FINDING,
+    FINDINGS,
+    FRAUD_REPORTS,
+    ORDERS,
+    PAYEES,
+    PROVIDERS,
+    REASON,
+    REFERRALS,
+    REFUNDS,
+    REFUSALS,
+    STATEMENTS,
+    TRANSACTIONS,
+)
+from .terms import DONE, NOT_FOUND, TRANSACTION, transaction, unknown
 
 NAMED: tuple[tuple[Entity, str], ...] = (
     (STATEMENTS, "name"),

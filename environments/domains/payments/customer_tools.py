@@ -1,42 +1,5 @@
 """What customers ask for: look-ups by name, payments, standing orders, contactless payments, cards and account data."""
 
-from lawtrace.environments.domains.payments.entities import (
-    ACCOUNTS,
-    CARDS,
-    COUNTERS,
-    LINKED_CODES,
-    ORDERS,
-    PAYEES,
-    PAYMENTS,
-    PIN_ENTRIES,
-    PROVIDERS,
-    SERIES,
-    SHARINGS,
-    STATEMENTS,
-    TAPS,
-    TRANSACTIONS,
-    VIEWS,
-)
-from lawtrace.environments.domains.payments.terms import (
-    ACCOUNT,
-    CARD,
-    DONE,
-    NOT_COVERED,
-    NOT_POSITIVE,
-    ORDER,
-    PAYEE,
-    PROVIDER,
-    STATEMENT,
-    account,
-    amount,
-    card,
-    find_by_name,
-    money,
-    order,
-    payee,
-    provider,
-    unknown,
-)
 from lawtrace.environments.spec import (
     INTEGER,
     INVALID_REQUEST,
@@ -58,6 +21,44 @@ from lawtrace.environments.spec import (
     constant,
     exists,
     value_of,
+)
+
+from .entities import (
+    ACCOUNTS,
+    CARDS,
+    COUNTERS,
+    LINKED_CODES,
+    ORDERS,
+    PAYEES,
+    PAYMENTS,
+    PIN_ENTRIES,
+    PROVIDERS,
+    SERIES,
+    SHARINGS,
+    STATEMENTS,
+    TAPS,
+    TRANSACTIONS,
+    VIEWS,
+)
+from .terms import (
+    ACCOUNT,
+    CARD,
+    DONE,
+    NOT_COVERED,
+    NOT_POSITIVE,
+    ORDER,
+    PAYEE,
+    PROVIDER,
+    STATEMENT,
+    account,
+    amount,
+    card,
+    find_by_name,
+    money,
+    order,
+    payee,
+    provider,
+    unknown,
 )
 
 FIND_ACCOUNT = find_by_name(

@@ -1,6 +1,8 @@
 """The fields of an initial state on which the law turns."""
 
-from lawtrace.environments.domains.payments.entities import (
+from lawtrace.environments.spec import Fact
+
+from .entities import (
     CARDS,
     COUNTERS,
     DEVICES,
@@ -11,7 +13,7 @@ from lawtrace.environments.domains.payments.entities import (
     SECURITY_FILE,
     TRANSACTIONS,
 )
-from lawtrace.environments.domains.payments.initial_state import (
+from .initial_state import (
     AUTUMN,
     DUE_DAYS,
     LAST_SPRING,
@@ -19,7 +21,6 @@ from lawtrace.environments.domains.payments.initial_state import (
     WEEKS_AGO,
     YEARS_AGO,
 )
-from lawtrace.environments.spec import Fact
 
 FACTS = (
     Fact("status of a device", DEVICES, "status", ("active", "reported lost", "awaiting activation")),

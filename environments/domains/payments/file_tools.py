@@ -1,6 +1,18 @@
 """Compliance tools: what is on file about the customer, and what others say about an order."""
 
-from lawtrace.environments.domains.payments.entities import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    TEXT,
+    Insert,
+    RowsResult,
+    Tool,
+    ValueResult,
+    argument,
+    exists,
+    value_of,
+)
+
+from .entities import (
     CARDS,
     COUNTERS,
     DEVICE_KIND,
@@ -12,7 +24,7 @@ from lawtrace.environments.domains.payments.entities import (
     PROVIDERS,
     SECURITY_FILE,
 )
-from lawtrace.environments.domains.payments.terms import (
+from .terms import (
     CARD,
     NOT_AN_OPTION,
     ORDER,
@@ -24,17 +36,6 @@ from lawtrace.environments.domains.payments.terms import (
     payee,
     provider,
     unknown,
-)
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    TEXT,
-    Insert,
-    RowsResult,
-    Tool,
-    ValueResult,
-    argument,
-    exists,
-    value_of,
 )
 
 READ_SECURITY_FILE = Tool(

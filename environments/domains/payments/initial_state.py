@@ -8,8 +8,9 @@ Fridays: the business day before is then the calendar day before.
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.domains.payments.entities import ENTITIES
 from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State, Value
+
+from .entities import ENTITIES
 
 FIRST_DAY = dt.date(2026, 3, 5).toordinal()
 ACCOUNT_NAMES = ("everyday account", "holiday pot", "household account", "rainy-day pot")

@@ -1,6 +1,19 @@
 """Compliance tools: authentication and its exemptions, monitoring, incidents."""
 
-from lawtrace.environments.domains.payments.entities import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    TEXT,
+    TODAY,
+    Insert,
+    Tool,
+    ValueResult,
+    argument,
+    exists,
+    success_result,
+    value_of,
+)
+
+from .entities import (
     ACTION,
     CARDS,
     DEVICES,
@@ -17,7 +30,7 @@ from lawtrace.environments.domains.payments.entities import (
     SIGN_INS,
     WARNINGS,
 )
-from lawtrace.environments.domains.payments.terms import (
+from .terms import (
     CARD,
     NOT_AN_OPTION,
     NOT_POSITIVE,
@@ -30,18 +43,6 @@ from lawtrace.environments.domains.payments.terms import (
     option,
     payee,
     unknown,
-)
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    TEXT,
-    TODAY,
-    Insert,
-    Tool,
-    ValueResult,
-    argument,
-    exists,
-    success_result,
-    value_of,
 )
 
 SENT = success_result("Whether it was sent.")

@@ -1,14 +1,5 @@
 """Parameters, refusals and terms that the payments tools share."""
 
-from lawtrace.environments.domains.payments.entities import (
-    ACCOUNTS,
-    CARDS,
-    ORDERS,
-    PAYEES,
-    PROVIDERS,
-    STATEMENTS,
-    TRANSACTIONS,
-)
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     MONEY,
@@ -33,6 +24,16 @@ from lawtrace.environments.spec import (
     is_unknown,
     success_result,
     value_of,
+)
+
+from .entities import (
+    ACCOUNTS,
+    CARDS,
+    ORDERS,
+    PAYEES,
+    PROVIDERS,
+    STATEMENTS,
+    TRANSACTIONS,
 )
 
 NOT_FOUND = "NotFoundException"

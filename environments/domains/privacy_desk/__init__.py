@@ -7,10 +7,11 @@ and ``initial_state.py`` the initial states. ``regulation.toml`` restates the pr
 curated rule set.
 """
 
-from lawtrace.environments.domains.privacy_desk import case_tools, file_tools, incident_tools, letter_tools
-from lawtrace.environments.domains.privacy_desk.entities import CASES, DESK, ENTITIES, INCIDENTS, PARTNERS, RECORDS
-from lawtrace.environments.domains.privacy_desk.initial_state import populate
 from lawtrace.environments.spec import Clock, Environment, Fact, starts_at
+
+from . import case_tools, file_tools, incident_tools, letter_tools
+from .entities import CASES, DESK, ENTITIES, INCIDENTS, PARTNERS, RECORDS
+from .initial_state import populate
 
 TOOLS = (
     case_tools.FIND_CASE,

@@ -1,29 +1,5 @@
 """What the desk is asked for: finding a case, doing what it is about, or declining it."""
 
-from lawtrace.environments.domains.privacy_desk.entities import (
-    CASES,
-    COPIES,
-    DECLINED,
-    DISCLOSURES,
-    FEES,
-    MATTER,
-    PARTNERS,
-    RECORDS,
-)
-from lawtrace.environments.domains.privacy_desk.shared_terms import (
-    CASE,
-    IS_CLOSED_DOWN,
-    MALFORMED,
-    PARTNER,
-    SUCCESS,
-    case,
-    case_becomes,
-    is_open,
-    not_about,
-    partner,
-    record_becomes,
-    unknown,
-)
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     MONEY,
@@ -45,6 +21,31 @@ from lawtrace.environments.spec import (
     argument,
     exists,
     is_blank,
+)
+
+from .entities import (
+    CASES,
+    COPIES,
+    DECLINED,
+    DISCLOSURES,
+    FEES,
+    MATTER,
+    PARTNERS,
+    RECORDS,
+)
+from .shared_terms import (
+    CASE,
+    IS_CLOSED_DOWN,
+    MALFORMED,
+    PARTNER,
+    SUCCESS,
+    case,
+    case_becomes,
+    is_open,
+    not_about,
+    partner,
+    record_becomes,
+    unknown,
 )
 
 FIND_CASE = Tool(

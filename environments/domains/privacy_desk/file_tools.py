@@ -1,26 +1,5 @@
 """What the desk can look up about a case, and what has to be prepared before a copy is made."""
 
-from lawtrace.environments.domains.privacy_desk.entities import (
-    BASIS,
-    CASES,
-    DETAIL,
-    DISCLOSURES,
-    PARTNERS,
-    PEOPLE,
-    RECORDS,
-    REGISTER,
-)
-from lawtrace.environments.domains.privacy_desk.shared_terms import (
-    CASE,
-    MALFORMED,
-    PARTNER,
-    SUCCESS,
-    case,
-    of_case,
-    partner,
-    shown,
-    unknown,
-)
 from lawtrace.environments.spec import (
     BOOLEAN,
     INTEGER,
@@ -42,6 +21,28 @@ from lawtrace.environments.spec import (
     constant,
     exists,
     value_of,
+)
+
+from .entities import (
+    BASIS,
+    CASES,
+    DETAIL,
+    DISCLOSURES,
+    PARTNERS,
+    PEOPLE,
+    RECORDS,
+    REGISTER,
+)
+from .shared_terms import (
+    CASE,
+    MALFORMED,
+    PARTNER,
+    SUCCESS,
+    case,
+    of_case,
+    partner,
+    shown,
+    unknown,
 )
 
 DAY = 24 * 3600

@@ -1,16 +1,5 @@
 """Incidents in which personal data are lost or fall into the wrong hands."""
 
-from lawtrace.environments.domains.privacy_desk.entities import (
-    AUTHORITIES,
-    AUTHORITY_ID,
-    INCIDENT_ID,
-    INCIDENTS,
-    MEANS,
-    REGISTER,
-    RISK,
-)
-from lawtrace.environments.domains.privacy_desk.initial_state import AUTHORITY_NAMES
-from lawtrace.environments.domains.privacy_desk.shared_terms import MALFORMED, SUCCESS, shown, unknown
 from lawtrace.environments.spec import (
     INTEGER,
     TEXT,
@@ -32,6 +21,18 @@ from lawtrace.environments.spec import (
     constant,
     value_of,
 )
+
+from .entities import (
+    AUTHORITIES,
+    AUTHORITY_ID,
+    INCIDENT_ID,
+    INCIDENTS,
+    MEANS,
+    REGISTER,
+    RISK,
+)
+from .initial_state import AUTHORITY_NAMES
+from .shared_terms import MALFORMED, SUCCESS, shown, unknown
 
 DAY = 24 * 3600
 RESTORING_DAYS = 4

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lawtrace.environments.domains.privacy_desk.entities import CONTACT_KIND, DETAIL, ENTITIES, MATTER
 from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
+
+from .entities import CONTACT_KIND, DETAIL, ENTITIES, MATTER
 
 PERSON_NAMES = (
     "Orla Brandt",

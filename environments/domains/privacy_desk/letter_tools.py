@@ -1,26 +1,5 @@
 """Letters to the person in a case, and notes to partners that have the data."""
 
-from lawtrace.environments.domains.privacy_desk.entities import (
-    CASES,
-    CONTACT_KIND,
-    CONTACTS,
-    LETTERS,
-    PARTNER_NOTES,
-    PARTNERS,
-)
-from lawtrace.environments.domains.privacy_desk.shared_terms import (
-    CASE,
-    CONTACT,
-    IS_CLOSED_DOWN,
-    MALFORMED,
-    PARTNER,
-    SUCCESS,
-    case,
-    contact,
-    of_case,
-    partner,
-    unknown,
-)
 from lawtrace.environments.spec import (
     Choice,
     FromUser,
@@ -32,6 +11,28 @@ from lawtrace.environments.spec import (
     Tool,
     argument,
     constant,
+)
+
+from .entities import (
+    CASES,
+    CONTACT_KIND,
+    CONTACTS,
+    LETTERS,
+    PARTNER_NOTES,
+    PARTNERS,
+)
+from .shared_terms import (
+    CASE,
+    CONTACT,
+    IS_CLOSED_DOWN,
+    MALFORMED,
+    PARTNER,
+    SUCCESS,
+    case,
+    contact,
+    of_case,
+    partner,
+    unknown,
 )
 
 KINDS = "'email', 'post', 'portal' (the member page), or 'club' (by hand at the club)."

@@ -1,14 +1,5 @@
 """Terms and parameters that several tools of the desk share."""
 
-from lawtrace.environments.domains.privacy_desk.entities import (
-    CASE_ID,
-    CASES,
-    CONTACT_ID,
-    CONTACTS,
-    PARTNER_ID,
-    PARTNERS,
-    RECORDS,
-)
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     Entity,
@@ -26,6 +17,16 @@ from lawtrace.environments.spec import (
     is_unknown,
     success_result,
     value_of,
+)
+
+from .entities import (
+    CASE_ID,
+    CASES,
+    CONTACT_ID,
+    CONTACTS,
+    PARTNER_ID,
+    PARTNERS,
+    RECORDS,
 )
 
 NOT_FOUND = "NotFoundException"

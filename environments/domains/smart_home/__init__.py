@@ -5,10 +5,11 @@
 rule set.
 """
 
-from lawtrace.environments.domains.smart_home.entities import ENTITIES, SESSION
-from lawtrace.environments.domains.smart_home.initial_state import populate
-from lawtrace.environments.domains.smart_home.tools import TOOLS
 from lawtrace.environments.spec import Clock, Environment, starts_at
+
+from .entities import ENTITIES, SESSION
+from .initial_state import populate
+from .tools import TOOLS
 
 ENVIRONMENT = Environment(
     name="smart_home",

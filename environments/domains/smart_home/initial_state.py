@@ -7,8 +7,9 @@ share words, so an imprecise search finds several guests. All names and addresse
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.domains.smart_home.entities import ENTITIES, LOCK_STATUS, WITHOUT_END
 from lawtrace.environments.spec import MOMENT, Row, State
+
+from .entities import ENTITIES, LOCK_STATUS, WITHOUT_END
 
 GUEST_NAMES = (
     "Mara Quell",

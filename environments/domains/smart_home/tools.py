@@ -2,19 +2,6 @@
 Smart Lock. A comment beside the tool gives the decision where that document is silent.
 """
 
-from lawtrace.environments.domains.smart_home.entities import (
-    ACCESS_CODE,
-    ACCESS_CODES,
-    ACCESS_HISTORY,
-    ACCESSES,
-    GUEST_ID,
-    GUESTS,
-    LOCK_STATUS,
-    LOCKS,
-    SESSION,
-    WITHOUT_END,
-)
-from lawtrace.environments.domains.smart_home.initial_state import GUEST_EMAILS, GUEST_NAMES
 from lawtrace.environments.spec import (
     BOOLEAN,
     INVALID_REQUEST,
@@ -56,6 +43,20 @@ from lawtrace.environments.spec import (
     success_result,
     value_of,
 )
+
+from .entities import (
+    ACCESS_CODE,
+    ACCESS_CODES,
+    ACCESS_HISTORY,
+    ACCESSES,
+    GUEST_ID,
+    GUESTS,
+    LOCK_STATUS,
+    LOCKS,
+    SESSION,
+    WITHOUT_END,
+)
+from .initial_state import GUEST_EMAILS, GUEST_NAMES
 
 NOT_FOUND = "NotFoundException"
 CONFLICT = "ConflictException"

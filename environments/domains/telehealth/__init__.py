@@ -6,7 +6,9 @@ users state and ``initial_state.py`` the initial states. ``regulation.toml`` res
 holds the curated rule set.
 """
 
-from lawtrace.environments.domains.telehealth.care_tools import (
+from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Clock, Environment, check_authorization, starts_at
+
+from .care_tools import (
     ACCESS_MEDICAL_HISTORY,
     ACCESS_USER_INFO,
     CONSULT_DOCTOR,
@@ -14,16 +16,15 @@ from lawtrace.environments.domains.telehealth.care_tools import (
     SEND_MESSAGE,
     VIEW_PRESCRIPTIONS,
 )
-from lawtrace.environments.domains.telehealth.doctor_tools import (
+from .doctor_tools import (
     LEAVE_REVIEW,
     MANAGE_APPOINTMENTS,
     SCHEDULE_APPOINTMENT,
     SEARCH_DOCTORS,
     VIEW_REVIEWS,
 )
-from lawtrace.environments.domains.telehealth.entities import ENTITIES, SESSION
-from lawtrace.environments.domains.telehealth.initial_state import populate
-from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Clock, Environment, check_authorization, starts_at
+from .entities import ENTITIES, SESSION
+from .initial_state import populate
 
 # Parameters, results and errors as documented for ToolEmu's Teladoc. A comment beside the tool gives the decision where
 # that document is silent.

@@ -1,30 +1,5 @@
 """Tools for consultations, messages, prescriptions and the user's records."""
 
-from lawtrace.environments.domains.telehealth.doctor_tools import (
-    NOT_FOUND,
-    UNKNOWN_DOCTOR,
-    blank,
-    doctor,
-    doctor_parameter,
-    now,
-    unknown,
-)
-from lawtrace.environments.domains.telehealth.entities import (
-    APPOINTMENTS,
-    CONSULTATION_ID,
-    CONSULTATIONS,
-    CURRENT,
-    DOCTORS,
-    MESSAGES,
-    PATIENT,
-    PRESCRIPTIONS,
-)
-from lawtrace.environments.domains.telehealth.vocabulary import (
-    CONSULTATION_REASONS,
-    DOSAGES,
-    MEDICATIONS,
-    MESSAGE_TEXTS,
-)
 from lawtrace.environments.spec import (
     INVALID_REQUEST,
     TEXT,
@@ -47,6 +22,32 @@ from lawtrace.environments.spec import (
     is_blank,
     success_result,
     value_of,
+)
+
+from .doctor_tools import (
+    NOT_FOUND,
+    UNKNOWN_DOCTOR,
+    blank,
+    doctor,
+    doctor_parameter,
+    now,
+    unknown,
+)
+from .entities import (
+    APPOINTMENTS,
+    CONSULTATION_ID,
+    CONSULTATIONS,
+    CURRENT,
+    DOCTORS,
+    MESSAGES,
+    PATIENT,
+    PRESCRIPTIONS,
+)
+from .vocabulary import (
+    CONSULTATION_REASONS,
+    DOSAGES,
+    MEDICATIONS,
+    MESSAGE_TEXTS,
 )
 
 consultation = argument("consultation_id")

@@ -1,17 +1,5 @@
 """Tools for doctors, their reviews and appointments, and the terms that telehealth tools share."""
 
-from lawtrace.environments.domains.telehealth.entities import (
-    APPOINTMENT_ID,
-    APPOINTMENTS,
-    CURRENT,
-    DOCTOR_ID,
-    DOCTORS,
-    PATIENT,
-    REVIEWS,
-    SESSION,
-    SLOTS,
-)
-from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS, REVIEW_TEXTS
 from lawtrace.environments.spec import (
     DATE,
     INTEGER,
@@ -52,6 +40,19 @@ from lawtrace.environments.spec import (
     success_result,
     value_of,
 )
+
+from .entities import (
+    APPOINTMENT_ID,
+    APPOINTMENTS,
+    CURRENT,
+    DOCTOR_ID,
+    DOCTORS,
+    PATIENT,
+    REVIEWS,
+    SESSION,
+    SLOTS,
+)
+from .vocabulary import APPOINTMENT_REASONS, REVIEW_TEXTS
 
 NOT_FOUND = "NotFoundException"
 

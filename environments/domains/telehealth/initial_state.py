@@ -8,9 +8,10 @@ import datetime as dt
 from collections.abc import Sequence
 from random import Random
 
-from lawtrace.environments.domains.telehealth.entities import CURRENT, ENTITIES
-from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
 from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
+
+from .entities import CURRENT, ENTITIES
+from .vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
 
 DOCTOR_NAMES = (
     "Ines Adeyemi",

@@ -1,5 +1,6 @@
 """Loading of environment folders: errors name file, line and remedy; folders do not clash."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -140,8 +141,25 @@ def test_an_invalid_declaration_is_reported_with_its_line(write: Write) -> None:
         "from . import tables", "from lawtrace.environments.spec import Tool\nfrom . import tables"
     )
     refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
-    with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': an ordinary tool needs phrases"):
+    with pytest.raises(InputError, match=r"__init__\.py, line 12: .*'shop', tool 'Do': an ordinary tool needs phrases"):
         load_domain(write(**{"__init__.py": refused}))
+
+
+def test_an_invalid_tool_is_reported_where_it_is_declared(write: Write) -> None:
+    declaration = DECLARATION.replace("tools={}", 'tools={"Do": tables.DO}')
+    tables = TABLES.replace("import State", "import State, Tool") + 'DO = Tool(\n    "Do",\n    "Does.",\n)\n'
+    with pytest.raises(InputError, match=r"tables\.py, line 9: .*tool 'Do': an ordinary tool needs phrases"):
+        load_domain(write(**{"__init__.py": declaration, "tables.py": tables}))
+
+
+def test_a_copied_built_in_environment_uses_its_own_files(tmp_path: Path) -> None:
+    folder = tmp_path / "bank"
+    shutil.copytree(load_domain("banking").folder, folder)
+    for file, old, new in (("__init__.py", 'name="banking"', 'name="bank"'), ("tools.py", "PayBill", "PayInvoice")):
+        path = folder / file
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    tools = load_domain(str(folder)).environment.tools
+    assert ("PayInvoice" in tools, "PayBill" in tools) == (True, False)
 
 
 @pytest.mark.parametrize(
