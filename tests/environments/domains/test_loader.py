@@ -141,7 +141,7 @@ def test_an_invalid_declaration_is_reported_with_its_line(write: Write) -> None:
         "from . import tables", "from lawtrace.environments.spec import Tool\nfrom . import tables"
     )
     refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
-    with pytest.raises(InputError, match=r"__init__\.py, line 12: .*'shop', tool 'Do': an ordinary tool needs phrases"):
+    with pytest.raises(InputError, match=r"__init__\.py, line 13: .*'shop', tool 'Do': an ordinary tool needs phrases"):
         load_domain(write(**{"__init__.py": refused}))
 
 
