@@ -14,7 +14,7 @@ from lawtrace.agents.models.budget import Price
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
 from lawtrace.runs.stages.pipeline import TASK_STAGES, extraction_roles, run_targets, writing_roles
-from lawtrace.runs.stages.resolve import load_recipe_environment
+from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of
 
@@ -189,7 +189,9 @@ def plan_of(recipe: Recipe) -> RunPlan:
 
 
 def _inputs(recipe: Recipe) -> StageInputs:
-    return StageInputs(recipe=recipe, domain=load_recipe_environment(recipe), prompts=recipe.prompts.prompts())
+    domain = load_recipe_environment(recipe)
+    published = published_law(recipe, domain)
+    return StageInputs(recipe=recipe, domain=domain, prompts=recipe.prompts.prompts(), published=published)
 
 
 def _longest_prompt(inputs: StageInputs) -> int:
@@ -204,7 +206,10 @@ def _usual_prompt(inputs: StageInputs) -> int:
 
 def _characters(inputs: StageInputs) -> int:
     documentation = json.dumps(document(inputs.domain.environment, hints=True), indent=1)
-    return len(documentation) + len(inputs.domain.regulation.text(readings=True))
+    words = inputs.domain.regulation.text(readings=True)
+    if inputs.published is not None and inputs.recipe.attempts.regulation == "text":
+        words = max(words, inputs.published.layout(), key=len)
+    return len(documentation) + len(words)
 
 
 StageCalls = Iterator[tuple[RoleAndModel, int, int]]
@@ -212,7 +217,7 @@ StageCalls = Iterator[tuple[RoleAndModel, int, int]]
 
 
 def _extraction_calls(inputs: StageInputs) -> StageCalls:
-    batches = ceil(len(inputs.domain.regulation.provisions) / BATCH_SIZE)
+    batches = ceil(len(inputs.extracted_regulation.provisions) / BATCH_SIZE)
     for role in extraction_roles(inputs):
         most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
         yield (role, str(inputs.recipe.models.spec(role))), batches, most

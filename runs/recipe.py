@@ -23,14 +23,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lawtrace.agents.conversations.attempts import ToolConversationLimits
 from lawtrace.agents.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, Price
 from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.roles.executor import Briefing, RegulationExtent
+from lawtrace.agents.roles.executor import Briefing, GivenLaw, RegulationForm
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
@@ -94,8 +94,25 @@ class RecipePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+RegulationSource = Literal["text", "restated"]
+
+
+def _as_tuple(value: object) -> object:
+    return (value,) if isinstance(value, str | Path) else value
+
+
+class RegulationOptions(RecipePart):
+    """The law as published. ``files``: its documents, and folders of them
+    (`lawtrace.environments.regulations.documents`). ``sha256``: the digest of all of them; the event log of a run
+    always has it."""
+
+    files: Annotated[tuple[Path, ...], BeforeValidator(_as_tuple)] = ()
+    sha256: str | None = None
+
+
 class RuleOptions(RecipePart):
-    """Where the rules come from. ``extract``: run the extraction, whichever rule set is used."""
+    """Where the rules come from. ``extract``: run the extraction, whichever rule set is used. ``regulation``: extract
+    from the documents of the law, or from the restatement of the environment."""
 
     source: Literal["curated", "extracted"] = "curated"
     file: Path | None = None
@@ -103,6 +120,7 @@ class RuleOptions(RecipePart):
     sha256: str | None = None
     """The digest of that file. A recipe may pin it; the event log of a run always does."""
     extract: bool = True
+    regulation: RegulationSource = "restated"
 
 
 class TaskOptions(RecipePart):
@@ -173,6 +191,19 @@ class DialogueOptions(RecipePart):
     behaviours: Annotated[tuple[Behaviour, ...], AfterValidator(distinct)] = BEHAVIOURS
 
 
+_FORMER_FORMS = {
+    "whole": "'restated'",
+    "applicable": "'restated' with attempts.regulation_words = 0",
+    "name": "'named'",
+}
+
+
+def _check_form(value: object) -> object:
+    if isinstance(value, str) and value in _FORMER_FORMS:
+        raise ValueError(f"{value!r} is now {_FORMER_FORMS[value]}")
+    return value
+
+
 class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
@@ -181,8 +212,9 @@ class AttemptOptions(RecipePart):
     (docs/acting.md). ``shield``: monitors check each call and warn of, or refuse, a call after which a rule cannot be
     kept. ``hints``: the documentation says when to call the compliance tools. ``target_state``: the goal prompt
     contains the target state, as the published one does. These three give help that users do not give, and are off.
-    ``regulation``: how much of the regulation the prompt contains: the provisions of the rules that apply to the task
-    or to the other side of its contrast pair, the whole text, or the name.
+    ``regulation``: what the prompt contains of the law: the documents of the user, the restatement, the name, nothing.
+    ``regulation_words``: None for the whole text; otherwise the provisions that apply to the task or to the other side
+    of its contrast pair, and others drawn by the seed, up to this many words.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
@@ -193,7 +225,8 @@ class AttemptOptions(RecipePart):
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
-    regulation: RegulationExtent = "whole"
+    regulation: Annotated[RegulationForm, BeforeValidator(_check_form)] = "restated"
+    regulation_words: int | None = Field(default=None, ge=0)
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""
     tools: ToolOptions = ToolOptions()
@@ -204,10 +237,10 @@ class AttemptOptions(RecipePart):
         """All models under test: the named ones, then the remaining baselines."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
-    def briefing(self, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
+    def briefing(self, law: GivenLaw, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
         """What the model under test is told."""
         return Briefing(
-            regulation=self.regulation,
+            law=law,
             hints=self.hints,
             shield=self.shield,
             dialogue=self.mode == "dialogue",
@@ -393,6 +426,7 @@ class Recipe(CallOptions):
     seed: int = 1
     sandbox: Annotated[str, AfterValidator(_check_sandbox)] = "bwrap"
     """Sandbox for programs: ``bwrap``, ``docker`` or ``docker:IMAGE``."""
+    regulation: RegulationOptions = RegulationOptions()
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
     models: RoleModelOptions = RoleModelOptions()

@@ -36,16 +36,25 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def _with_resolved_paths(recipe: Recipe, folder: Path) -> Recipe:
-    """The recipe with the files of rules and texts below the folder of the recipe, also as values of axes."""
+    """The recipe with the files of law, rules and texts below the folder of the recipe, also as values of axes."""
+    files = tuple(folder / file for file in recipe.regulation.files)
+    regulation = recipe.regulation.model_copy(update={"files": files})
     rules = recipe.rules.model_copy(update={"file": _below(folder, recipe.rules.file)})
     tasks = recipe.tasks.model_copy(update={"texts": _below(folder, recipe.tasks.texts)})
     axes = {
-        axis: tuple(str(folder / value) if isinstance(value, str) else value for value in values)
-        if axis in {"rules.file", "tasks.texts"}
+        axis: tuple(_json_below(folder, value) for value in values)
+        if axis in {"regulation.files", "rules.file", "tasks.texts"}
         else values
         for axis, values in recipe.ablation.items()
     }
-    return recipe.model_copy(update={"rules": rules, "tasks": tasks, "ablation": axes})
+    return recipe.model_copy(update={"regulation": regulation, "rules": rules, "tasks": tasks, "ablation": axes})
+
+
+def _json_below(folder: Path, value: Json) -> Json:
+    """A path, or each of a list of paths, below the folder."""
+    if isinstance(value, list):
+        return [_json_below(folder, part) for part in value]
+    return str(folder / value) if isinstance(value, str) else value
 
 
 def _below(folder: Path, file: Path | None) -> Path | None:

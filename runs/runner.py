@@ -36,8 +36,9 @@ from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.denied_sessions import deny_authorization
+from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets
-from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
+from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, published_law, resolve_recipe
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
     NoResponseError,
@@ -51,7 +52,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
-from lawtrace.solver.rules import check_rules
+from lawtrace.solver.rules import Rule, check_rules
 
 log = get_logger(__name__)
 
@@ -223,7 +224,6 @@ class Session:
     """An active run: model clients, sandbox, event log and store.
 
     Args:
-        document: a regulation in place of the domain's, with the warnings of its reader.
     """
 
     folder: RunFolder
@@ -242,17 +242,17 @@ class Session:
         domain: Domain | None = None,
         folder: RunFolder | None = None,
         variant: str | None = None,
-        document_warnings: tuple[str, ...] = (),
         stages: Sequence[Stage[StageInputs, StageContext]] = (),
     ) -> Runner[StageContext]:
         """A runner of the task stages for a recipe.
 
         ``domain`` overrides the domain of the recipe; ``stages`` are added, and replace those that make the same files.
         """
-        prompts = recipe.prompts.prompts()
+        prompts, domain = recipe.prompts.prompts(), domain or checked_recipe_environment(recipe)
         context = StageContext(
             recipe=recipe,
-            domain=domain or checked_recipe_environment(recipe),
+            domain=domain,
+            published=published_law(recipe, domain),
             clients=self.clients,
             role_models=ConfiguredRoleModels(self.clients, recipe.models.specs(), recipe.parameters, prompts),
             prompts=prompts,
@@ -262,7 +262,6 @@ class Session:
             folder=self.folder.path,
             variant=variant,
             resumed=self.resumed,
-            document_warnings=document_warnings,
         )
         return Runner(
             (*TASK_STAGES, *stages),
@@ -372,15 +371,26 @@ async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult
     return RunResult(folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
 
 
-def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
+def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = True) -> Recipe:
     """The recipe with its environment resolved (``env`` overrides it), and its inputs checked before a folder is made.
+
+    ``whole_run``: models attempt the tasks that are made, so the law they are given must contain what the rules cite.
 
     Raises InputError.
     """
     recipe = resolve_recipe(recipe, env)
-    for variant in variants_of(recipe):
+    variants = variants_of(recipe)
+    if whole_run and recipe.regulation.files and not any(_reads_documents(variant.recipe) for variant in variants):
+        raise InputError(
+            "regulation.files is not used: set attempts.regulation = 'text' for the models under test, or "
+            "rules.regulation = 'text' for the extraction"
+        )
+    for variant in variants:
         domain, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
-        check_rules(curated_rules(variant.recipe, domain), domain.environment, domain.regulation)
+        rules = curated_rules(variant.recipe, domain)
+        check_rules(rules, domain.environment, domain.regulation)
+        if whole_run:
+            _check_law(variant.recipe, domain, rules)
         variant.recipe.prompts.prompts().check()
         options.constraints.check(domain.environment)
         check_difficulty(options.difficulty, options.mode_in(domain.environment))
@@ -389,6 +399,26 @@ def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
             deny_authorization(domain.environment, initial)
         check_prices(variant.recipe, models_of_recipe(variant.recipe))
     return recipe
+
+
+def _reads_documents(recipe: Recipe) -> bool:
+    return recipe.attempts.regulation in {"text", "named"} or recipe.rules.regulation == "text"
+
+
+def _check_law(recipe: Recipe, domain: Domain, rules: Sequence[Rule]) -> None:
+    """Check that the models are shown what the rules cite, and that there is a text wherever one is read."""
+    law, source = law_of(recipe, domain, published_law(recipe, domain)), recipe.rules.regulation
+    if source == "text" and not recipe.regulation.files:
+        raise InputError("rules.regulation = 'text' needs the documents of the law: name them in regulation.files")
+    if recipe.rules.source == "curated":
+        law.check(rules)
+        return
+    law.check(())
+    if law.form in {"text", "restated"} and law.form != source:
+        raise InputError(
+            f"the rules are extracted from another text (rules.regulation = {source!r}) than the models are shown "
+            f"(attempts.regulation = {law.form!r}); set both to the same"
+        )
 
 
 def models_of_recipe(recipe: Recipe) -> list[str]:

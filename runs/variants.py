@@ -155,5 +155,7 @@ def _with_changes(recipe: Recipe, changes: Mapping[str, Json]) -> Recipe:
     base = recipe.model_copy(update={"ablation": {}})
     if "environment" in changes:
         base = base.model_copy(update={"declaration": None})  # it is the digest of the original environment
+    if "regulation.files" in changes:
+        base = base.model_copy(update={"regulation": base.regulation.model_copy(update={"sha256": None})})
     shown = ", ".join(f"{axis} = {value!r}" for axis, value in changes.items())
     return with_values(base, changes, f"ablation: {shown}") if changes else base

@@ -74,8 +74,9 @@ class Shield:
     def _words(self, rule: Rule) -> list[str]:
         """The text of the provisions that a rule rests on; for a rule without one, its rationale."""
         cited = [
-            f"{rule.regulation} {citation}: {' '.join(self._regulation.by_citation[citation].text.split())}"
+            f"{rule.regulation} {found.citation}: {found.words()}"
             for citation in rule.provisions
-            if rule.regulation == self._regulation.id and citation in self._regulation.by_citation
+            if rule.regulation == self._regulation.id or not self._regulation.restated
+            for found in self._regulation.cited(citation)
         ]
         return cited or [rule.rationale or f"the rule {rule.id!r}."]

@@ -24,11 +24,10 @@ from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, Message
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.recording import RecordedClient, recorded_call
 from lawtrace.agents.participants import ToolAgent
-from lawtrace.agents.roles.executor import DEFAULT_BRIEFING, Briefing, make_executor, request_text, tools_system
+from lawtrace.agents.roles.executor import Briefing, make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
 from lawtrace.agents.scripted.user_automaton import Behaviour, UserMove
 from lawtrace.environments.events import Json
-from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
@@ -144,17 +143,16 @@ class ToolConversation:
 
 async def ask_for_program(
     environment: Environment,
-    regulation: Regulation,
     instruction: Instruction,
     *,
     client: ChatCompletionClient,
     context: Context,
     event_log: EventLog,
-    briefing: Briefing = DEFAULT_BRIEFING,
+    briefing: Briefing,
     target_state: Mapping[str, Json] | None = None,
 ) -> WrittenAnswer:
     """The model's answer. Raises CallFailed if no answer came."""
-    agent = make_executor(client, environment, regulation, briefing)
+    agent = make_executor(client, environment, briefing)
     prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_system"]}
     recorder = _Recorder(context, event_log)
     answer = WrittenAnswer("", "")
@@ -296,14 +294,13 @@ class _ToolConversationState:
 
 async def run_tool_conversation(
     session: Session,
-    regulation: Regulation,
     instruction: Instruction,
     *,
     client: RecordedClient,
     context: Context,
     event_log: EventLog,
     limits: ToolConversationLimits,
-    briefing: Briefing = DEFAULT_BRIEFING,
+    briefing: Briefing,
     target_state: Mapping[str, Json] | None = None,
     user: DialogueUser | None = None,
 ) -> ToolConversation:
@@ -318,7 +315,7 @@ async def run_tool_conversation(
     agent = ToolAgent(
         "executor",
         client=client,
-        system=tools_system(session.environment, regulation, briefing),
+        system=tools_system(session.environment, briefing),
         tools=tool_schemas(session.environment, hints=briefing.hints),
         execute=conversation.execute,
         stop_reason=conversation.stop_reason,

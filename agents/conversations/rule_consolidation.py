@@ -41,7 +41,7 @@ def consolidate_rules(
         ProvisionProvenance(
             citation=provision.citation,
             heading=provision.heading or "",
-            words=provision.whole(),
+            words=provision.words(),
             fate=_status(extraction.provisions[provision.citation], kept, candidates.values()),
             rules=tuple(rule.id for rule in kept if provision.citation in rule.provisions),
             piece=batches[provision.citation],

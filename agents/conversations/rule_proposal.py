@@ -144,7 +144,7 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
     if any(atom.condition is not None or atom.attempted for atom in atoms) and not proposed.beyond_templates.strip():
         return "its parts must be plain names of tools, unless beyond_templates says why a condition is needed"
     provision = regulation.by_citation.get(proposed.citation)
-    if proposed.quote and provision is not None and not quoted_in(proposed.quote, provision.whole()):
+    if proposed.quote and provision is not None and not quoted_in(proposed.quote, provision.words()):
         return f"{proposed.citation} does not contain the quoted words ({proposed.quote!r})"
     return None
 
@@ -282,7 +282,7 @@ def _candidate(proposed: ProposedRule, environment: Environment, regulation: Reg
 def quotes_of(words: str, citation: str, regulation: Regulation) -> tuple[Quote, ...]:
     """The quote, checked against the provision; none for empty words."""
     provision = regulation.by_citation.get(citation)
-    checked = provision is not None and quoted_in(words, provision.whole())
+    checked = provision is not None and quoted_in(words, provision.words())
     return (Quote(citation=citation, words=words, checked=checked),) if words else ()
 
 

@@ -6,13 +6,12 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import Literal
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -27,7 +26,24 @@ FENCED = re.compile(
 PYTHON = frozenset({"python", "python3", "py"})
 
 
-RegulationExtent = Literal["applicable", "whole", "name"]
+RegulationForm = Literal["text", "restated", "named", "none"]
+"""What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLaw:
+    """What the prompt says about the law.
+
+    Attributes:
+        extent: the whole text, some provisions of it, its name, or nothing.
+        text: the text or the name.
+    """
+
+    extent: Literal["whole", "provisions", "name", "none"]
+    text: str = ""
+
+
+NO_LAW = GivenLaw("none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +51,20 @@ class Briefing:
     """The information for a model under test besides the request and the tools.
 
     Attributes:
-        regulation: how much of the regulation the prompt contains: the provisions that apply, the whole text, or the
-            name.
-        provisions: the citations of the provisions that apply.
-        hints: when to call the compliance tools, and the interpretation of restated provisions.
+        law: what the prompt says about the law.
+        hints: when to call the compliance tools.
         shield: whether there is one.
         session_start: the time at which the session starts; None if tools and rules do not depend on the time.
         dialogue: whether the user answers questions.
         prompts: the prompt files.
     """
 
-    regulation: RegulationExtent = "whole"
-    provisions: frozenset[str] = frozenset()
+    law: GivenLaw = NO_LAW
     hints: bool = False
     shield: ShieldMode = "off"
     session_start: int | None = None
     dialogue: bool = False
     prompts: Prompts = DEFAULT_PROMPTS
-
-
-DEFAULT_BRIEFING = Briefing()
-"""The default of the benchmark: the regulation, without hints at compliance steps."""
 
 
 def stated_start(environment: Environment, rules: Sequence[Rule], initial: State) -> int | None:
@@ -67,43 +76,29 @@ def stated_start(environment: Environment, rules: Sequence[Rule], initial: State
 def make_executor(
     client: ChatCompletionClient,
     environment: Environment,
-    regulation: Regulation,
     briefing: Briefing,
 ) -> AssistantAgent:
     """A new agent for one attempt. Agents remember, so each attempt needs its own."""
     system = briefing.prompts["executor_system"].fill(
-        object_name=environment.object_name, **_shared_inputs(environment, regulation, briefing)
+        object_name=environment.object_name, **_shared_inputs(environment, briefing)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
 
-def tools_system(environment: Environment, regulation: Regulation, briefing: Briefing) -> str:
+def tools_system(environment: Environment, briefing: Briefing) -> str:
     """The system prompt of a model that calls tools; it has the same information as that for programs."""
-    prompt, shared = briefing.prompts["executor_tools_system"], _shared_inputs(environment, regulation, briefing)
+    prompt, shared = briefing.prompts["executor_tools_system"], _shared_inputs(environment, briefing)
     return prompt.fill(dialogue=briefing.dialogue, **shared)
 
 
-def _shared_inputs(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
+def _shared_inputs(environment: Environment, briefing: Briefing) -> dict[str, str]:
     documentation = json.dumps(document(environment, hints=briefing.hints, start=briefing.session_start), indent=1)
     return {
         "documentation": documentation,
-        "regulation": _regulation_text(regulation, briefing),
-        "extent": briefing.regulation,
+        "regulation": briefing.law.text,
+        "extent": briefing.law.extent,
         "shield": briefing.shield,
     }
-
-
-def _regulation_text(regulation: Regulation, briefing: Briefing) -> str:
-    match briefing.regulation:
-        case "whole":
-            return regulation.text(readings=briefing.hints)
-        case "applicable":
-            applying = [found for found in regulation.provisions if found.citation in briefing.provisions]
-            return regulation.with_provisions(applying).text(readings=briefing.hints) if applying else regulation.name
-        case "name":
-            return regulation.name
-        case _:
-            assert_never(briefing.regulation)
 
 
 def request_text(

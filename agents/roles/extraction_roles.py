@@ -134,7 +134,7 @@ def check_refinement(answer: Refinement, regulation: Regulation) -> list[str]:
         provision = regulation.by_citation.get(obligation.citation)
         if provision is None:
             objections.append(f"{obligation.citation}: unknown provision")
-        elif not quoted_in(obligation.quote, provision.whole()):
+        elif not quoted_in(obligation.quote, provision.words()):
             objections.append(f"{obligation.citation}: it does not contain the quoted words ({obligation.quote!r})")
         elif obligation.order != "other" and not (obligation.first.strip() and obligation.second.strip()):
             objections.append(f"{obligation.citation}: an obligation with an order needs both first and second")
@@ -226,7 +226,7 @@ def provisions_json(regulation: Regulation, *, headings: bool = False) -> str:
         {
             "citation": provision.citation,
             **({"heading": provision.heading or ""} if headings else {}),
-            "text": provision.whole(),
+            "text": provision.words(),
         }
         for provision in regulation.provisions
     ]

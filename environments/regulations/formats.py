@@ -45,6 +45,8 @@ def _words(token: Token) -> str:
     )
 
 
+SUFFIXES = frozenset({".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".xml", ".json", ".pdf"})
+"""Of the files that `read_legal_text` reads, in lower case."""
 FORMATS = ".txt, .md, .html, .xhtml, .xml (Formex), .json (OSCAL) or .pdf"
 
 

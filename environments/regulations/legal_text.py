@@ -1,11 +1,11 @@
 """A legal text as a tree: divisions, articles or sections, paragraphs and points, each with its own words."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.environments.regulations.regulation import Provision
 
 NodeKind = Literal["division", "unit", "recital", "point", "passage", "note"]
 
@@ -85,15 +85,45 @@ class LegalText(_Frozen):
         A paragraph that only introduces a list (*the provider shall:*) is not a provision; its words become the opening
         of each point of the list. Recitals and notes are not provisions.
         """
-        return tuple(provision for node in self.nodes for provision in _provisions(node, "", ""))
+        return tuple(provision for node in self.nodes for provision in _provisions(node, "", "", ()))
 
-    def as_regulation(self, id: str, source: str) -> Regulation:  # noqa: A002 (the field's name)
-        """Convert to a regulation. Raises pydantic's ValidationError if there are no provisions."""
-        title = " ".join(self.title.split())[:200] or id
-        return Regulation(id=id, title=title, source=source, restated=False, provisions=self.provisions())
+    @property
+    def title_lines(self) -> tuple[str, ...]:
+        """The lines of the title, each once: some formats give it twice."""
+        return tuple(dict.fromkeys(line for line in self.title.split("\n") if line))
+
+    def layout(self, chosen: Collection[str] | None = None) -> str:
+        """The text in the order and with the labels of the document, without footnotes and `left_out`.
+
+        Args:
+            chosen: citations of provisions; only these are shown, below the headings and opening words that they need,
+                and without the title.
+        """
+        shown = [line for node in self.nodes for line in _lines(node, chosen, 0)]
+        return "\n".join([*(self.title_lines if chosen is None else ()), *shown])
 
 
-def _provisions(node: Node, opening: str, heading: str) -> Iterator[Provision]:
+def _lines(node: Node, chosen: Collection[str] | None, depth: int) -> Iterator[str]:
+    """The lines of a node and of those below it; none if no provision in it is chosen."""
+    if chosen is not None and not any(below.citation in chosen for below in node.walk() if below.kind != "division"):
+        return
+    own, indent = chosen is None or node.citation in chosen, "  " * depth
+    words = node.text if own or node.opens else ""
+    heading = [node.label, node.heading, "" if node.heading else words]
+    if line := " ".join(piece for piece in heading if piece):
+        yield indent + line
+    if node.heading and words:
+        yield indent + words
+    inner = depth + 1 if node.kind == "point" else depth
+    for below in node.nodes:
+        if below.kind == "passage":
+            if own:
+                yield indent + below.text
+        elif below.kind not in {"note", "recital"} or chosen is None:
+            yield from _lines(below, chosen, inner)
+
+
+def _provisions(node: Node, opening: str, heading: str, within: tuple[str, ...]) -> Iterator[Provision]:
     if node.kind in {"note", "recital"} or (not node.citation and node.kind != "division"):
         return
     if node.kind == "unit":
@@ -101,8 +131,11 @@ def _provisions(node: Node, opening: str, heading: str) -> Iterator[Provision]:
     own = [node.text, *(below.text for below in node.nodes if below.kind == "passage")]
     text = " ".join(piece for piece in own if piece)
     if text and node.citation and not (node.opens and text == node.text):
-        yield Provision(citation=node.citation, text=text, opening=opening or None, heading=heading or None)
+        yield Provision(
+            citation=node.citation, text=text, opening=opening or None, heading=heading or None, within=within
+        )
     below_opening = f"{opening} {node.text}".strip() if node.opens else opening
+    inner = (*within, node.citation) if node.citation else within
     for below in node.nodes:
         if below.kind != "passage":
-            yield from _provisions(below, below_opening, heading)
+            yield from _provisions(below, below_opening, heading, inner)

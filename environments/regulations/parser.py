@@ -124,6 +124,8 @@ class _Parser:
         self._recitals = False
         while self._path[-1].kind != "division" or self._path[-1].citation:
             self._path.pop()
+        if found.citation.startswith(ANNEXES):  # it follows the last chapter and is not in it
+            del self._path[1:]
         citation = self._unique(found.citation)
         self._open(_OpenNode("unit", found.label, citation, found.heading, depth=line.depth, number=found.number))
         return True

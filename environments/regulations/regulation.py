@@ -12,6 +12,7 @@ A regulation file restates the text in TOML, provision by provision:
     text = "..."
 """
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.toml_file import place_in_toml, read_toml
+
+_SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
 
 
 class Provision(BaseModel):
@@ -35,6 +38,8 @@ class Provision(BaseModel):
     """The title of its article or section."""
     reading: str | None = None
     """Interpretation for the tools of the environment, where it goes beyond the words of the law."""
+    within: tuple[str, ...] = ()
+    """The citations of the units above it, outermost first: a rule may cite a paragraph and mean all its points."""
 
     def words(self) -> str:
         """The quotable text: the opening of its list and its own words."""
@@ -67,6 +72,28 @@ class Regulation(BaseModel):
     def by_citation(self) -> dict[str, Provision]:
         return {provision.citation: provision for provision in self.provisions}
 
+    def cited(self, citation: str) -> tuple[Provision, ...]:
+        """The provision of that citation and those below it, in text order; none if the text has no such citation.
+
+        A defined term may be shortened: *§ 164.402 (unsecured)* for the definition of *unsecured protected health
+        information*.
+        """
+        return self._at.get(citation) or self._at.get(self._whole_term(citation), ())
+
+    @cached_property
+    def _at(self) -> dict[str, tuple[Provision, ...]]:
+        found: dict[str, list[Provision]] = {}
+        for provision in self.provisions:
+            for citation in (*provision.within, provision.citation):
+                found.setdefault(citation, []).append(provision)
+        return {citation: tuple(provisions) for citation, provisions in found.items()}
+
+    def _whole_term(self, citation: str) -> str:
+        if _SHORTENED.search(citation) is None:
+            return citation
+        longer = [known for known in self._at if known.startswith(f"{citation.removesuffix(')')} ")]
+        return longer[0] if len(longer) == 1 else citation
+
     def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
         """The same regulation with only these provisions."""
         # Not a copy, which would keep the cached index of all provisions.
@@ -78,6 +105,11 @@ class Regulation(BaseModel):
     def name(self) -> str:
         """The title with the reference of the original."""
         return f"{self.title} ({self.source})"
+
+    @property
+    def plain_name(self) -> str:
+        """The name of the law itself, without the word that this is a restatement."""
+        return f"{self.title.removesuffix(', restated')} ({self.source})"
 
     def text(self, *, readings: bool = False) -> str:
         """The text for a model under test. Interpretations are left out by default, since they reveal the rules."""

@@ -15,7 +15,11 @@ from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS
 from lawtrace.runs.store.task_file import read_tasks
 
 
-@recipe_flags("model", "mode", "shield", "trials", "hints", "target_state", "seed", "sandbox", env="folder")
+@recipe_flags(
+    *("model", "mode", "shield", "trials", "regulation_file", "regulation", "regulation_words"),
+    *("hints", "target_state", "seed", "sandbox"),
+    env="folder",
+)
 def attempt(
     flags: RecipeFlags,
     tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],

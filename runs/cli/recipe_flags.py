@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from lawtrace.agents.roles.executor import RegulationForm
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, with_budget
-from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe import Recipe, RegulationOptions
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.schemas.attempt_rows import ActingMode
@@ -41,6 +42,8 @@ class RecipeFlags:
 
     def override(self, recipe: Recipe) -> Recipe:
         """The recipe with the values of the flags. Raises InputError naming the key."""
+        if "regulation.files" in self.values:  # a digest in the recipe is that of other documents
+            recipe = recipe.model_copy(update={"regulation": RegulationOptions()})
         return with_budget(with_values(recipe, self.values, "command line"), self.budget)
 
     def resolve(self, env: str | None = None) -> Recipe:
@@ -49,7 +52,8 @@ class RecipeFlags:
         Raises InputError.
         """
         recipe = load_recipe(self.recipe) if self.recipe else Recipe()
-        return prepare_recipe(self.override(recipe.model_copy(update={"ablation": {}})), self.env or env)
+        recipe = self.override(recipe.model_copy(update={"ablation": {}}))
+        return prepare_recipe(recipe, self.env or env, whole_run=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,21 @@ FLAGS: Mapping[str, _Flag] = {
     ),
     "trials": _Flag(
         Annotated[int | None, typer.Option(min=1, help="Attempts at each task and style.")], _sets("attempts.trials")
+    ),
+    "regulation_file": _Flag(
+        Annotated[
+            list[Path] | None,
+            typer.Option(help="Document of the law to show, or a folder of them. Repeatable."),
+        ],
+        lambda files: {"regulation.files": tuple(files), "attempts.regulation": "text"} if files else {},
+    ),
+    "regulation": _Flag(
+        Annotated[RegulationForm | None, typer.Option(help="What the prompt contains of the law.")],
+        _sets("attempts.regulation"),
+    ),
+    "regulation_words": _Flag(
+        Annotated[int | None, typer.Option(min=0, help="Words of it: what applies, then others.")],
+        _sets("attempts.regulation_words"),
     ),
     "hints": _Flag(
         Annotated[bool | None, typer.Option(help="Document when to call compliance tools.")], _sets("attempts.hints")

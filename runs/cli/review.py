@@ -51,7 +51,7 @@ def review_rules(
     """
     domain = load_domain(env)
     if document is not None:
-        domain = domain.with_regulation(read_regulation(document)[0])
+        domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), domain, provenance)
     _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)

@@ -82,9 +82,7 @@ def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -
     """The rules that the offline roles extract from the same text."""
     print_note("Extracting the offline baseline from the same text.")
     with ProgressBars().stage("provisions", len(provenance.provisions)) as step:
-        return asyncio.run(
-            run_offline_extraction(domain.with_regulation(provenance.regulation()), on_provision=step)
-        ).rules
+        return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).rules
 
 
 def _read(file: Path) -> _RuleSet:

@@ -1,5 +1,6 @@
 """``lawtrace rules extract`` and ``rules provenance``: extract rules, and show their provenance."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, Ex
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.environments.regulations import read_legal_text
+from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
@@ -37,6 +38,7 @@ from lawtrace.runs.web.export import export_report
 from lawtrace.solver.ltlf import is_untimed
 from lawtrace.solver.rules import Rule, load_rules
 
+RESTATED = ".toml"
 _MOST_WARNINGS = 5
 
 
@@ -54,15 +56,15 @@ def extract_command(
 
     Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
+    if document is not None:
+        flags = replace(flags, values={**flags.values, **_extracted_from(document)})
     options = flags.resolve()
     domain = load_recipe_environment(options)
-    parse_warnings: tuple[str, ...] = ()
-    if document is not None:
-        regulation, parse_warnings = read_regulation(document)
-        domain = domain.with_regulation(regulation)
+    if document is not None and document.suffix.lower() == RESTATED:
+        domain = domain.with_regulation(load_regulation(document))
 
     async def work(session: Session) -> Products:
-        runner = session.runner(options, domain=domain, document_warnings=parse_warnings)
+        runner = session.runner(options, domain=domain)
         return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
     command = f"rules extract {document or options.environment}"
@@ -80,12 +82,18 @@ def extract_command(
     raise typer.Exit(1 if unread else 0)
 
 
-def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
-    """The regulation in a document of any supported form, and the warnings of its reader."""
-    if document.suffix.lower() == ".toml":
-        return load_regulation(document), ()
-    text = read_legal_text(document)
-    return text.as_regulation(document.stem, document.name), text.parse_warnings
+def _extracted_from(document: Path) -> dict[str, object]:
+    """The values of a recipe whose rules are extracted from the document."""
+    if document.suffix.lower() == RESTATED:
+        return {"rules.regulation": "restated"}
+    return {"rules.regulation": "text", "regulation.files": (document,)}
+
+
+def read_regulation(document: Path, domain: Domain) -> Regulation:
+    """The regulation in a document of any supported form, cited as the rules of the environment cite it."""
+    if document.suffix.lower() == RESTATED:
+        return load_regulation(document)
+    return read_published_law([document], domain.regulation.by_citation).regulation
 
 
 def provenance_command(
@@ -156,7 +164,7 @@ def _print_extraction(
         )
     print_result(funnel_table(provenance.funnel))
     print_result(rule_table(rules))
-    source = "our own restatement" if domain.regulation.restated else "the document given"
+    source = "restated text" if provenance.head.restated else "published text"
     rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
     print_result(f"Against the gold rules: {rates} (scored on {source}).")
     if any(model != "offline" for model in provenance.head.models.values()):

@@ -33,7 +33,7 @@ from mcp.types import (
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawtrace.agents.roles.executor import Briefing, request_text, stated_start, tools_system
+from lawtrace.agents.roles.executor import Briefing, GivenLaw, request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import call_schemas, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback
@@ -46,7 +46,7 @@ _Context = ServerRequestContext[Any]
 
 def make_server(session: JudgedSession) -> Server[Any]:
     """A server for one judged session, shared by all clients."""
-    environment, regulation = session.setup.domain.environment, session.setup.domain.regulation
+    environment, law = session.setup.domain.environment, GivenLaw("whole", session.setup.domain.regulation.text())
     tools = [
         Tool(
             name=name,
@@ -80,7 +80,7 @@ def make_server(session: JudgedSession) -> Server[Any]:
 
     return Server(
         f"lawtrace {environment.name}",
-        instructions=tools_system(environment, regulation, Briefing(shield=session.setup.shield, session_start=start)),
+        instructions=tools_system(environment, Briefing(law=law, shield=session.setup.shield, session_start=start)),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,

@@ -91,6 +91,7 @@ class ReportContent:
     deletions: DeletionCheck | None = None
     strength: MutationScore | None = None
     extraction: ExtractionScore | None = None
+    extraction_baseline: ExtractionScore | None = None
     habits: tuple[HabitRow, ...] = ()
     profiles: ProfileComparison | None = None
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -221,6 +222,7 @@ def _content(
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
+        extraction_baseline=findings.extraction_baseline,
         habits=findings.habits,
         usage=usage,
         identity=identity,
@@ -315,9 +317,25 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "sandbox": recipe.sandbox,
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
-        "regulation in the prompt": recipe.attempts.regulation,
+        "regulation in the prompt": _regulation(recipe),
+        **_documents(recipe),
         **{role.replace("_", " "): str(model) for role, model in roles.items()},
     }
+
+
+def _regulation(recipe: Recipe) -> str:
+    options = recipe.attempts
+    if options.regulation_words is None or options.regulation in {"named", "none"}:
+        return options.regulation
+    return f"{options.regulation}: what applies, in {options.regulation_words:,} words at most"
+
+
+def _documents(recipe: Recipe) -> dict[str, str]:
+    files, digest = recipe.regulation.files, recipe.regulation.sha256
+    if not files:
+        return {}
+    pinned = f" (sha256 {digest[:12]})" if digest else ""
+    return {"documents of the law": ", ".join(file.name for file in files) + pinned}
 
 
 def _trace_constraints(recipe: Recipe) -> dict[str, str]:

@@ -34,6 +34,7 @@ from lawtrace.runs.report.summary import (
     OutcomeLine,
     RuleLine,
     broken_rule_table,
+    extraction_table,
     failure_tables,
     outcome_figures,
     outcome_lines,
@@ -247,7 +248,9 @@ def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Seq
     extraction = content.extraction
     steps = extraction.steps if extraction else None
     values = {"score": extraction, "funnel": draw_funnel(steps, "extraction-funnel") if steps else None}
-    tables: tuple[Table, ...] = (rule_table(rules, content),) if rules else ()
+    tables: tuple[Table, ...] = (extraction_table(extraction, content.extraction_baseline),) if extraction else ()
+    if rules:
+        tables = (*tables, rule_table(rules, content))
     if rules and models:
         tables = (*tables, broken_rule_table(rules, models, content))
     return Section("rules", "Rules", "sections/rules.html.jinja", values, "rules", tables=tables)

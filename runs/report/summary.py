@@ -22,6 +22,7 @@ from lawtrace.runs.report.tables import (
     words,
 )
 from lawtrace.runs.report.text import short_percent, unique_anchors
+from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
@@ -237,6 +238,33 @@ def rule_lines(content: ReportContent) -> list[RuleLine]:
         )
         for anchor, ((scenario, _, _), rule) in zip(anchors, rules.items(), strict=True)
     ]
+
+
+def extraction_table(score: ExtractionScore, baseline: ExtractionScore | None) -> Table:
+    """The scores of the extracted rules, and of the offline roles on the same text if a model took part."""
+    return Table(
+        "extraction",
+        "Extracted rules",
+        columns("Text", "Form", "Extracted by", "#Extracted", "#Found", "#Gold", "#Precision", "#Recall"),
+        rows(
+            [
+                [
+                    words(one.source),
+                    words("restated" if one.restated else "as published"),
+                    words(f"{one.extracted_by} (baseline)" if one.extracted_by == "offline" else one.extracted_by),
+                    number(one.extracted),
+                    number(one.found),
+                    number(one.curated),
+                    share(one.precision),
+                    share(one.recall),
+                ]
+                for one in (score, baseline)
+                if one is not None
+            ]
+        ),
+        "the text that the rules were extracted from, and their score against the gold rules. A gold rule is found if "
+        "an extracted rule has an equivalent automaton.",
+    )
 
 
 def rule_table(lines: Sequence[RuleLine], content: ReportContent) -> Table:

@@ -38,12 +38,21 @@ class DeletionCheck:
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
     """Extracted rules against the gold rules (`lawtrace.environments.domains.loader.Domain.gold_file`), matched by
-    equivalence of automata. ``curated``: number of gold rules."""
+    equivalence of automata.
+
+    Attributes:
+        curated: number of gold rules.
+        restated: whether the rules were extracted from a restatement rather than from the text as published.
+        source: the document, or the original of the restatement.
+        extracted_by: the models of the roles; ``offline`` for the baseline.
+    """
 
     extracted: int
     curated: int
     found: int
     restated: bool
+    source: str = ""
+    extracted_by: str = "offline"
     missed: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     steps: ExtractionFunnel | None = None
@@ -152,4 +161,6 @@ class Findings(_Row):
     strength: MutationScore | None = None
     baseline: ModelBaseline | None = None
     extraction: ExtractionScore | None = None
+    extraction_baseline: ExtractionScore | None = None
+    """The score of the offline roles on the same text, beside that of a model."""
     habits: tuple[HabitRow, ...] = ()

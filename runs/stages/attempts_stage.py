@@ -1,6 +1,5 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,10 +24,10 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task, request_id
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
+from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.instructions import Style
@@ -46,6 +45,7 @@ async def collect_answers(
     parameters: ModelParameters,
     event_log: EventLog,
     habits: Habits,
+    law: Law,
     prompts: Prompts = DEFAULT_PROMPTS,
     users: DialogueUsers | None = None,
     variant: str | None = None,
@@ -54,11 +54,13 @@ async def collect_answers(
     """One answer for every model, task, style and trial, in that order, requested concurrently.
 
     ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``.
+
+    Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
     """
     check_traces_present(options.models, tasks, options.mode)
-    briefing = options.briefing(prompts)
-    provisions = applicable_provisions(domain.regulation, tasks) if options.regulation == "applicable" else {}
-    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefing, provisions, habits, users)
+    law.check(rule for task in tasks if task.published is None for rule in task.rules)
+    briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
+    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefings, law, habits, users)
 
     async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
@@ -112,8 +114,8 @@ class _AnswerCollection:
     clients: ModelClients
     parameters: ModelParameters
     event_log: EventLog
-    briefing: Briefing
-    provisions: Mapping[str, frozenset[str]]
+    briefings: Mapping[str, Briefing]
+    law: Law
     habits: Habits
     users: DialogueUsers | None
 
@@ -122,7 +124,6 @@ class _AnswerCollection:
         client = self._client(model, task, answer.style, context)
         written = await ask_for_program(
             self.domain.environment,
-            self.domain.regulation,
             task.instructions[answer.style],
             client=client,
             context=context,
@@ -137,12 +138,11 @@ class _AnswerCollection:
     async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the conversation of a model that calls tools."""
         client = self._client(model, task, answer.style, context)
-        session = _session(self.domain.environment, task, answer.shield, self.domain.regulation)
+        session = _session(self.domain.environment, task, answer.shield, self.law.regulation)
         # A policy knows all values: nothing is left for a user to tell.
         users = None if model.is_scripted else self.users
         conversation = await run_tool_conversation(
             session,
-            self.domain.regulation,
             task.instructions[answer.style],
             client=client,
             context=context,
@@ -160,7 +160,7 @@ class _AnswerCollection:
     def _briefing(self, task: Task) -> Briefing:
         environment = self.domain.environment
         start = stated_start(environment, task.rules, task.initial(environment))
-        return replace(self.briefing, session_start=start, provisions=self.provisions.get(task.id, frozenset()))
+        return replace(self.briefings[task.id], session_start=start)
 
     def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
         if not model.is_scripted:
@@ -174,30 +174,6 @@ class _AnswerCollection:
             return None
         hidden = self.domain.environment.compliance_tables
         return {table: rows for table, rows in task.target_state.items() if table not in hidden}
-
-
-def applicable_provisions(regulation: Regulation, tasks: Sequence[Task]) -> dict[str, frozenset[str]]:
-    """For each task the citations of the rules that apply to it: that its reference triggers, or the trace that its
-    request was made from. Both sides of a contrast pair have those of either side, so the text does not tell them
-    apart.
-
-    Raises InputError for a contrast pair of which one side is missing.
-    """
-    sides = Counter(task.contrast.pair for task in tasks if task.contrast is not None)
-    lone = next((pair for pair, number in sides.items() if number != 2), None)
-    if lone is not None:
-        raise InputError(
-            f"contrast pair {lone}: only one side is there; attempts.regulation = 'applicable' needs both sides"
-        )
-    found: dict[str, set[str]] = {}
-    for task in tasks:
-        asked = judge_rules(task.rules, [call.event for call in task.asked_calls], ())
-        applying = {*task.applicable, *(verdict.rule for verdict in asked if verdict.triggered)}
-        cited = found.setdefault(request_id(task), set())
-        for rule in task.rules:
-            if rule.id in applying and rule.regulation == regulation.id:
-                cited.update(rule.provisions)
-    return {task.id: frozenset(found[request_id(task)]) for task in tasks}
 
 
 def _usage(client: RecordedClient) -> dict[str, int]:

@@ -24,7 +24,12 @@ from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, r
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.quality import QualityRow, check_tasks
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules, texts_digest
-from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, run_extraction, score_extraction
+from lawtrace.runs.stages.rules_stage import (
+    EXTRACTION_ROLES,
+    run_extraction,
+    run_offline_extraction,
+    score_extraction,
+)
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
@@ -73,7 +78,7 @@ def extraction_roles(inputs: StageInputs) -> list[RoleName]:
 
 
 def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
-    conversation, regulation = inputs.recipe.conversation, inputs.domain.regulation
+    conversation, regulation = inputs.recipe.conversation, inputs.extracted_regulation
     return {
         **inputs.environment_key(),
         "regulation": stage_key(regulation),
@@ -84,17 +89,19 @@ def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
-    conversation = context.recipe.conversation
-    with context.progress.stage("rules from the regulation", len(context.domain.regulation.provisions)) as step:
+    conversation, regulation = context.recipe.conversation, context.extracted_regulation
+    from_documents = context.published is not None and regulation is not context.domain.regulation
+    with context.progress.stage("rules from the regulation", len(regulation.provisions)) as step:
         extracted = await run_extraction(
             context.domain,
+            regulation,
             role_models=context.role_models,
             event_log=context.event_log,
             most_rounds=conversation.rounds,
             critic=conversation.critic,
             variant=context.variant,
             models={role: context.role_models.name_of(role) for role in extraction_roles(context)},
-            parse_warnings=context.document_warnings,
+            parse_warnings=context.published.parse_warnings if context.published and from_documents else (),
             most_trials=1 + context.resumed,
             on_provision=step,
         )
@@ -280,6 +287,8 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
         "attempts": _attempt_options(inputs),
         "prompts": {name: inputs.prompts[name].hash for name in prompts},
         "parameters": recipe.parameters,
+        **({"law": inputs.published.digest} if inputs.published and recipe.attempts.regulation != "restated" else {}),
+        **({"seed": recipe.seed} if recipe.attempts.regulation_words is not None else {}),
         **(users if recipe.attempts.mode == "dialogue" else {}),
     }
 
@@ -299,6 +308,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             parameters=context.recipe.parameters,
             event_log=context.event_log,
             habits=habits,
+            law=context.law,
             prompts=context.prompts,
             users=_users(context),
             variant=context.variant,
@@ -309,7 +319,9 @@ async def _attempt(context: StageContext, products: Products) -> Made:
 
         def execute() -> list[Attempt]:
             with jails:
-                return execute_answers(domain.environment, tasks, answers, jails, step, regulation=domain.regulation)
+                return execute_answers(
+                    domain.environment, tasks, answers, jails, step, regulation=context.law.regulation
+                )
 
         rows = await run_in_worker_thread(execute)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
@@ -363,30 +375,40 @@ async def _find(context: StageContext, products: Products) -> Made:
     if BASELINE in products and context.recipe.models.trace_writer is not None:
         name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
         baseline = measure_baseline(context.domain, products[BASELINE], model=name, length=length)
+    score, beside = await _extraction_scores(context, products) if _extracts(context) else (None, None)
     findings = Findings(
         funnel=funnel.funnel,
         deletions=oracle.deletions,
         strength=oracle.strength,
-        extraction=_extraction_score(context, products) if _extracts(context) else None,
+        extraction=score,
+        extraction_baseline=beside,
         baseline=baseline,
         habits=tuple(products[HABITS]),
     )
     return Made().add(FINDINGS, [findings])
 
 
-def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
-    """The score of the extracted rules against the gold rules; None if a conversation failed."""
+async def _extraction_scores(
+    context: StageContext, products: Products
+) -> tuple[ExtractionScore | None, ExtractionScore | None]:
+    """The score of the extracted rules against the gold rules, and that of the offline roles if a model took part.
+
+    None if a conversation failed.
+    """
     provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
     if provenance.unread:
-        return None
+        return None, None
     if options.file is None:
         gold = gold_rules(context.recipe, context.domain)
     elif options.source == "curated":
         gold = products[RULES]
     else:
         gold = curated_rules(context.recipe, context.domain)
-    restated = context.domain.regulation.restated
-    return score_extraction(products[EXTRACTED_RULES], gold, restated=restated, provenance=provenance)
+    score = score_extraction(products[EXTRACTED_RULES], gold, provenance)
+    if score.extracted_by == "offline":
+        return score, None
+    beside = await run_offline_extraction(context.domain, context.extracted_regulation)
+    return score, score_extraction(beside.rules, gold, beside.provenance)
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

@@ -10,6 +10,13 @@ from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.environments.regulations.documents import (
+    PublishedLaw,
+    all_files,
+    files_digest,
+    read_published_law,
+    regulation_files,
+)
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
@@ -29,9 +36,9 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
     where = str(domain.folder) if is_folder(recipe.environment) else recipe.environment
     rules = recipe.rules.model_copy(update={"sha256": curated_rules_digest(recipe)})
     tasks = recipe.tasks.model_copy(update={"texts_sha256": texts_digest(recipe, domain.environment.name)})
-    return recipe.model_copy(
-        update={"environment": where, "declaration": domain.digest, "rules": rules, "tasks": tasks}
-    )
+    regulation = recipe.regulation.model_copy(update={"sha256": regulation_digest(recipe)})
+    resolved = {"environment": where, "declaration": domain.digest}
+    return recipe.model_copy(update={**resolved, "regulation": regulation, "rules": rules, "tasks": tasks})
 
 
 def load_recipe_environment(recipe: Recipe) -> Domain:
@@ -52,6 +59,32 @@ def curated_rules_digest(recipe: Recipe) -> str | None:
         return file_digest(options.file)
     except OSError as error:
         raise InputError(f"{options.file}: cannot be read: {error.strerror}") from error
+
+
+def regulation_digest(recipe: Recipe) -> str | None:
+    """The digest of the documents of the law; None without any. Raises InputError if it is not the pinned one."""
+    options = recipe.regulation
+    if not options.files:
+        return None
+    digest = files_digest(all_files(options.files))
+    if options.sha256 not in {None, digest}:
+        raise InputError(
+            f"{options.files[0]}: the documents of the law have changed (digest was {str(options.sha256)[:12]}, is "
+            f"{digest[:12]}); restore them, or start a new run"
+        )
+    return digest
+
+
+def published_law(recipe: Recipe, domain: Domain) -> PublishedLaw | None:
+    """The documents of the law for the environment; None if the recipe names none.
+
+    Raises InputError if one cannot be read, or if they are not the pinned ones.
+    """
+    if regulation_digest(recipe) is None:
+        return None
+    rules = load_rules(domain.rules_file)
+    citations = {citation for rule in rules for citation in rule.provisions} | domain.regulation.by_citation.keys()
+    return read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
 
 
 def texts_digest(recipe: Recipe, environment: str) -> str | None:

@@ -12,6 +12,7 @@ from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
@@ -45,6 +46,7 @@ class ExtractedRules:
 
 async def run_extraction(
     domain: Domain,
+    regulation: Regulation,
     *,
     role_models: RoleModels,
     event_log: EventLog,
@@ -56,14 +58,14 @@ async def run_extraction(
     most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> ExtractedRules:
-    """Extract rules from the regulation of the domain.
+    """Extract rules over the tools of the domain from a regulation.
 
     ``models`` (by role) and ``parse_warnings`` (of the document reader) go into the provenance; ``most_trials`` as in
     `lawtrace.agents.conversations.rule_extraction.extract_rules`.
     """
     drawing = await extract_rules(
         domain.environment,
-        domain.regulation,
+        regulation,
         role_models=role_models,
         context=Context(stage="rules", role="policy_extractor", variant=variant),
         event_log=event_log,
@@ -72,13 +74,13 @@ async def run_extraction(
         most_trials=most_trials,
         on_provision=on_provision,
     )
-    settled = await run_in_worker_thread(lambda: consolidate_rules(domain.environment, domain.regulation, drawing))
+    settled = await run_in_worker_thread(lambda: consolidate_rules(domain.environment, regulation, drawing))
     fates = [provision.fate for provision in settled.provisions]
     head = ProvenanceHeader(
-        regulation=domain.regulation.id,
-        title=domain.regulation.title,
-        source=domain.regulation.source,
-        restated=domain.regulation.restated,
+        regulation=regulation.id,
+        title=regulation.title,
+        source=regulation.source,
+        restated=regulation.restated,
         environment=domain.environment.name,
         models=dict(models or {}),
         funnel=measure_funnel(fates, settled.candidates),
@@ -90,10 +92,13 @@ async def run_extraction(
     return ExtractedRules(settled.rules, provenance, failure, drawing.stopped_by)
 
 
-async def run_offline_extraction(domain: Domain, *, on_provision: Callable[[], None] = lambda: None) -> ExtractedRules:
+async def run_offline_extraction(
+    domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
+) -> ExtractedRules:
     """Extract rules with the offline roles, as a baseline for a model's rules."""
     return await run_extraction(
         domain,
+        regulation,
         role_models=OfflineRoleModels(),
         event_log=MemoryEventLog(),
         most_rounds=_BASELINE_ROUNDS,
@@ -103,10 +108,20 @@ async def run_offline_extraction(domain: Domain, *, on_provision: Callable[[], N
 
 
 def score_extraction(
-    extracted: Sequence[Rule], gold: Sequence[Rule], *, restated: bool, provenance: ExtractionProvenance | None = None
+    extracted: Sequence[Rule], gold: Sequence[Rule], provenance: ExtractionProvenance
 ) -> ExtractionScore:
     """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them."""
     distinct = distinct_rules(extracted)
     missed, surplus = unmatched_rules(distinct, gold)
-    funnel = provenance.funnel if provenance else None
-    return ExtractionScore(len(distinct), len(gold), len(gold) - len(missed), restated, missed, surplus, funnel)
+    head = provenance.head
+    return ExtractionScore(
+        len(distinct),
+        len(gold),
+        len(gold) - len(missed),
+        restated=head.restated,
+        source=head.source,
+        extracted_by=", ".join(dict.fromkeys(head.models.values())),
+        missed=missed,
+        surplus=surplus,
+        steps=head.funnel,
+    )

@@ -14,9 +14,12 @@ from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
 from lawtrace.environments.progress import StageProgress
+from lawtrace.environments.regulations.documents import PublishedLaw
+from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 
 Row = TypeVar("Row", bound=BaseModel)
@@ -93,11 +96,25 @@ def planned_keys(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageInputs:
-    """What the stages over tasks depend on: recipe, environment and prompts."""
+    """What the stages over tasks depend on: recipe, environment, prompts, and the documents of the law if there are
+    any."""
 
     recipe: Recipe
     domain: Domain
     prompts: Prompts
+    published: PublishedLaw | None = None
+
+    @property
+    def law(self) -> Law:
+        """The law as the models under test are given it."""
+        return law_of(self.recipe, self.domain, self.published)
+
+    @property
+    def extracted_regulation(self) -> Regulation:
+        """What rules are extracted from."""
+        if self.recipe.rules.regulation == "restated" or self.published is None:
+            return self.domain.regulation
+        return self.published.regulation
 
     def environment_key(self) -> dict[str, object]:
         """The part of the stage key for the environment."""
@@ -125,7 +142,6 @@ class StageContext(StageInputs):
         folder: the folder of the run, for messages.
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
-        document_warnings: warnings of the reader of the regulation's document.
     """
 
     clients: ModelClients
@@ -136,4 +152,3 @@ class StageContext(StageInputs):
     folder: Path
     variant: str | None = None
     resumed: int = 0
-    document_warnings: tuple[str, ...] = ()

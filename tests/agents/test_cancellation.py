@@ -14,8 +14,8 @@ from lawtrace.agents.event_log import Context, Entry, MemoryEventLog, MessageSen
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, RoleAgent
+from lawtrace.agents.roles.executor import Briefing
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import load_prompt
@@ -68,23 +68,23 @@ async def talk_for_long(clients: ModelClients, event_log: MemoryEventLog) -> Non
 async def write_a_program(clients: ModelClients, event_log: MemoryEventLog) -> None:
     await ask_for_program(
         ENVIRONMENT,
-        load_domain("banking").regulation,
         INSTRUCTION,
         client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
         context=CONTEXT,
         event_log=event_log,
+        briefing=Briefing(),
     )
 
 
 async def use_tools(clients: ModelClients, event_log: MemoryEventLog) -> None:
     await run_tool_conversation(
         Session(ENVIRONMENT, ENVIRONMENT.populate(Random(1))),
-        load_domain("banking").regulation,
         INSTRUCTION,
         client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
         context=CONTEXT,
         event_log=event_log,
         limits=ToolConversationLimits(),
+        briefing=Briefing(),
     )
 
 

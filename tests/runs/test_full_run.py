@@ -12,14 +12,15 @@ from lawtrace.agents.event_log import MessageSent, ModelCalled
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
-from lawtrace.runs.runner import RunResult, run_recipe
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
+from lawtrace.runs.runner import RunResult, prepare_recipe, run_recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.masking.instructions import find_leaks
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.runs import SMALL, run
 
@@ -108,15 +109,16 @@ def test_the_request_does_not_mention_compliance_steps(small_run: RunResult) -> 
 def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     recipe = SMALL.model_copy(
         update={
-            "rules": RuleOptions(source="extracted"),
-            "attempts": AttemptOptions(baselines=False, models=("baseline:reference",)),
+            "regulation": RegulationOptions(files=(write_bank_law(tmp_path),)),
+            "rules": RuleOptions(source="extracted", regulation="text"),
+            "attempts": AttemptOptions(baselines=False, models=("baseline:reference",), regulation="text"),
         }
     )
-    result = run(recipe, tmp_path / "extracted")
+    result = run(prepare_recipe(recipe), tmp_path / "extracted")
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
     extraction = result.findings.extraction
     assert extraction is not None
-    assert extraction.restated
+    assert (extraction.restated, extraction.precision, extraction.recall) == (False, 1, 1)
 
 
 def test_a_finished_run_replays_to_the_same_bytes(small_run: RunResult, tmp_path: Path) -> None:
@@ -210,7 +212,7 @@ def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pyte
     conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
     recipe = SMALL.model_copy(
         update={
-            "models": RoleModelOptions(ltl_critic="openai:gone"),
+            "models": RoleModelOptions(policy_extractor="openai:gone"),
             "conversation": conversation,
             "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }

@@ -1,6 +1,7 @@
 """Recipes: defaults and input errors."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -9,7 +10,10 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.planner.difficulty import Difficulty
+from lawtrace.solver.rules import Rule
+from tests.support.bank_law import write_bank_law
 
 
 def write(folder: Path, text: str) -> Path:
@@ -78,10 +82,56 @@ def test_a_missing_recipe_is_reported(tmp_path: Path) -> None:
         load_recipe(tmp_path / "nowhere.toml")
 
 
-@pytest.mark.parametrize("value", [True, False, "none"])
-def test_the_extent_of_the_regulation_is_a_word(value: object) -> None:
-    with pytest.raises(ValidationError, match="applicable"):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (True, "'text', 'restated', 'named' or 'none'"),
+        ("all", "'text', 'restated', 'named' or 'none'"),
+        ("whole", "'whole' is now 'restated'"),
+        ("applicable", "'applicable' is now 'restated' with attempts.regulation_words = 0"),
+        ("name", "'name' is now 'named'"),
+    ],
+)
+def test_the_form_of_the_regulation_is_a_word(value: object, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Recipe.model_validate({"attempts": {"regulation": value}})
+
+
+def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
+    law = write_bank_law(tmp_path)
+    path = tmp_path / "recipe.toml"
+    path.write_text('[regulation]\nfiles = "law.txt"\n[attempts]\nregulation = "named"\n', encoding="utf-8")
+    recipe = prepare_recipe(load_recipe(path))
+    assert recipe.regulation.files == (law,)
+    law.write_text("Article 1\nOther words.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="the documents of the law have changed"):
+        prepare_recipe(recipe)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"attempts": {"regulation": "text"}}, r"attempts\.regulation = 'text' needs the documents"),
+        ({"rules": {"regulation": "text"}}, r"rules\.regulation = 'text' needs the documents"),
+        ({"regulation": {"files": "law.txt"}}, r"regulation\.files is not used"),
+        ({"regulation": {"files": "none.txt"}}, r"none\.txt: cannot be read"),
+        ({"regulation": {"files": "."}, "attempts": {"regulation": "text"}}, r"not in law\.txt: Article 97\(1\)\(b\)"),
+        (
+            {"regulation": {"files": "law.txt"}, "rules": {"regulation": "text", "source": "extracted"}},
+            r"extracted from another text \(rules\.regulation = 'text'\) than the models are shown",
+        ),
+        ({"rules": {"file": "own.jsonl"}}, r"not in the regulation of the environment \(PSD2\): law Article 1\(2\)"),
+    ],
+)
+def test_a_run_stops_where_the_law_that_judges_is_not_the_law_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_bank_law(tmp_path)
+    own = Rule(id="own", formula="G !PayBill", regulation="law", provisions=("Article 1(2)",))
+    write_rows(tmp_path / "own.jsonl", [own])
+    with pytest.raises(InputError, match=message):
+        prepare_recipe(Recipe.model_validate(options))
 
 
 def test_difficulty_is_for_contrast_pairs() -> None:

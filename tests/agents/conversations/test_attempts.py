@@ -12,6 +12,7 @@ from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, Mode
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.roles.executor import Briefing, GivenLaw
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
@@ -44,12 +45,12 @@ async def act(
         async with ModelClients(event_log, environment=server.environment) as clients:
             acted = await run_tool_conversation(
                 session,
-                load_domain("banking").regulation,
                 INSTRUCTION,
                 client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
                 context=CONTEXT,
                 event_log=event_log,
                 limits=limits or ToolConversationLimits(),
+                briefing=Briefing(law=GivenLaw("whole", load_domain("banking").regulation.text())),
             )
         return acted, session, server.requests
 

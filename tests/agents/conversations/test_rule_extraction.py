@@ -296,26 +296,3 @@ async def test_rule_that_cites_an_out_of_scope_provision_does_not_change_its_sta
 async def test_extraction_is_deterministic() -> None:
     one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
     assert one == other
-
-
-@pytest.mark.parametrize(
-    ("world", "formula"),
-    [
-        ("banking", "!((!CheckAuthorization) U PayBill)"),
-        pytest.param("telehealth", "!((!ConsultDoctor) U RequestPrescription)", marks=pytest.mark.slow),
-        pytest.param("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)", marks=pytest.mark.slow),
-    ],
-)
-async def test_offline_the_rules_of_the_restatement_are_found(world: str, formula: str) -> None:
-    domain = load_domain(world)
-    drawing = await extract_rules(
-        domain.environment,
-        domain.regulation,
-        role_models=Cast(),
-        context=Context(stage="rules", role="policy_extractor"),
-        event_log=MemoryEventLog(),
-        most_rounds=1,
-    )
-    settled = consolidate_rules(domain.environment, domain.regulation, drawing)
-    assert formula in {rule.formula for rule in settled.rules}
-    assert {"rule", "out_of_scope"} <= set(fates(settled).values())

@@ -12,22 +12,35 @@ from typer.core import TyperGroup
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.runs.cli import app
 from lawtrace.runs.plugins import plugin_commands
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 
 def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
-    extracted = lawtrace.json("rules", "extract", "--env", "banking", "--out", "rules.jsonl")
+    law = write_bank_law(tmp_path)
+    extracted = lawtrace.json("rules", "extract", law, "--env", "banking", "--out", "rules.jsonl")
     assert extracted["recall"] == 1.0
     assert lawtrace.json("rules", "check", "--rules", "rules.jsonl")["findings"] == []
     synthesised = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 4, "--out", "traces.jsonl")
     assert synthesised["traces"] == 4
     assert (
-        lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 3, "--out", "tasks.jsonl")["tasks"] == 3
+        lawtrace.json(
+            *("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl"),
+            *("--count", 3, "--out", "tasks.jsonl"),
+        )["tasks"]
+        == 3
     )
-    attempts = lawtrace.json(
-        "attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--out", "attempts.jsonl"
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--out", "attempts.jsonl")
+    code, _, err = lawtrace(*command)
+    assert (
+        code,
+        "cite provisions that are not in the regulation of the environment (PSD2)" in " ".join(err.split()),
+    ) == (
+        2,
+        True,
     )
+    attempts = lawtrace.json(*command, "--regulation-file", law)
     assert attempts["attempts"] == 6
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
     assert graded["outcomes"] == {

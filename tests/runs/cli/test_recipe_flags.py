@@ -26,6 +26,7 @@ from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.solver.rules import Rule
+from tests.support.bank_law import write_bank_law
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 
@@ -94,6 +95,12 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "mode": (("--mode", "tools"), {"attempts.mode": "tools"}),
     "shield": (("--shield", "refuse"), {"attempts.shield": "refuse"}),
     "trials": (("--trials", "4"), {"attempts.trials": 4}),
+    "regulation_file": (
+        ("--regulation-file", "law.txt"),
+        {"regulation.files": ["law.txt"], "attempts.regulation": "text"},
+    ),
+    "regulation": (("--regulation", "named"), {"attempts.regulation": "named"}),
+    "regulation_words": (("--regulation-words", "0"), {"attempts.regulation_words": 0}),
     "hints": (("--hints",), {"attempts.hints": True}),
     "target_state": (("--target-state",), {"attempts.target_state": True}),
 }
@@ -127,7 +134,10 @@ TAKEN = {
     ),
     "tasks check": ("sandbox",),
     "tasks release": ("count", "seed", "sandbox"),
-    "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),
+    "attempt": (
+        *("model", "mode", "shield", "trials", "regulation_file", "regulation", "regulation_words"),
+        *("hints", "target_state", "sandbox"),
+    ),
     "grade": ("rules", "sandbox"),
 }
 
@@ -152,6 +162,7 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_tasks(tmp_path / "tasks.jsonl", [task])
     write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
+    write_bank_law(tmp_path)
     (tmp_path / "banking.texts.toml").write_text('environment = "banking"\n', encoding="utf-8")
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
 
@@ -192,7 +203,7 @@ def test_a_flag_overrides_its_keys_and_no_other(
     for name in TAKEN[command]:
         words, keys = VALUES[name]
         changes = _changes(before, recipe_of(*COMMANDS[command], *words))
-        for pinned in ("rules.sha256", "tasks.texts_sha256"):
+        for pinned in ("regulation.sha256", "rules.sha256", "tasks.texts_sha256"):
             changes.pop(pinned, None)
         allowed = {"tasks.spare": 0} if (command, name) == ("traces synthesize", "count") else {}
         assert changes.items() <= {**keys, **allowed}.items(), name

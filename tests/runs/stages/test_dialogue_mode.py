@@ -28,6 +28,7 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
+from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.shield import ShieldMode
@@ -114,6 +115,7 @@ def converse(
                 parameters=ModelParameters(),
                 event_log=event_log,
                 habits={},
+                law=Law("restated", domain.regulation),
                 users=DialogueUsers(domain.environment, behaviours, seed, roles if voice else None),
             )
         return execute_answers(domain.environment, [task], answers, jails, regulation=domain.regulation)[0]

@@ -1,0 +1,105 @@
+"""What the roles of rule extraction are sent: the law and the tools, never our reading of a provision or our rules."""
+
+import json
+import re
+from collections.abc import Sequence
+
+import pytest
+from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
+
+from lawtrace.agents.conversations.rule_extraction import extract_rules
+from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.solver.rules import load_rules
+
+ROLES = {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"}
+WORDS_IN_A_ROW = 7
+"""So many words of our prose in a row are not chance."""
+
+
+def align_all(messages: Sequence[LLMMessage]) -> str:
+    decisions = [
+        {"citation": one["citation"], "concerns": True, "because": "it does"}
+        for one in labelled_json(messages, "provisions")
+    ]
+    return json.dumps({"decisions": decisions})
+
+
+def refine_all(messages: Sequence[LLMMessage]) -> str:
+    obligations = [
+        {"citation": one["citation"], "quote": one["text"][:30], "statement": "Do it.", "order": "other", "first": "a"}
+        for one in labelled_json(messages, "provisions")
+    ]
+    return json.dumps({"obligations": obligations})
+
+
+def map_all(messages: Sequence[LLMMessage]) -> str:
+    tool = labelled_json(messages, "documentation")["tools"][0]["name"]
+    mapped = [
+        {"obligation": one["obligation"], "first": [tool], "second": []}
+        for one in labelled_json(messages, "obligations")
+    ]
+    return json.dumps({"mapped": mapped})
+
+
+SCRIPTS = {**OFFLINE_ROLES, "scope_aligner": align_all, "verifiability_refiner": refine_all, "tool_mapper": map_all}
+
+
+class Recorder:
+    """Plays all roles, takes every provision through every step, and keeps what each role is sent."""
+
+    def __init__(self) -> None:
+        self.sent: dict[str, list[str]] = {}
+
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
+        def answer(messages: Sequence[LLMMessage]) -> str:
+            told = [str(message.content) for message in messages if not isinstance(message, AssistantMessage)]
+            self.sent.setdefault(role, []).extend(told)
+            return SCRIPTS[role](messages)
+
+        return ScriptedClient(answer)
+
+    def prompt(self, role: str) -> Prompt:
+        return load_prompt(role)
+
+    def name_of(self, role: str) -> str:
+        return "scripted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+async def test_no_role_is_sent_our_reading_or_our_rules(name: str) -> None:
+    domain, cast = load_domain(name), Recorder()
+    regulation = domain.regulation
+    await extract_rules(
+        domain.environment,
+        regulation,
+        role_models=cast,
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=MemoryEventLog(),
+        most_rounds=1,
+    )
+    assert set(cast.sent) == ROLES
+    sent = "\n".join(text for texts in cast.sent.values() for text in texts)
+    assert all(json.dumps(provision.words(), ensure_ascii=False) in sent for provision in regulation.provisions)
+    rules, tools = load_rules(domain.rules_file), domain.environment.tools.values()
+    ours = [
+        *(provision.reading or "" for provision in regulation.provisions),
+        *(tool.hint or "" for tool in tools),
+        *(f"{rule.derived or ''}" for rule in rules),
+        *(rule.rationale for rule in rules),
+    ]
+    allowed = f"{regulation.text()} {json.dumps(document(domain.environment))}"
+    assert rows("\n".join(ours)) & rows(sent) <= rows(allowed)
+    assert "Applied here" not in sent
+
+
+def rows(text: str) -> set[tuple[str, ...]]:
+    """All sequences of some words in a row."""
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[start : start + WORDS_IN_A_ROW]) for start in range(len(words) - WORDS_IN_A_ROW + 1)}
