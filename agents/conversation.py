@@ -82,7 +82,9 @@ async def run_conversation(
                     break  # not a message of the conversation: a resumed run repeats this turn
                 content = content_of(message)
                 speaker = by_name.get(message.source)
-                turn = record_turn(speaker, content, context.at(role=message.source, turn=turn), event_log)
+                to: str | None = getattr(content, "to", None)
+                for by, said in (speaker and speaker.spoken) or [(speaker, content)]:
+                    turn = record_turn(by, said, context.at(role=message.source, turn=turn), event_log, to)
                 recorded.append((message.source, content))
         finally:
             cancellation.cancel()
@@ -102,14 +104,16 @@ def _no_model(_: object) -> NoReturn:
     raise AssertionError("the selector function chooses the speakers; the team must never call a model")
 
 
-def record_turn(speaker: Participant | None, content: BaseModel | str, context: Context, event_log: EventLog) -> int:
+def record_turn(
+    speaker: Participant | None, content: BaseModel | str, context: Context, event_log: EventLog, to: str | None = None
+) -> int:
     """Record a message, after the answers that were rejected in the same turn; returns the turn that follows."""
     turn = context.turn
 
     def record(source: str, text: str, prompt: Prompt | None, call: ModelCall | None) -> Context:
         nonlocal turn
         place = context.at(role=source, model=call and call.context.model, turn=turn)
-        event_log.record(sent_message(place, text, prompt, call))
+        event_log.record(sent_message(place, text, prompt, call, to=context.role if source == ANSWER_CHECK else to))
         turn += 1
         return place
 
@@ -130,11 +134,13 @@ def sent_message(
     prompt: Prompt | None,
     call: ModelCall | None,
     function_calls: tuple[FunctionCalled, ...] = (),
+    to: str | None = None,
 ) -> MessageSent:
     """The entry for a message of the role in the context, with the prompt and the model call behind it."""
     return MessageSent(
         context=context,
         source=context.role,
+        to=to,
         content=content,
         function_calls=function_calls,
         prompt_id=prompt and prompt.id,

@@ -100,6 +100,7 @@ class MessageSent(_Frozen):
 
     Attributes:
         source: the role or the piece of code that sent it.
+        to: the role that it is addressed to; None if it is for all.
         function_calls: the tool calls that it requests; each tool result is a message of its own.
         prompt_id: the prompt file that the sender was instructed with, if any.
         prompt_version: the version that this file states.
@@ -110,6 +111,7 @@ class MessageSent(_Frozen):
     kind: Literal["message"] = "message"
     context: Context
     source: str
+    to: str | None = None
     content: str
     function_calls: tuple[FunctionCalled, ...] = ()
     prompt_id: str | None = None

@@ -106,6 +106,7 @@ class Participant(BaseChatAgent):
         prompt: the prompt file of a role; None for code.
         call: the recorded model call that gave its last answer, if there is one.
         rejected_answers: the rejected answers of its last turn.
+        spoken: if its last message joins answers to several requests, each of them with the agent that gave it.
         fatal_error: an error that must stop the run, such as a full disk. An exception loses its type on its way
             through an AutoGen team, so the agent keeps it here and `run_conversation` raises it.
     """
@@ -113,6 +114,7 @@ class Participant(BaseChatAgent):
     prompt: Prompt | None = None
     call: ModelCall | None = None
     rejected_answers: Sequence[RejectedAnswer] = ()
+    spoken: "Sequence[tuple[Participant, BaseModel]]" = ()
     fatal_error: LawtraceError | None = None
 
     def _failure(

@@ -1,41 +1,48 @@
-"""Recursive decomposition of a question, dispatch of subtasks to agents, integration of their answers (M Alg. 1, 2).
+"""The work of the legal team on one question, as messages: decomposition, dispatch, questions back (M Alg. 1, 2).
 
-The Meta-LLM is decomposer, atomicity judge and integrator; the recipe names the model of the role agents. A work list
-holds tasks that have not been judged. An atomic task goes to an agent, which answers from its own chunks. Any other
-task is split, and its subtasks join the list. Depth and calls are limited and a repeated task is dropped, so the list
-ends. A task that meets a limit is answered as it is.
+The dispatcher holds a work list of tasks that have not been judged. A task that the Meta-LLM calls atomic becomes a
+part for an agent; any other task is split, and its subtasks join the list. Depth and calls are limited and a repeated
+task is dropped, so the list ends. A task that meets a limit becomes a part as it is, unjudged. When the agents have
+answered, the Meta-LLM says what is missing and asks them back, a limited number of times; then it answers the question.
+
+Nothing here calls a model: `Dispatch.converse` yields requests and is sent the replies.
 """
 
-import asyncio
-import json
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
 from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.meta_llm import Citation, LegalAnswer, passages_json, question_json
-from lawtrace.agents.legal.role_calls import RoleCalls, as_json
-from lawtrace.agents.participants import Role, RoleFailure
-from lawtrace.environments.legal.case import Agent, Case, Chunk, Question
-from lawtrace.environments.legal.choice_parser import is_refusal
+from lawtrace.agents.legal.meta_llm import Citation
+from lawtrace.environments.legal.case import AGENTS, Agent, Chunk
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
-Answer = TypeVar("Answer", bound=BaseModel)
+AGENT_ROLES: Mapping[Agent, LegalRole] = {
+    "F": "facts_agent",
+    "LR": "rules_agent",
+    "AR": "application_agent",
+    "CS": "common_sense_agent",
+}
+"""The role that answers parts from the chunks of an agent."""
 
-AGENT_DESCRIPTIONS: Mapping[Agent, str] = {
-    "F": "facts: the events and the investigation",
-    "LR": "rules: the provisions and their requirements",
-    "AR": "application: the legal roles of entities, the kinds of data, and the relations between entities",
-    "CS": "common sense: what necessarily follows about legal roles and kinds of data",
+AGENT_FIELDS: Mapping[Agent, str] = {
+    "F": "the events and the investigation",
+    "LR": "the provisions and their requirements",
+    "AR": "the legal roles of entities, the kinds of data, and the relations between entities",
+    "CS": "what necessarily follows about legal roles and kinds of data",
 }
 
-
 MAX_SUBTASKS = 8
-"""The most subtasks of one split: twice what the prompt asks for. It bounds the cost of a question."""
+"""The most subtasks of one split, and questions of one round: twice what the prompts ask for. It bounds the cost."""
+
+DISPATCHER = "dispatcher"
+
+StopReason = Literal["atomic", "depth", "calls", "not split", "not judged", "asked back"]
+"""Why a part was not split further: it is atomic, a limit was met, the split gave nothing new, the judge's reply was
+unusable, or the Meta-LLM asked it back."""
 
 
 class _Frozen(BaseModel):
@@ -43,10 +50,16 @@ class _Frozen(BaseModel):
 
 
 class SubTask(_Frozen):
-    """A subtask and the agent it is assigned to."""
+    """A subtask and the agent that is to answer it."""
 
     task: str
     agent: str = ""
+
+
+def _not_too_many(tasks: tuple[SubTask, ...]) -> tuple[SubTask, ...]:
+    if len(tasks) > MAX_SUBTASKS:
+        raise ValueError(f"{len(tasks)} are too many; {MAX_SUBTASKS} are the most")
+    return tasks
 
 
 class Decomposition(_Frozen):
@@ -54,12 +67,7 @@ class Decomposition(_Frozen):
 
     tasks: tuple[SubTask, ...]
 
-    @field_validator("tasks")
-    @classmethod
-    def _not_too_many(cls, tasks: tuple[SubTask, ...]) -> tuple[SubTask, ...]:
-        if len(tasks) > MAX_SUBTASKS:
-            raise ValueError(f"{len(tasks)} tasks are too many; {MAX_SUBTASKS} are the most")
-        return tasks
+    _limit = field_validator("tasks")(_not_too_many)
 
 
 class Atomicity(_Frozen):
@@ -69,62 +77,122 @@ class Atomicity(_Frozen):
     because: str = ""
 
 
-class SubTaskAnswer(_Frozen):
-    """The answer of a role agent to its subtask."""
+class QuestionsBack(_Frozen):
+    """What is missing from the agents' answers; no questions if they suffice."""
 
+    missing: str = ""
+    questions: tuple[SubTask, ...]
+
+    _limit = field_validator("questions")(_not_too_many)
+
+
+class PartAnswer(_Frozen):
+    """An agent's finding. ``part``: its number, set by code."""
+
+    part: int | None = None
     answer: str
     citations: tuple[Citation, ...] = ()
 
 
-_DECOMPOSER = Role("decomposer", Decomposition, remembers=False)
-_ATOMICITY_JUDGE = Role("atomicity_judge", Atomicity, remembers=False)
-_ROLE_AGENT = Role("role_agent", SubTaskAnswer, remembers=False)
-_INTEGRATOR = Role("integrator", LegalAnswer, remembers=False, declines=is_refusal)
+class Task(_Frozen):
+    """A task for one role."""
+
+    task: str
 
 
-StopReason = Literal["atomic", "depth", "calls", "not split", "not judged"]
-"""Why a task was not split further: it is atomic, a limit was met, the split gave nothing new, or the judge's reply was
-unusable."""
+class Part(Task):
+    """A task for an agent, with its number and the references of the chunks it may use."""
 
-AgentStore = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
-"""The best chunks of an agent for a text, and the best score."""
+    part: int
+    passages: tuple[str, ...]
 
 
-_STORE_THREADS = ThreadPoolExecutor(8, thread_name_prefix="store")
-"""Threads for retrieval, which may wait for an endpoint.
+class Tasks(_Frozen):
+    """A message of the dispatcher: tasks for a role, each answered by a call of its own."""
 
-The default threads of the event loop resolve the endpoint's address: if retrieval occupied all of them, both would wait
-forever.
-"""
+    to: LegalRole = Field(exclude=True)
+    tasks: tuple[SerializeAsAny[Task], ...]
+
+
+class PartResult(_Frozen):
+    """A part with the agent's finding; None if its reply was unusable."""
+
+    part: int
+    task: str
+    agent: LegalRole
+    found: str | None
+    citations: tuple[Citation, ...] = ()
+
+
+class Results(_Frozen):
+    """A message of the dispatcher: all findings so far."""
+
+    to: LegalRole = Field(exclude=True)
+    results: tuple[PartResult, ...]
+
+
+class Replies(_Frozen):
+    """A message of a role: its answers to the last request, in order; a `RoleFailure` for an unusable one."""
+
+    to: str = Field(default=DISPATCHER, exclude=True)
+    replies: tuple[SerializeAsAny[BaseModel], ...]
+
+
+Request = Tasks | Results
+
+Search = Callable[[Sequence[Agent], Sequence[str]], Sequence[Sequence[Chunk]]]
+"""The best chunks for each of some texts, among all chunks of some agents."""
+
+Answers = Generator[Request, Replies, "list[CompletedPart]"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """The most calls for one question, without repairs, which cannot all occur together. ``agents``: of all of them."""
+
+    decomposer: int
+    atomicity_judge: int
+    agents: int
+    sufficiency_judge: int
+    integrator: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class DecompositionLimits:
-    """``depth``: greatest number of splits above a subtask (1: only the question is split). ``calls``: calls of
-    decomposer and judge together, for one question."""
+    """Limits for one question.
+
+    Attributes:
+        depth: greatest number of splits above a part (1: only the question is split). At this depth nothing is judged.
+        calls: calls of decomposer and atomicity judge together.
+        rounds: times that the Meta-LLM may ask the agents back; 0: it is not asked what is missing.
+    """
 
     depth: int = 2
     calls: int = 12
+    rounds: int = 1
 
-    def most(self) -> dict[LegalRole, int]:
-        """The most calls of each role for one question, without repairs. They cannot all occur together."""
+    def most_calls(self) -> CallBounds:
         by_depth = [MAX_SUBTASKS**depth for depth in range(self.depth)]
         splits = min(1 + (self.calls - 1) // 2, sum(by_depth))
-        return {
-            "decomposer": splits,
-            "atomicity_judge": min(max(0, self.calls - 2), sum(by_depth[1:])),
-            "role_agent": 1 + splits * (MAX_SUBTASKS - 1),
-            "integrator": 1,
-        }
+        return CallBounds(
+            decomposer=splits,
+            atomicity_judge=min(max(0, self.calls - 2), sum(by_depth[1:])),
+            agents=1 + splits * (MAX_SUBTASKS - 1) + self.rounds * MAX_SUBTASKS,
+            sufficiency_judge=self.rounds,
+        )
+
+    def most_messages(self) -> int:
+        """The most messages of the team: the question, and a request with replies for each call or agent."""
+        return 3 + 2 * (self.calls + len(AGENTS) * (1 + self.rounds) + self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
-class CompletedSubTask:
-    """A subtask with its answer.
+class CompletedPart:
+    """A part with its answer.
 
     Attributes:
         depth: number of splits above it.
-        wanted: the agent that the decomposer named; ``agent`` differs where that one is not active.
+        wanted: the agent that the Meta-LLM named; ``agent`` differs where that one is not active.
         passages: references of the chunks that the agent was shown.
         answer: None if the agent's reply was unusable.
     """
@@ -135,180 +203,140 @@ class CompletedSubTask:
     wanted: str
     agent: Agent
     passages: tuple[str, ...]
-    answer: SubTaskAnswer | None
-
-
-@dataclass(frozen=True, slots=True)
-class TeamAnswer:
-    """The answer to the question, or a failure, with the subtasks it rests on."""
-
-    answer: LegalAnswer | RoleFailure
-    subtasks: tuple[CompletedSubTask, ...]
+    answer: PartAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
     task: SubTask
-    depth: int
+    depth: int = 0
+    ended: StopReason = "atomic"
+
+    def ends(self, reason: StopReason) -> "_Pending":
+        return _Pending(self.task, self.depth, reason)
 
 
-class _EndpointUnavailable(Exception):
-    """An endpoint gave no reply, so the question has no answer."""
+@dataclass(slots=True)
+class Dispatch:
+    """The requests of the dispatcher about one question.
 
-    def __init__(self, failure: RoleFailure) -> None:
-        super().__init__(failure.reason)
-        self.failure = failure
+    Attributes:
+        active: the agents that may answer.
+        done: the parts answered so far.
+    """
 
+    question: str
+    active: Sequence[Agent]
+    search: Search
+    limits: DecompositionLimits
+    done: list[CompletedPart] = field(default_factory=list["CompletedPart"])
+    _seen: set[str] = field(default_factory=set[str])
+    _calls: int = 0
 
-class _Team:
-    """The decomposition of one question."""
+    def converse(self) -> Generator[Request, Replies]:
+        """Yield the requests in order; the last one is to the integrator. ``search`` is called between requests."""
+        yield from self._answer((yield from self._decompose()))
+        for _ in range(self.limits.rounds):
+            replies = yield Results(to="sufficiency_judge", results=self._results())
+            (back,) = replies.replies
+            asked = self._new(back.questions, depth=0) if isinstance(back, QuestionsBack) else []
+            if not asked:
+                break
+            yield from self._answer([pending.ends("asked back") for pending in asked])
+        yield Results(to="integrator", results=self._results())
 
-    def __init__(
-        self,
-        case: Case,
-        question: Question,
-        active: Sequence[Agent],
-        store: AgentStore,
-        calls: RoleCalls,
-        limits: DecompositionLimits,
-    ) -> None:
-        self.active: Sequence[Agent] = active
-        self.store = store
-        self.calls = calls
-        self.limits = limits
-        self.splits_and_verdicts = 0
-        self.task = question.text
-        self.shown = {"introduction": case.introduction, "question": question_json(question)}
-
-    async def decompose(self) -> list[tuple[_Pending, StopReason]]:
+    def _decompose(self) -> Generator[Request, Replies, list[_Pending]]:
         """Algorithm 1. The question itself is always split once; its subtasks go through the work list."""
-        whole = _Pending(SubTask(task=self.task), 0)
-        seen = {_key(whole.task.task)}
-        first = await self.split(whole, seen)
+        (whole,) = self._new([SubTask(task=self.question)], depth=0)
+        first = yield from self._split(whole)
         if not first:
-            return [(whole, "not split")]
-        work, done = deque(first), list[tuple[_Pending, StopReason]]()
+            return [whole.ends("not split")]
+        work, parts = deque(first), list[_Pending]()
         while work:
             pending = work.popleft()
             if pending.depth >= self.limits.depth:
-                done.append((pending, "depth"))
-            elif self.splits_and_verdicts + 2 > self.limits.calls:
-                done.append((pending, "calls"))
-            elif (atomic := await self.is_atomic(pending)) is None:
-                done.append((pending, "not judged"))
+                parts.append(pending.ends("depth"))
+            elif self._calls + 2 > self.limits.calls:
+                parts.append(pending.ends("calls"))
+            elif (atomic := (yield from self._is_atomic(pending))) is None:
+                parts.append(pending.ends("not judged"))
             elif atomic:
-                done.append((pending, "atomic"))
-            elif parts := await self.split(pending, seen):
-                work.extend(parts)
+                parts.append(pending.ends("atomic"))
+            elif subtasks := (yield from self._split(pending)):
+                work.extend(subtasks)
             else:
-                done.append((pending, "not split"))
-        return done
+                parts.append(pending.ends("not split"))
+        return parts
 
-    async def split(self, pending: _Pending, seen: set[str]) -> list[_Pending]:
-        self.splits_and_verdicts += 1
-        answer = await self.calls.ask(
-            _DECOMPOSER,
-            opening="Split the task.",
-            turn=self.splits_and_verdicts,
-            task=_task_json(pending.task.task),
-            agents=json.dumps({agent: AGENT_DESCRIPTIONS[agent] for agent in self.active}, indent=1),
-            **self.shown,
-        )
-        subtasks: list[_Pending] = []
-        usable = _usable(answer)
-        for task in usable.tasks if usable else ():
-            if task.task.strip() and _key(task.task) not in seen:
-                seen.add(_key(task.task))
-                subtasks.append(_Pending(task, pending.depth + 1))
-        return subtasks
+    def _split(self, pending: _Pending) -> Generator[Request, Replies, list[_Pending]]:
+        self._calls += 1
+        replies = yield Tasks(to="decomposer", tasks=(Task(task=pending.task.task),))
+        (split,) = replies.replies
+        return self._new(split.tasks, pending.depth + 1) if isinstance(split, Decomposition) else []
 
-    async def is_atomic(self, pending: _Pending) -> bool | None:
+    def _is_atomic(self, pending: _Pending) -> Generator[Request, Replies, bool | None]:
         """Whether the task needs a single step of reasoning; None if the judge's reply was unusable."""
-        self.splits_and_verdicts += 1
-        task, turn = _task_json(pending.task.task), self.splits_and_verdicts
-        usable = _usable(await self.calls.ask(_ATOMICITY_JUDGE, opening="Judge the task.", turn=turn, task=task))
-        return usable.atomic if usable else None
+        self._calls += 1
+        replies = yield Tasks(to="atomicity_judge", tasks=(Task(task=pending.task.task),))
+        (verdict,) = replies.replies
+        return verdict.atomic if isinstance(verdict, Atomicity) else None
 
-    async def work_on(self, number: int, pending: _Pending, ended: StopReason) -> CompletedSubTask:
-        """Algorithm 2: an agent answers the subtask from its own chunks."""
-        task = pending.task
-        agent, chunks = await asyncio.get_running_loop().run_in_executor(_STORE_THREADS, self.dispatch, task)
-        answer = await self.calls.ask(
-            _ROLE_AGENT,
-            opening="Do the task.",
-            turn=self.limits.calls + number,
-            agent=AGENT_DESCRIPTIONS[agent],
-            task=_task_json(task.task),
-            passages=passages_json(chunks),
-        )
-        shown = tuple(chunk.ref for chunk in chunks)
-        return CompletedSubTask(task.task, pending.depth, ended, task.agent, agent, shown, _usable(answer))
-
-    def dispatch(self, task: SubTask) -> tuple[Agent, Sequence[Chunk]]:
-        """The named agent if it is active, else the active agent with the best chunk for the task."""
-        wanted = task.agent.strip().upper()
+    def _answer(self, parts: Sequence[_Pending]) -> Generator[Request, Replies]:
+        """Algorithm 2: each part goes to an agent, which answers from its own chunks."""
+        chosen = [named_agent(part.task.agent, self.active) for part in parts]
+        unnamed = [number for number, agent in enumerate(chosen) if agent is None]
+        for number, best in zip(unnamed, self._closest([parts[one].task.task for one in unnamed]), strict=True):
+            chosen[number] = best
+        answered: dict[int, CompletedPart] = {}
+        first = len(self.done) + 1
         for agent in self.active:
-            if agent.upper() == wanted:
-                return agent, self.store(agent, task.task)[0]
-        found = {agent: self.store(agent, task.task) for agent in self.active}
-        best = max(self.active, key=lambda agent: found[agent][1])
-        return best, found[best][0]
+            own = [number for number, one in enumerate(chosen) if one == agent]
+            if not own:
+                continue
+            texts = [parts[number].task.task for number in own]
+            found = [tuple(chunk.ref for chunk in chunks) for chunks in self.search((agent,), texts)]
+            tasks = [
+                Part(part=first + number, task=text, passages=passages)
+                for number, text, passages in zip(own, texts, found, strict=True)
+            ]
+            replies = yield Tasks(to=AGENT_ROLES[agent], tasks=tuple(tasks))
+            for number, passages, reply in zip(own, found, replies.replies, strict=True):
+                part, answer = parts[number], reply if isinstance(reply, PartAnswer) else None
+                answered[number] = CompletedPart(
+                    part.task.task, part.depth, part.ended, part.task.agent, agent, passages, answer
+                )
+        self.done += [answered[number] for number in range(len(parts))]
 
-    async def integrate(self, subtasks: Sequence[CompletedSubTask], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
-        results = [
-            {
-                "task": subtask.task,
-                "agent": subtask.agent,
-                "found": subtask.answer.answer if subtask.answer else None,
-                "citations": [cited.model_dump() for cited in subtask.answer.citations] if subtask.answer else [],
-            }
-            for subtask in subtasks
-        ]
-        return await self.calls.ask(
-            _INTEGRATOR,
-            opening="Answer the question.",
-            turn=self.limits.calls + len(subtasks) + 1,
-            parts=as_json(results),
-            may_refuse=may_refuse,
-            **self.shown,
+    def _closest(self, texts: Sequence[str]) -> Sequence[Agent]:
+        """The agent with the best chunk for each text; the first where no chunk was found."""
+        if not texts:
+            return []
+        return [chunks[0].agent if chunks else self.active[0] for chunks in self.search(self.active, texts)]
+
+    def _new(self, tasks: Sequence[SubTask], depth: int) -> list[_Pending]:
+        """The tasks that did not occur before."""
+        new: list[_Pending] = []
+        for task in tasks:
+            key = " ".join(tokenize(task.task))
+            if task.task.strip() and key not in self._seen:
+                self._seen.add(key)
+                new.append(_Pending(task, depth))
+        return new
+
+    def _results(self) -> tuple[PartResult, ...]:
+        return tuple(
+            PartResult(
+                part=number,
+                task=part.task,
+                agent=AGENT_ROLES[part.agent],
+                found=part.answer.answer if part.answer else None,
+                citations=part.answer.citations if part.answer else (),
+            )
+            for number, part in enumerate(self.done, 1)
         )
 
 
-async def answer_by_decomposition(
-    case: Case,
-    question: Question,
-    active: Sequence[Agent],
-    store: AgentStore,
-    calls: RoleCalls,
-    *,
-    limits: DecompositionLimits,
-    may_refuse: bool = True,
-) -> TeamAnswer:
-    """Decompose the question, dispatch its subtasks, integrate their answers. Raises errors that stop the run."""
-    team = _Team(case, question, active, store, calls, limits)
-    subtasks: list[CompletedSubTask] = []
-    try:
-        tasks = await team.decompose()
-        subtasks += await asyncio.gather(
-            *(team.work_on(number, pending, ended) for number, (pending, ended) in enumerate(tasks, 1))
-        )
-    except _EndpointUnavailable as stopped:
-        return TeamAnswer(stopped.failure, tuple(subtasks))
-    return TeamAnswer(await team.integrate(subtasks, may_refuse=may_refuse), tuple(subtasks))
-
-
-def _task_json(task: str) -> str:
-    return json.dumps({"task": task}, ensure_ascii=False)
-
-
-def _key(task: str) -> str:
-    return " ".join(tokenize(task))
-
-
-def _usable(answer: Answer | RoleFailure) -> Answer | None:
-    """The answer; None if it was unusable. Raises if the endpoint gave no reply."""
-    if not isinstance(answer, RoleFailure):
-        return answer
-    if not answer.answered:
-        raise _EndpointUnavailable(answer)
-    return None
+def named_agent(name: str, active: Sequence[Agent]) -> Agent | None:
+    """The active agent with that name (``facts_agent``, or ``F``); None if there is none."""
+    wanted = name.strip().casefold()
+    return next((agent for agent in active if wanted in (AGENT_ROLES[agent], agent.casefold())), None)

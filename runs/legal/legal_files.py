@@ -49,12 +49,12 @@ class RetrievedRow(_Frozen):
     hits: tuple[Hit, ...]
 
 
-class SubTaskRow(_Frozen):
-    """A subtask of a question, in the decomposed pipeline.
+class PartRow(_Frozen):
+    """A part of a question, in the decomposed pipeline.
 
     Attributes:
         depth: number of splits above it; ``ended`` says why it was not split further.
-        wanted: the agent that the decomposer named; ``agent`` differs where that one is not active.
+        wanted: the agent that the Meta-LLM named; ``agent`` differs where that one is not active.
         passages: references of the chunks that the agent was shown.
         found: the agent's answer; None if it was unusable.
     """
@@ -74,7 +74,7 @@ class AnswerRow(_Frozen):
 
     Attributes:
         passages: references of the chunks that the model was shown, in order.
-        steps: the subtasks of the question; empty where it was answered at once.
+        steps: the parts of the question; empty where it was answered at once.
         choice: the option read from the answer; None unless the outcome is correct or wrong.
         reason: why there is no choice, or empty.
     """
@@ -92,7 +92,7 @@ class AnswerRow(_Frozen):
     rationale: str = ""
     citations: tuple[Citation, ...] = ()
     reason: str = ""
-    steps: tuple[SubTaskRow, ...] = ()
+    steps: tuple[PartRow, ...] = ()
 
     @property
     def cell(self) -> GridCell:

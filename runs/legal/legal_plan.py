@@ -7,7 +7,7 @@ from math import ceil
 from typing import Literal
 
 from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.decomposition import DecompositionLimits
+from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.agents.legal.embedding_endpoint import DryRunEncoder
 from lawtrace.agents.legal.meta_llm import question_json
 from lawtrace.environments.legal.case import Case, parse_context
@@ -30,7 +30,8 @@ class LegalPlan(CallPlan):
     Attributes:
         cells: cells of the grid; each asks every question.
         expected_is: ``exact`` if every reply is usable, names an option and cites a passage; ``ceiling`` where
-            questions are decomposed: the number is the most that the limits allow.
+            questions are decomposed: the number is the most that the limits allow. Agents with the same model share a
+            line, since their calls together are limited.
     """
 
     schema_version: Literal["lawtrace.legal_plan/1"] = "lawtrace.legal_plan/1"
@@ -79,28 +80,33 @@ class _Planner:
             times = self.questions + (probed if recipe.probe_citations else 0)
             self.add("meta_llm", cell.model, times, self.question + shown)
             return
-        most = DecompositionLimits(recipe.decomposition.depth, recipe.decomposition.calls).most()
+        most = recipe.decomposition.limits().most_calls()
         task = self.question + self.answer
-        results = (most["decomposer"] + most["role_agent"]) * self.answer + most["role_agent"] * CHUNK_OVERHEAD_TOKENS
-        extra: dict[LegalRole, int] = {
-            "decomposer": self.introduction + self.question + task,
-            "atomicity_judge": task,
-            "role_agent": task + shown,
-            "integrator": self.introduction + self.question + results,
-        }
-        for role, tokens in extra.items():
-            model = recipe.roles.role_agent if role == "role_agent" else cell.model
-            self.add(role, model, most[role] * self.questions, tokens)
+        answers = most.decomposer + most.sufficiency_judge + most.agents
+        results = answers * self.answer + most.agents * CHUNK_OVERHEAD_TOKENS
+        asked = self.introduction + self.question
+        self.add("decomposer", cell.model, most.decomposer * self.questions, asked + task)
+        self.add("atomicity_judge", cell.model, most.atomicity_judge * self.questions, task)
+        self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.questions, asked + results)
+        self.add("integrator", cell.model, most.integrator * self.questions, asked + results)
+        models = recipe.roles.specs()
+        roles_of: dict[str, list[LegalRole]] = {}
+        for agent in parse_context(cell.context):
+            roles_of.setdefault(str(models[AGENT_ROLES[agent]]), []).append(AGENT_ROLES[agent])
+        for model, roles in roles_of.items():
+            self.add(roles[0], model, most.agents * self.questions, task + shown, *roles[1:])
         if cell.retriever in EMBEDDING_RETRIEVERS and recipe.embedding != "minilm":
-            calls = most["role_agent"] * self.questions
+            calls = most.agents * self.questions
             answer = None if recipe.parameters.max_tokens is None else 0
             self.tally.add(("embedder", recipe.embedding), calls, calls, prompts=calls * task, answer=answer)
 
-    def add(self, role: LegalRole, model: str, calls: int, tokens: int) -> None:
-        """Add calls of a role. A second try repeats the prompt with the unusable reply."""
-        prompt = _tokens(self.prompts[role].body) + PROMPT_OVERHEAD_TOKENS + tokens + self.answer
-        most = MAX_TRIES * calls
-        self.tally.add((role, model), calls, most, prompts=most * prompt, answer=self.recipe.parameters.max_tokens)
+    def add(self, role: LegalRole, model: str, calls: int, tokens: int, *others: LegalRole) -> None:
+        """Add calls of a role, or of several together. A second try repeats the prompt with the unusable reply."""
+        roles = (role, *others)
+        body = max(_tokens(self.prompts[one].body) for one in roles)
+        prompt = body + PROMPT_OVERHEAD_TOKENS + tokens + self.answer
+        most, answer = MAX_TRIES * calls, self.recipe.parameters.max_tokens
+        self.tally.add((", ".join(roles), model), calls, most, prompts=most * prompt, answer=answer)
 
     def shown(self, cell: GridCell) -> int:
         """Tokens of the longest chunks that one prompt can show."""

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from lawtrace.agents.legal import LegalRole
+from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
 from lawtrace.agents.legal.embedding_endpoint import EMBEDDERS
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.model_spec import ModelSpec
@@ -27,8 +28,9 @@ from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
 from lawtrace.runs.recipe import CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
 
-META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
-"""The roles that the Meta-LLM takes."""
+META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
+META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", *META_LLM_TEAM_ROLES)
+"""The roles that the Meta-LLM takes, in a team and in all."""
 
 
 def _context(text: str) -> str:
@@ -57,7 +59,10 @@ ContextName = Annotated[str, AfterValidator(_context)]
 
 
 class LegalRoles(RecipePart):
-    """The model of each role that prepares cases and questions, and of the agents that work on subtasks."""
+    """The model of each role that prepares cases and questions, and of each agent that answers parts of a question.
+
+    ``facts`` writes the chunks of facts of a case, ``facts_agent`` answers from them; the other three likewise.
+    """
 
     section_mapper: RoleModel = "offline"
     facts: RoleModel = "offline"
@@ -65,7 +70,10 @@ class LegalRoles(RecipePart):
     application: RoleModel = "offline"
     common_sense: RoleModel = "offline"
     question_writer: RoleModel = "offline"
-    role_agent: RoleModel = "offline"
+    facts_agent: RoleModel = "offline"
+    rules_agent: RoleModel = "offline"
+    application_agent: RoleModel = "offline"
+    common_sense_agent: RoleModel = "offline"
 
     def specs(self) -> dict[str, ModelSpec]:
         chosen: dict[str, str] = self.model_dump()
@@ -81,10 +89,14 @@ class LegalPrompts(PromptOptions):
     application: str | None = None
     common_sense: str | None = None
     question_writer: str | None = None
-    role_agent: str | None = None
+    facts_agent: str | None = None
+    rules_agent: str | None = None
+    application_agent: str | None = None
+    common_sense_agent: str | None = None
     meta_llm: str | None = None
     decomposer: str | None = None
     atomicity_judge: str | None = None
+    sufficiency_judge: str | None = None
     integrator: str | None = None
 
 
@@ -93,6 +105,10 @@ class DecompositionOptions(RecipePart):
 
     depth: int = Field(default=2, ge=1, le=10)
     calls: int = Field(default=12, ge=1, le=200)
+    rounds: int = Field(default=1, ge=0, le=10)
+
+    def limits(self) -> DecompositionLimits:
+        return DecompositionLimits(self.depth, self.calls, self.rounds)
 
 
 class LegalRecipe(CallOptions):
@@ -103,9 +119,9 @@ class LegalRecipe(CallOptions):
         models: the Meta-LLMs.
         embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once``: the Meta-LLM answers from the chunks retrieved for the question (M 5.1); ``decomposed``: it
-            splits the question into subtasks for the agents (M Algorithms 1 and 2).
+            leads a team of agents that answer parts of the question (M Algorithms 1 and 2).
         probe_citations: ask again without the cited passages; ``once`` only.
-        roles: the models that prepare cases and work on subtasks.
+        roles: the models that prepare cases and answer parts of questions.
         prompts: prompt files of the user, by role.
         may_refuse: whether the prompt offers to decline, if it can: the published prompt of the Meta-LLM cannot.
     """
@@ -157,6 +173,11 @@ class LegalRecipe(CallOptions):
         """Whether the prompt that gives the answer offers to decline."""
         role = "meta_llm" if self.pipeline == "once" else "integrator"
         return self.may_refuse and "may_refuse" in self.prompts.prompts()[role].inputs
+
+    def team_roles(self) -> tuple[LegalRole, ...]:
+        """The roles of a team: those of the Meta-LLM, and the agents that are active in some context."""
+        active = {agent for context in self.parsed_contexts() for agent in context}
+        return (*META_LLM_TEAM_ROLES, *(role for agent, role in AGENT_ROLES.items() if agent in active))
 
     def roles_key(self, *roles: LegalRole) -> dict[str, object]:
         """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""

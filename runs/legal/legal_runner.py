@@ -76,7 +76,7 @@ def _answers_depend(context: LegalContext) -> Mapping[str, object]:
     fields = ("models", "contexts", "retrievers", "depths", "pipeline", "may_refuse")
     if context.recipe.pipeline == "once":
         return {**context.recipe_key(*fields), **context.recipe.roles_key("meta_llm")}
-    team = ("decomposer", "atomicity_judge", "role_agent", "integrator")
+    team = context.recipe.team_roles()
     return {**context.recipe_key(*fields, "decomposition", "embedding"), **context.recipe.roles_key(*team)}
 
 

@@ -9,13 +9,9 @@ from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.legal.decomposition import (
-    AgentStore,
-    CompletedSubTask,
-    DecompositionLimits,
-    answer_by_decomposition,
-)
+from lawtrace.agents.legal.decomposition import CompletedPart, Search
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
+from lawtrace.agents.legal.legal_team import answer_as_team
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.model_spec import ModelSpec
@@ -27,7 +23,7 @@ from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
 from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
-from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 
 
@@ -46,7 +42,7 @@ def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
 class CellRunner:
     """Answers the questions of one cell.
 
-    ``ranker`` finds chunks for subtasks; only the decomposed pipeline needs it.
+    ``ranker`` finds chunks for parts of questions; only the decomposed pipeline needs it.
     """
 
     cell: GridCell
@@ -74,28 +70,28 @@ class CellRunner:
         return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer)
 
     async def decomposed(self, case: Case, question: Question) -> AnswerRow:
-        """Decompose the question and let the agents answer its subtasks."""
-        team = await answer_by_decomposition(
+        """Let the team answer."""
+        team = await answer_as_team(
             case,
             question,
             parse_context(self.cell.context),
-            self.store(case),
+            self.search(case),
             self.calls(question),
-            limits=DecompositionLimits(self.recipe.decomposition.depth, self.recipe.decomposition.calls),
+            limits=self.recipe.decomposition.limits(),
             may_refuse=self.recipe.may_refuse,
         )
-        shown = dict.fromkeys(ref for subtask in team.subtasks for ref in subtask.passages)
+        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
         row = score_answer(case, question, self.cell, list(shown), team.answer)
-        return row.model_copy(update={"steps": tuple(map(_subtask_row, team.subtasks))})
+        return row.model_copy(update={"steps": tuple(map(_part_row, team.parts))})
 
-    def store(self, case: Case) -> AgentStore:
-        """Each agent's own chunks, ranked for a subtask."""
+    def search(self, case: Case) -> Search:
+        """The best chunks of some agents for each text."""
         chunks = {chunk.ref: chunk for chunk in case.chunks}
 
-        def best(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
+        def best(agents: Sequence[Agent], texts: Sequence[str]) -> Sequence[Sequence[Chunk]]:
             assert self.ranker is not None
-            (hits,) = rank_case(case, (agent,), [text], self.ranker, depth=self.cell.depth, share="total")
-            return [chunks[hit.ref] for hit in hits], hits[0].score if hits else float("-inf")
+            found = rank_case(case, tuple(agents), texts, self.ranker, depth=self.cell.depth, share="total")
+            return [[chunks[hit.ref] for hit in hits] for hits in found]
 
         return best
 
@@ -162,16 +158,16 @@ def score_answer(
     return row.model_copy(update={**given, "outcome": outcome, "choice": choice})
 
 
-def _subtask_row(subtask: CompletedSubTask) -> SubTaskRow:
-    return SubTaskRow(
-        task=subtask.task,
-        depth=subtask.depth,
-        ended=subtask.ended,
-        wanted=subtask.wanted,
-        agent=subtask.agent,
-        passages=subtask.passages,
-        found=subtask.answer.answer if subtask.answer else None,
-        citations=subtask.answer.citations if subtask.answer else (),
+def _part_row(part: CompletedPart) -> PartRow:
+    return PartRow(
+        task=part.task,
+        depth=part.depth,
+        ended=part.ended,
+        wanted=part.wanted,
+        agent=part.agent,
+        passages=part.passages,
+        found=part.answer.answer if part.answer else None,
+        citations=part.answer.citations if part.answer else (),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import get_args
 
-from lawtrace.agents.legal.decomposition import StopReason
+from lawtrace.agents.legal.decomposition import StopReason, named_agent
 from lawtrace.environments.legal.case import AGENTS, Agent, Case
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.legal.accuracy import (
@@ -301,16 +301,16 @@ class DecompositionLine:
     """A model in a context, over all its columns.
 
     Attributes:
-        subtasks: their number; ``ended``: by the reason why they were not split further; ``agents``: by agent.
-        deepest: the greatest number of splits above a subtask.
-        rerouted: subtasks done by another agent than the decomposer named.
-        unusable: subtasks without a usable answer.
+        parts: their number; ``ended``: by the reason why they were not split further; ``agents``: by agent.
+        deepest: the greatest number of splits above a part.
+        rerouted: parts answered by another agent than the Meta-LLM named, or where it named none.
+        unusable: parts without a usable answer.
     """
 
     model: str
     context: str
     questions: int
-    subtasks: int
+    parts: int
     deepest: int
     ended: Mapping[StopReason, int]
     agents: Mapping[Agent, int]
@@ -333,11 +333,11 @@ def decomposition_lines(rows: Sequence[AnswerRow]) -> list[DecompositionLine]:
                 model,
                 context,
                 questions=len(members),
-                subtasks=len(steps),
+                parts=len(steps),
                 deepest=max(step.depth for step in steps),
                 ended={ending: ended[ending] for ending in STOP_REASONS},
                 agents={agent: agents[agent] for agent in AGENTS if agents[agent]},
-                rerouted=sum(step.wanted.strip().upper() != step.agent for step in steps),
+                rerouted=sum(named_agent(step.wanted, AGENTS) != step.agent for step in steps),
                 unusable=sum(step.found is None for step in steps),
             )
         )

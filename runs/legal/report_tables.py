@@ -325,10 +325,10 @@ def _share(found: Share | None, *, digits: int = 2, count: bool = False) -> Cell
 def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
     """Subtasks of each model and context."""
     return Table(
-        "subtasks",
+        "parts",
         "Subtasks",
         (
-            *columns("Model", "Context", "#subtasks a question", "#deepest"),
+            *columns("Model", "Context", "#parts a question", "#deepest"),
             *(Column(ending, "not split because", numeric=True) for ending in STOP_REASONS),
             *columns("agents", "#rerouted", "#unusable"),
         ),
@@ -337,7 +337,7 @@ def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
                 [
                     words(line.model),
                     words(line.context),
-                    decimal(line.subtasks / line.questions),
+                    decimal(line.parts / line.questions),
                     number(line.deepest),
                     *(number(line.ended[ending]) for ending in STOP_REASONS),
                     words(", ".join(f"{agent} {count}" for agent, count in line.agents.items())),

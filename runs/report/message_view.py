@@ -30,6 +30,7 @@ class MessageView:
     """A message for display, with control characters escaped.
 
     Attributes:
+        to: the role that it is addressed to; None if it is for all.
         remark: short result of a check by code, or why a role failed.
         passed: result of a check by code; None for any other message.
     """
@@ -37,6 +38,7 @@ class MessageView:
     turn: int
     kind: SpeakerKind
     speaker: str
+    to: str | None
     model: str | None
     prompt: str | None
     remark: str
@@ -84,6 +86,7 @@ def view_message(line: LogLine) -> MessageView:
             context.turn,
             "failure",
             visible(context.role),
+            None,
             context.model,
             None,
             f"failed: {line.reason}",
@@ -103,6 +106,7 @@ def view_message(line: LogLine) -> MessageView:
         context.turn,
         kind,
         visible(line.source),
+        visible(line.to) if line.to else None,
         visible(context.model) if context.model else None,
         _prompt(line),
         remark,

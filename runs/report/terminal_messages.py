@@ -91,6 +91,8 @@ def _speaker(view: MessageView, figures: str) -> Text:
     if view.passed is not None:
         text.append("✓ " if view.passed else "✗ ", style="green" if view.passed else "bold red")
     text.append(view.speaker, style=style)
+    if view.to:
+        text.append(f" → {view.to}", style=style)
     if view.remark:
         text.append(f" {view.remark}", style=style)
     if view.calls:

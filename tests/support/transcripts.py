@@ -55,6 +55,7 @@ def transcript(event_log: MemoryEventLog, sent: Sequence[str]) -> list[str]:
         {
             "turn": message.context.turn,
             "source": message.source,
+            **({"to": message.to} if message.to else {}),
             "prompt": message.prompt_id,
             "content": message.content,
             **(

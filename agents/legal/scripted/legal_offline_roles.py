@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.agents.legal.scripted.infringement_questions import write_questions
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
 from lawtrace.agents.legal.scripted.term_matcher import apply_terms, cut_paragraphs, infer_alignments
 from lawtrace.agents.legal.scripted.word_overlap import (
     answer_part,
     answer_question,
+    ask_back,
     integrate_parts,
     judge_atomicity,
     split_task,
@@ -18,7 +20,8 @@ LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "meta_llm": answer_question,
     "decomposer": split_task,
     "atomicity_judge": judge_atomicity,
-    "role_agent": answer_part,
+    **dict.fromkeys(AGENT_ROLES.values(), answer_part),
+    "sufficiency_judge": ask_back,
     "integrator": integrate_parts,
     "section_mapper": map_parts,
     "facts": cut_paragraphs,

@@ -28,6 +28,10 @@ MAX_ATOMIC_WORDS = 40
 """Maximum length of an atomic task, in words, if it does not join two tasks with *and*. Chosen by hand."""
 
 
+MOST_MISSING_SHARE = 0.5
+"""The share of the question's words up to which nothing is asked back. Chosen by hand."""
+
+
 def answer_question(messages: Sequence[LLMMessage]) -> str:
     return _answer(labelled_json(messages, "question"), labelled_json(messages, "passages"))
 
@@ -39,13 +43,10 @@ def integrate_parts(messages: Sequence[LLMMessage]) -> str:
 
 
 def split_task(messages: Sequence[LLMMessage]) -> str:
-    """Sends the question to every agent; splits a task that joins two with *and*."""
+    """Asks every agent the question in its field; splits a task that joins two with *and*."""
     task, question = labelled_json(messages, "task")["task"], labelled_json(messages, "question")
     if task == question["question"]:
-        tasks = [
-            {"task": f"{work.split(':')[0].capitalize()}: {task}", "agent": agent}
-            for agent, work in labelled_json(messages, "agents").items()
-        ]
+        tasks = [{"task": f"{_field(agent)}: {task}", "agent": agent} for agent in labelled_json(messages, "agents")]
     else:
         kind, _, rest = task.partition(": ")
         tasks = [{"task": f"{kind}: {part.strip()}", "agent": ""} for part in rest.split(" and ", 1)]
@@ -56,6 +57,23 @@ def judge_atomicity(messages: Sequence[LLMMessage]) -> str:
     task = labelled_json(messages, "task")["task"]
     atomic = " and " not in task or len(tokenize(task)) < MAX_ATOMIC_WORDS // 2
     return json.dumps({"atomic": atomic and len(tokenize(task)) <= MAX_ATOMIC_WORDS, "because": "counted words"})
+
+
+def _field(agent: str) -> str:
+    return agent.removesuffix("_agent").replace("_", " ").capitalize()
+
+
+def ask_back(messages: Sequence[LLMMessage]) -> str:
+    """Asks for the words of the question that no finding contains, from the first agent that found nothing."""
+    found = {word for part in labelled_json(messages, "parts") for word in tokenize(part["found"] or "")}
+    asked = labelled_json(messages, "question")["question"]
+    missing = [word for word in dict.fromkeys(tokenize(asked)) if word not in STOP_WORDS | found]
+    idle = [part["agent"] for part in labelled_json(messages, "parts") if not part["citations"]]
+    if len(missing) <= MOST_MISSING_SHARE * len(_content_words(asked)):
+        return json.dumps({"missing": "", "questions": []})
+    words = ", ".join(missing)
+    agent = (idle or list(labelled_json(messages, "agents")))[0]
+    return json.dumps({"missing": words, "questions": [{"task": f"What is known about {words}?", "agent": agent}]})
 
 
 def answer_part(messages: Sequence[LLMMessage]) -> str:

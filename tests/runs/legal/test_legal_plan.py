@@ -32,7 +32,7 @@ TEAM = LegalRecipe.model_validate(
         "models": ["openai:a"],
         "pipeline": "decomposed",
         "decomposition": {"depth": 1, "calls": 5},
-        "roles": {"role_agent": "openai:b"},
+        "roles": {"facts_agent": "openai:b", "rules_agent": "openai:b", "common_sense_agent": "openai:c"},
     }
 )
 QUESTIONS = sum(len(case.questions) for case in BOOK.cases)
@@ -80,9 +80,18 @@ def test_decomposition_has_a_ceiling_from_its_limits() -> None:
     assert plan.expected_is == "ceiling"
     assert expected(plan) == {
         ("decomposer", "openai:a"): QUESTIONS,
-        ("role_agent", "openai:b"): 8 * QUESTIONS,
+        ("facts_agent, rules_agent", "openai:b"): (8 + 8) * QUESTIONS,
+        ("sufficiency_judge", "openai:a"): QUESTIONS,
         ("integrator", "openai:a"): QUESTIONS,
     }
+    without = plan_legal_calls(
+        LegalRecipe.model_validate(
+            {**TEAM.model_dump(), "decomposition": {"rounds": 0}, "roles": {"rules_agent": "openai:c"}}
+        ),
+        BOOK.cases,
+    )
+    assert ("sufficiency_judge", "openai:a") not in expected(without)
+    assert {role for role, model in expected(without) if model == "openai:c"} == {"rules_agent"}
 
 
 def test_the_cost_is_known_with_prices_and_a_limit_of_answers() -> None:

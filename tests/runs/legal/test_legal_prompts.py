@@ -75,7 +75,13 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
     ("more", "roles"),
     [
         pytest.param("probe_citations = true", ("meta_llm",), marks=pytest.mark.slow),
-        ('pipeline = "decomposed"', ("decomposer", "atomicity_judge", "role_agent", "integrator")),
+        (
+            'pipeline = "decomposed"',
+            (
+                *("decomposer", "atomicity_judge", "facts_agent", "rules_agent"),
+                *("sufficiency_judge", "integrator"),
+            ),
+        ),
     ],
 )
 def test_roles_of_a_run_use_the_prompt_files_and_the_recipe_keeps_their_text(

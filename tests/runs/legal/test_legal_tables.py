@@ -9,7 +9,7 @@ from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.legal.case import Agent, Choice
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalOutcome, SubTaskRow
+from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalOutcome, PartRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_tables import LegalTables, decomposition_lines, tabulate
@@ -207,12 +207,12 @@ def test_a_run_without_answers_is_an_error(tmp_path: Path) -> None:
 
 def step(
     agent: Agent, ended: StopReason = "atomic", *, wanted: str = "", depth: int = 1, found: str | None = ""
-) -> SubTaskRow:
+) -> PartRow:
     wanted = wanted or agent
-    return SubTaskRow(task="t", depth=depth, ended=ended, wanted=wanted, agent=agent, passages=(), found=found)
+    return PartRow(task="t", depth=depth, ended=ended, wanted=wanted, agent=agent, passages=(), found=found)
 
 
-def answered(question: str, *steps: SubTaskRow) -> AnswerRow:
+def answered(question: str, *steps: PartRow) -> AnswerRow:
     return AnswerRow(
         case="case",
         question=question,
@@ -226,13 +226,13 @@ def answered(question: str, *steps: SubTaskRow) -> AnswerRow:
     )
 
 
-def test_subtasks_are_counted_over_all_questions() -> None:
+def test_parts_are_counted_over_all_questions() -> None:
     rows = [
         answered("q1", step("F"), step("LR", "depth", depth=2)),
         answered("q2", step("F", "not judged", wanted="CS", found=None)),
     ]
     (line,) = decomposition_lines(rows)
-    assert (line.questions, line.subtasks, line.deepest, line.rerouted, line.unusable) == (2, 3, 2, 1, 1)
+    assert (line.questions, line.parts, line.deepest, line.rerouted, line.unusable) == (2, 3, 2, 1, 1)
     assert line.agents == {"F": 2, "LR": 1}
     assert {ending: count for ending, count in line.ended.items() if count} == {
         "atomic": 1,

@@ -9,7 +9,10 @@ import pytest
 from autogen_core.models import LLMMessage, SystemMessage, UserMessage
 
 from lawtrace.agents.event_log import MessageSent, ModelCalled
+from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.runs.legal.legal_recipe import META_LLM_TEAM_ROLES
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
 from tests.runs.legal.cli.test_case_preparation import NOTICE
@@ -18,7 +21,7 @@ from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
 
 MODEL = "openai:swapped"
-GRID = 'contexts = ["F+LR"]\nretrievers = ["bm25"]\ndepths = [2]\n'
+GRID = 'contexts = ["F+LR+AR+CS"]\nretrievers = ["bm25"]\ndepths = [2]\n'
 
 
 def in_prose(role: str, request: Mapping[str, Any]) -> str:
@@ -32,16 +35,16 @@ def in_prose(role: str, request: Mapping[str, Any]) -> str:
     return f"Let me see.\n\n```json\n{json.dumps(answer, indent=1)}\n```\nThat is my view."
 
 
-def check(server: OpenAIServer, folder: Path, role: str) -> None:
-    """Only this role was asked, and its calls and messages are signed with its model."""
+def check(server: OpenAIServer, folder: Path, roles: set[str]) -> None:
+    """Only these roles were asked, and their calls and messages are signed with the model."""
     assert {request["model"] for request in server.requests} == {"swapped"}
     with EventLogFile.open(folder) as event_log:
         entries = list(event_log.entries())
     calls = [entry.context for entry in entries if isinstance(entry, ModelCalled)]
     said = [entry.context for entry in entries if isinstance(entry, MessageSent)]
-    assert {context.role for context in calls if context.model == MODEL} == {role}
-    assert {context.role for context in said if context.model == MODEL} == {role}
-    assert {context.model for context in said if context.role == role} == {MODEL}
+    assert {context.role for context in calls if context.model == MODEL} == roles
+    assert {context.role for context in said if context.model == MODEL} == roles
+    assert {context.model for context in said if context.role in roles} == {MODEL}
 
 
 @pytest.mark.parametrize("role", ["section_mapper", "facts", "rules", "application", "common_sense", "question_writer"])
@@ -61,19 +64,39 @@ def test_a_role_that_prepares_cases(
     assert ingested["chunks"]["F"]
     assert asked
     made = "asked" if role == "question_writer" else "case"
-    check(server, next(tmp_path.glob(f"{made}*/events.sqlite")).parent, role)
+    check(server, next(tmp_path.glob(f"{made}*/events.sqlite")).parent, {role})
 
 
-@pytest.mark.parametrize("role", ["meta_llm", "role_agent"])
+def run(lawtrace: Shell, folder: Path, recipe: str) -> None:
+    write_rows(folder / "book.jsonl", BOOK.cases)
+    (folder / "legal.toml").write_text(GRID + recipe, encoding="utf-8")
+    lawtrace.json("legal", "run", "--cases", folder / "book.jsonl", "--recipe", folder / "legal.toml", "--out", "run")
+
+
+@pytest.mark.parametrize("role", ["meta_llm", *AGENT_ROLES.values()])
 def test_a_role_that_answers(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str) -> None:
-    write_rows(tmp_path / "book.jsonl", BOOK.cases)
-    chosen = (
-        f'models = ["{MODEL}"]\n' if role == "meta_llm" else f'pipeline = "decomposed"\n[roles]\n{role} = "{MODEL}"\n'
-    )
-    (tmp_path / "legal.toml").write_text(GRID + chosen, encoding="utf-8")
+    meta = role == "meta_llm"
     with serving(lambda request: in_prose(role, request)) as server:
         server.connect(monkeypatch)
-        lawtrace.json(
-            "legal", "run", "--cases", tmp_path / "book.jsonl", "--recipe", tmp_path / "legal.toml", "--out", "run"
+        run(
+            lawtrace,
+            tmp_path,
+            f'models = ["{MODEL}"]\n' if meta else f'pipeline = "decomposed"\n[roles]\n{role} = "{MODEL}"\n',
         )
-    check(server, Path("run"), role)
+    check(server, Path("run"), {role})
+
+
+def test_the_meta_llm_plays_four_roles_of_a_team(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answers in prose; the agents that stay offline read its words."""
+    begins = {load_prompt(role).body[:60]: role for role in META_LLM_TEAM_ROLES}
+
+    def answer(request: Mapping[str, Any]) -> str:
+        (role,) = [role for begin, role in begins.items() if request["messages"][0]["content"].startswith(begin)]
+        return in_prose(role, request)
+
+    with serving(answer) as server:
+        server.connect(monkeypatch)
+        run(lawtrace, tmp_path, f'models = ["{MODEL}"]\npipeline = "decomposed"\n')
+    check(server, Path("run"), set(META_LLM_TEAM_ROLES))
