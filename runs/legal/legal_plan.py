@@ -21,7 +21,7 @@ PROMPT_OVERHEAD_TOKENS = 1000
 """An upper estimate of the tokens of a prompt beside question, introduction, chunks and earlier answers."""
 
 CHUNK_OVERHEAD_TOKENS = 40
-"""An upper estimate of the tokens around a chunk or a subtask: its reference and the JSON syntax."""
+"""An upper estimate of the tokens around a chunk or a part: its reference and the JSON syntax."""
 
 
 class LegalPlan(CallPlan):

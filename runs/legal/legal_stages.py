@@ -106,7 +106,9 @@ async def ask_for_answers(
     encoder: Callable[[Pooling], Encoder],
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AnswerRow]:
-    """One answer for each cell and question, in that order. The questions of a cell are asked concurrently."""
+    """One answer for each cell and question, in that order. The questions of a cell are asked concurrently; no more
+    teams work at once than calls may, so that some finish early."""
+    teams = asyncio.Semaphore(recipe.conversation.concurrency)
     found = {(row.question, row.context, row.retriever): row for row in retrieved}
     chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
     rows: list[AnswerRow] = []
@@ -116,7 +118,8 @@ async def ask_for_answers(
 
         async def ask(case: Case, question: Question, runner: CellRunner = runner) -> AnswerRow:
             if recipe.pipeline == "decomposed":
-                row = await runner.decomposed(case, question)
+                async with teams:
+                    row = await runner.decomposed(case, question)
             else:
                 hits = found[question.id, runner.cell.context, runner.cell.retriever].hits
                 passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, runner.cell.depth)]

@@ -323,10 +323,10 @@ def _share(found: Share | None, *, digits: int = 2, count: bool = False) -> Cell
 
 
 def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
-    """Subtasks of each model and context."""
+    """Parts of questions, of each model and context."""
     return Table(
         "parts",
-        "Subtasks",
+        "Parts of questions",
         (
             *columns("Model", "Context", "#parts a question", "#deepest"),
             *(Column(ending, "not split because", numeric=True) for ending in STOP_REASONS),
@@ -347,9 +347,8 @@ def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
                 for line in lines
             ]
         ),
-        "over all columns of a model and context: number for each question; greatest depth; why a subtask was not "
-        "split further; which agents worked on them. Rerouted: the agent that the decomposer named is not active, so "
-        "another one did it.",
+        "over all columns of a model and context: number for each question; greatest depth; why a part was not "
+        "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
         grouped=True,
     )
 

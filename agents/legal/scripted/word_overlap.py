@@ -49,7 +49,8 @@ def split_task(messages: Sequence[LLMMessage]) -> str:
         tasks = [{"task": f"{_field(agent)}: {task}", "agent": agent} for agent in labelled_json(messages, "agents")]
     else:
         kind, _, rest = task.partition(": ")
-        tasks = [{"task": f"{kind}: {part.strip()}", "agent": ""} for part in rest.split(" and ", 1)]
+        agent = f"{kind.lower().replace(' ', '_')}_agent"
+        tasks = [{"task": f"{kind}: {part.strip()}", "agent": agent} for part in rest.split(" and ", 1)]
     return json.dumps({"tasks": tasks})
 
 

@@ -260,7 +260,7 @@ def test_a_recipe_round_trips() -> None:
     assert LegalRecipe.model_validate(SMALL.model_dump(mode="json")) == SMALL
 
 
-def test_the_decomposed_pipeline_keeps_its_subtasks(tmp_path: Path) -> None:
+def test_the_decomposed_pipeline_keeps_its_parts(tmp_path: Path) -> None:
     recipe = LegalRecipe(contexts=("F+LR", "CS"), retrievers=("bm25",), depths=(1,), pipeline="decomposed")
     first, second = run_grid(recipe, tmp_path / "first"), run_grid(recipe, tmp_path / "second")
     assert first == second
