@@ -30,7 +30,8 @@ class Limits:
             times a second, so it may be exceeded for a moment).
         processes: processes and threads at once, the program itself included.
         output_bytes: kept standard output and error together; a program that prints more is ended.
-        calls: tool calls; the next one ends the program unanswered.
+        calls: tool calls; the next one ends the program unanswered. This also bounds the time that judging takes, which
+            can grow faster than the number of calls.
         message_bytes: size of one call: its JSON, and a hundred bytes for each value in it (`inside.wire.size`).
         exchanged_bytes: size of all calls and their answers, measured in the same way, since the host keeps them; the
             next call after that ends the program unanswered.
@@ -40,7 +41,7 @@ class Limits:
     memory_bytes: int = 512 * 2**20
     processes: int = 16
     output_bytes: int = 64 * 2**10
-    calls: int = 20_000
+    calls: int = 2_000
     message_bytes: int = 2**20
     exchanged_bytes: int = 8 * 2**20
 

@@ -30,6 +30,9 @@ from lawtrace.solver.traces import PlannedCall, replay
 
 MAX_VALUES_SHOWN = 3
 """Maximum number of values of a quantified rule in a sentence."""
+MAX_EXPLAINED_EVENTS = 500
+"""Evidence costs several times what judging costs. In a longer trace a verdict names the call that breaks a rule, and
+the values, without the calls that count."""
 
 
 def judge_rules(
@@ -212,7 +215,12 @@ def judge(environment: Environment, task: Task, attempt: Attempt) -> Verdict:
     forbidden = _forbidden_actions(environment, task, attempt)
     reached = not attempt.execution.died and not differences and not forbidden
     rules = judge_rules(
-        task.rules, attempt.events, task.applicable, attempt.answer.message, end=attempt.end, explained=True
+        task.rules,
+        attempt.events,
+        task.applicable,
+        attempt.answer.message,
+        end=attempt.end,
+        explained=len(attempt.events) <= MAX_EXPLAINED_EVENTS,
     )
     broken = [rule for rule in rules if rule.broken]
     undetermined = [rule for rule in rules if rule.undetermined]

@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from tests.support.bank_task import make_task
 
 pytestmark = pytest.mark.slow
+
+RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 
 SECONDS = 120
 """More than `grade` takes on a busy machine, less than a hang."""
@@ -60,11 +63,24 @@ while True: signal.pause()
 """Leave the host the last copy of a connection that lingers for days when it is closed."""
 
 
-def grade(folder: Path, programs: Mapping[str, str]) -> tuple[list[Verdict], float]:
+EXPENSIVE = """
+number = 0
+while True:
+    number += 1
+    payment = {"payee_id": PAYEE, "amount": 1 + number / 100}
+    PaymentDesk.PresentPayment(**payment)
+    PaymentDesk.ApplyExemption(**payment, ground="low value")
+    PaymentDesk.SendPayment(**payment, account_id=ACCOUNT)
+"""
+"""Payments of different amounts, which rules on the same amount keep apart."""
+
+
+def grade(folder: Path, programs: Mapping[str, str], task: Task | None = None) -> tuple[list[Verdict], float]:
     """The verdicts of programs by model, and the peak memory of the process in MiB."""
-    write_tasks(folder / "tasks.jsonl", [make_task()])
+    task = task or make_task()
+    write_tasks(folder / "tasks.jsonl", [task])
     rows: list[dict[str, Any]] = [
-        {"task": "t", "style": "goal", "model": model, "program": source} for model, source in programs.items()
+        {"task": task.id, "style": "goal", "model": model, "program": source} for model, source in programs.items()
     ]
     (folder / "programs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     words = ["grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--force"]
@@ -95,3 +111,13 @@ def test_values_of_a_few_bytes_do_not_fill_the_memory_of_the_judge(tmp_path: Pat
     assert sum("killed: broke the tool protocol" in reason for reason in reasons) == 6
     assert sum("call_limit: exchanged more than" in reason for reason in reasons) == 6
     assert peak < least + 100
+
+
+def test_the_time_of_judging_is_bounded(tmp_path: Path) -> None:
+    """Under rules on objects, judging can cost more with every call."""
+    task = read_tasks(RELEASED / "payments.jsonl")[0][0]
+    payee, account = (next(iter(task.initial_state[table])) for table in ("payees", "accounts"))
+    source = EXPENSIVE.replace("PAYEE", repr(payee)).replace("ACCOUNT", repr(account))
+    (verdict,), _ = grade(tmp_path, {"a": source}, task)
+    assert "call_limit: made more than 2000 calls" in verdict.reason
+    assert [rule.rule for rule in verdict.rules if rule.broken]
