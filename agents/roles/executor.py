@@ -1,9 +1,6 @@
-"""The executor, the model under test: its prompts, and the extraction of programs from its answers."""
+"""The executor, the model under test, and its prompts."""
 
-import ast
 import json
-import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,12 +16,6 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.shield import ShieldMode
-
-FENCED = re.compile(
-    r"^[ \t]*```[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL
-)
-PYTHON = frozenset({"python", "python3", "py"})
-
 
 RegulationForm = Literal["text", "restated", "named", "none"]
 """What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
@@ -108,21 +99,3 @@ def request_text(
     variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())
     target = json.dumps(target_state, indent=1) if target_state is not None else ""
     return prompts["executor_user"].fill(variables=variables, instruction=instruction.text.strip(), target_state=target)
-
-
-def extract_program(answer: str, object_name: str) -> str | None:
-    """The program in an answer: the last fenced Python block, or the whole answer if it is Python that uses the object.
-    Blocks without a language count only if none is marked as Python; of them the last that uses the object, else the
-    last."""
-    blocks = [(match["language"].lower(), textwrap.dedent(match["body"])) for match in FENCED.finditer(answer)]
-    python = [body for language, body in blocks if language in PYTHON and body.strip()]
-    unnamed = [body for language, body in blocks if not language and body.strip()]
-    if python or unnamed:
-        return (python or [body for body in unnamed if object_name in body] or unnamed)[-1]
-    if blocks or object_name not in answer:
-        return None
-    try:
-        ast.parse(answer)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return answer

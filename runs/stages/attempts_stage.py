@@ -12,7 +12,8 @@ from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles.executor import Briefing, extract_program, stated_start
+from lawtrace.agents.roles.executor import Briefing, stated_start
+from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
@@ -131,7 +132,8 @@ class _AnswerCollection:
             briefing=self._briefing(task),
             target_state=self._target_state(task, answer.style),
         )
-        program = extract_program(written.text, self.domain.environment.object_name)
+        variables = task.instructions[answer.style].variables
+        program = extract_program(written.text, self.domain.environment.object_name, variables)
         changes = {"text": written.text, "program": program, "message": written.message}
         return answer.model_copy(update={**changes, **_usage(client)})
 

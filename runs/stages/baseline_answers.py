@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles.executor import extract_program
+from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
