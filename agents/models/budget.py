@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from autogen_core.models import CreateResult
 
 from lawtrace.agents.event_log import BudgetName, BudgetReached, EventLog, ModelCalled
-from lawtrace.agents.models.model_call import Layer, ModelCall, plain_messages
+from lawtrace.agents.models.model_call import EndpointAbandoned, Layer, ModelCall, plain_messages
 from lawtrace.environments.errors import InputError, OperationalError
 
 _CHARACTERS_A_TOKEN = 4
@@ -198,6 +198,9 @@ class BudgetLayer:
             result = await self._inner.ask(call)
             seconds = asyncio.get_running_loop().time() - started - call.progress.queued_seconds
             used = self._tracker.used(call, result, seconds)
+        except EndpointAbandoned:
+            used = Spending()
+            raise
         finally:
             self._tracker.settle(reserved, used)
         return result

@@ -1,13 +1,14 @@
-"""The concurrency limit and the deadline of model calls."""
+"""The limits of model calls: how many at once, how long, and how many failures in a row."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
 
-from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
+from lawtrace.agents.models.model_call import CallFailed, EndpointAbandoned, Layer, ModelCall
 
 
 class ConcurrencyLayer:
@@ -23,6 +24,48 @@ class ConcurrencyLayer:
         async with self._slots:
             call.progress.queued_seconds = self._clock() - asked
             return await self._inner.ask(call)
+
+
+MAX_FAILURES_IN_A_ROW = 5
+ABANDONED = "is not asked any more in this session"
+"""In the text of `EndpointAbandoned`, and so in the reason of a verdict."""
+
+
+@dataclass(slots=True)
+class EndpointFailures:
+    """The failures of one endpoint since its last answer. Shared by its conversations."""
+
+    in_a_row: int = 0
+    last: str = ""
+
+
+class FailureLayer:
+    """Sends nothing to an endpoint that failed `MAX_FAILURES_IN_A_ROW` times without an answer in between: a wrong name
+    of a model, a web page in place of an API, an exhausted quota, or nothing at the address. A resumed run tries again.
+
+    A refusal of one request, such as a prompt that is too long, counts neither way.
+    """
+
+    def __init__(self, inner: Layer, failures: EndpointFailures) -> None:
+        self._inner = inner
+        self._failures = failures
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        if self._failures.in_a_row >= MAX_FAILURES_IN_A_ROW:
+            raise EndpointAbandoned(
+                "endpoint",
+                f"{call.context.model} {ABANDONED} after {self._failures.in_a_row} failures in a row; the last: "
+                f"{self._failures.last}",
+            )
+        try:
+            result = await self._inner.ask(call)
+        except CallFailed as failed:
+            if not failed.request_refused:
+                self._failures.in_a_row += 1
+                self._failures.last = str(failed)
+            raise
+        self._failures.in_a_row = 0
+        return result
 
 
 T = TypeVar("T")

@@ -121,8 +121,17 @@ def _plain_content(content: str | Sequence[object]) -> str:
 
 
 class CallFailed(OperationalError):
-    """A model call was not answered. The event log already has the failure; the caller decides what follows."""
+    """A model call was not answered. The event log already has the failure; the caller decides what follows.
 
-    def __init__(self, reason: FailureReason, message: str) -> None:
+    Attributes:
+        request_refused: whether the endpoint refused this request; another one may be answered.
+    """
+
+    def __init__(self, reason: FailureReason, message: str, *, request_refused: bool = False) -> None:
         super().__init__(message)
         self.reason: FailureReason = reason
+        self.request_refused = request_refused
+
+
+class EndpointAbandoned(CallFailed):
+    """A model call was not sent, because the endpoint failed too often in a row."""

@@ -23,6 +23,7 @@ from lawtrace.agents.model_spec import ModelParameters
 from lawtrace.agents.models.limits import run_cancellable
 from lawtrace.agents.models.model_call import (
     CallFailed,
+    EndpointAbandoned,
     Layer,
     ModelCall,
     Request,
@@ -101,10 +102,11 @@ class RecordedClient(RequestClient):
         try:
             result, entry = await run_cancellable(self._ask(call, started), token=request.cancellation_token)
         except CallFailed as failed:
-            self._record_failure(call, failed.reason, str(failed))
+            level = logging.DEBUG if isinstance(failed, EndpointAbandoned) else logging.WARNING
+            self._record_failure(call, failed.reason, str(failed), level)
             raise
         except asyncio.CancelledError:
-            self._record_failure(call, "cancelled", "cancelled by the caller")
+            self._record_failure(call, "cancelled", "cancelled by the caller", None)
             raise
         self.seconds += entry.latency_ms / 1000
         return result
@@ -134,7 +136,8 @@ class RecordedClient(RequestClient):
         occurrence = self._occurrences.next(context, request_hash)
         return ModelCall(request, context, self._parameters, request_hash, occurrence)
 
-    def _record_failure(self, call: ModelCall, reason: FailureReason, text: str) -> None:
+    def _record_failure(self, call: ModelCall, reason: FailureReason, text: str, level: int | None) -> None:
+        """Record it, and log it at a level; None: the caller logs the reason once."""
         self._event_log.record(
             RoleFailed(
                 context=call.context,
@@ -144,9 +147,9 @@ class RecordedClient(RequestClient):
                 occurrence=call.occurrence,
             )
         )
-        if reason == "cancelled":
-            return  # the caller logs the reason once
-        log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
+        if level is not None:
+            context = call.context.model_dump(exclude_none=True)
+            log.log(level, "model call failed", **context, reason=reason, error=text)
 
 
 def recorded_call(client: ChatCompletionClient) -> ModelCall | None:

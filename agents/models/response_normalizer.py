@@ -10,11 +10,17 @@ from typing import Any, cast
 
 from openai import DefaultAsyncHttpxClient
 
+from lawtrace.agents.models.transport_errors import UnreadableReply
+
+CHAT_PATH = "/chat/completions"
+SHOWN_CHARACTERS = 200
+
 Fields = dict[str, Any]
 
 
 class NormalizingHttpClient(DefaultAsyncHttpxClient):
-    """The HTTP client of an endpoint. A response that is not a JSON object, such as a web page, is left unchanged.
+    """The HTTP client of an endpoint. Raises `UnreadableReply` with the beginning of a response that is not a chat
+    completion, such as a web page or an event stream.
 
     Which package requests and responses are from depends on the version of ``openai``, so nothing here names it.
     """
@@ -26,14 +32,23 @@ class NormalizingHttpClient(DefaultAsyncHttpxClient):
         try:
             reply: object = json.loads(response.content)
         except (ValueError, RecursionError):
-            return response
+            raise _unreadable(response) from None
         if not isinstance(reply, dict):
-            return response
+            raise _unreadable(response)
         fields = cast("Fields", reply)
         status = _own_status(fields) or response.status_code
+        if status == response.status_code and not fields.get("choices") and request.url.path.endswith(CHAT_PATH):
+            raise _unreadable(response)
         if not normalize_response(fields) and status == response.status_code:
             return response
         return type(response)(status, json=fields, request=request)
+
+
+def _unreadable(response: Any) -> UnreadableReply:  # noqa: ANN401 (see above)
+    kind = response.headers.get("content-type", "").partition(";")[0]
+    begins = " ".join(response.text[: 4 * SHOWN_CHARACTERS].split())[:SHOWN_CHARACTERS]
+    what = "an event stream, which was not asked for" if kind == "text/event-stream" else kind or "of unknown type"
+    return UnreadableReply(f"the response is not a chat completion but {what}, and begins: {begins!r}")
 
 
 def normalize_response(reply: Fields) -> bool:

@@ -19,6 +19,7 @@ from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
     describe_error,
     is_endpoint_error,
+    is_refused_request,
     is_transport_error,
     retry_after_seconds,
 )
@@ -69,7 +70,11 @@ class RetryLayer:
             if not is_endpoint_error(error):
                 raise
             tries = f" after {call.progress.tries} tries" if call.progress.tries > 1 else ""
-            raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {self._explain(error)}") from error
+            raise CallFailed(
+                "endpoint",
+                f"{call.context.model}: no answer{tries}: {self._explain(error)}",
+                request_refused=is_refused_request(error),
+            ) from error
 
     async def _try(self, call: ModelCall) -> CreateResult:
         call.progress.tries += 1

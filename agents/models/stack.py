@@ -3,6 +3,7 @@
     RecordedClient           an entry for every call; cancellation; one for each conversation
         BudgetLayer          refuses calls beyond the budget
           ConcurrencyLayer   limits the calls in flight
+            FailureLayer     sends nothing more to an endpoint that only fails
             DeadlineLayer    limits the time of a call with all its retries
               WriteAheadLayer  records a request on disk before it is sent
                 RetryLayer     retries transport errors, each one recorded
@@ -26,7 +27,7 @@ from autogen_core.models import ChatCompletionClient, ModelInfo
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker, Spending
-from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer
+from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
@@ -85,6 +86,7 @@ class ModelClients:
             earlier_calls=earlier.requests_sent() if earlier else 0,
         )
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
+        self._failures: dict[str, EndpointFailures] = {}
         self._replays: dict[str, ReplayLayer] = {}
         self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
 
@@ -186,7 +188,10 @@ class ModelClients:
         )
         if remote:
             inner = WriteAheadLayer(inner, self._event_log)
-        inner = ConcurrencyLayer(DeadlineLayer(inner, seconds), self._slots, self._clock)
+        inner = DeadlineLayer(inner, seconds)
+        if remote:
+            inner = FailureLayer(inner, self._failures.setdefault(context.model or "", EndpointFailures()))
+        inner = ConcurrencyLayer(inner, self._slots, self._clock)
         if remote:
             inner = BudgetLayer(inner, self._budget)
         return RecordedClient(

@@ -10,11 +10,16 @@ from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 _TRANSIENT_STATUS = frozenset({408, 409, 429})
+_REFUSED_REQUEST = frozenset({400, 413, 422})
 _REMEDY = {
     401: "check the key in the environment",
     403: "the key does not allow this model; use another key or model",
     404: "check the model's name and the endpoint's address",
 }
+
+
+class UnreadableReply(Exception):
+    """The endpoint answered with success, and what it sent is not a chat completion. Some packages wrap it."""
 
 
 class _Response(Protocol):
@@ -26,7 +31,9 @@ class _Response(Protocol):
 
 def is_endpoint_error(error: BaseException) -> bool:
     """Whether the endpoint or the connection is at fault."""
-    return _documented_error_name(error) is not None or isinstance(error, ConnectionError | TimeoutError)
+    return _documented_error_name(error) is not None or isinstance(
+        error, ConnectionError | TimeoutError | UnreadableReply
+    )
 
 
 def is_transport_error(error: BaseException) -> bool:
@@ -35,7 +42,15 @@ def is_transport_error(error: BaseException) -> bool:
         status = response.status_code
         passing = status in _TRANSIENT_STATUS or status >= 500
         return passing and getattr(error, "code", None) != "insufficient_quota"
+    if _unreadable(error) is not None:
+        return False
     return _documented_error_name(error) in _NO_ANSWER or isinstance(error, ConnectionError | TimeoutError)
+
+
+def is_refused_request(error: BaseException) -> bool:
+    """Whether the endpoint refused this request, and may answer another one."""
+    response = _response(error)
+    return response is not None and response.status_code in _REFUSED_REQUEST
 
 
 def retry_after_seconds(error: BaseException, now: datetime | None = None) -> float | None:
@@ -63,6 +78,8 @@ def describe_error(error: BaseException) -> str:
         message = str(getattr(error, "message", error))
         remedy = _REMEDY.get(response.status_code)
         return f"{message}; {remedy}" if remedy else message
+    if (unreadable := _unreadable(error)) is not None:
+        return f"{unreadable}; check the endpoint's address"
     if _documented_error_name(error) == "APITimeoutError":
         return "the endpoint did not answer in time"
     if _documented_error_name(error) == "APIConnectionError":
@@ -81,6 +98,10 @@ def _documented_error_name(error: BaseException) -> str | None:
         if any(kind.__name__ == name for kind in kinds):
             return name
     return kinds[0].__name__ if kinds else None
+
+
+def _unreadable(error: BaseException) -> UnreadableReply | None:
+    return next((one for one in (error, error.__cause__) if isinstance(one, UnreadableReply)), None)
 
 
 def _response(error: BaseException) -> _Response | None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lawtrace.agents.models.limits import ABANDONED
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe import BASELINES, Recipe
 from lawtrace.runs.runner import RunResult
@@ -41,7 +42,8 @@ def check_bound(recipe: Recipe, fail_under: float | None) -> None:
 
 
 def find_shortfalls(verdicts: Mapping[str, Sequence[Verdict]], fail_under: float | None) -> list[str]:
-    """One sentence for each model without a judged attempt, and for each model under test with a lower Pass@1.
+    """One sentence for each model without a judged attempt, each whose endpoint stopped answering, and each model under
+    test with a lower Pass@1.
 
     Baseline policies have no bound. Raises InputError if there is a bound and no other model.
     """
@@ -63,6 +65,8 @@ def _of_part(name: str, verdicts: Iterable[Verdict], fail_under: float | None) -
         what = f"{name}: {model}" if name else model
         if counts.pass_at_1 is None:
             yield f"{what}: none of {len(rows)} attempts was judged; the first ended with: {rows[0].reason}"
+        elif abandoned := [row.reason for row in rows if ABANDONED in row.reason]:
+            yield f"{what}: {len(abandoned)} of {len(rows)} attempts were not made; {abandoned[-1]}"
         elif fail_under is not None and model not in BASELINES and counts.pass_at_1 < fail_under:
             yield f"{what}: Pass@1 is {counts.pass_at_1:.4f}, below {fail_under:g}"
 

@@ -3,6 +3,7 @@
     with serving(lambda request: "hello") as server:
         server.then(Status(429, {"Retry-After": "0"}), Hang(2))   # the next two requests; then answers again
     server.then(Drop(), None, Say("not what was asked"))      # None: a normal answer
+    server.always("dead", Status(404))                        # every request for this model
         ...server.base_url..., server.requests
 
 Runs in its own threads, so a test may call it from an event loop or a subprocess.
@@ -102,6 +103,7 @@ class OpenAIServer:
         self.requests: list[Mapping[str, Any]] = []
         self._answer = answer
         self._next: deque[Behaviour | None] = deque()
+        self._by_model: dict[str, Behaviour] = {}
         self._released = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -125,8 +127,14 @@ class OpenAIServer:
         """Set the behaviour for the next requests, one each; later requests are answered normally."""
         self._next.extend(behaviours)
 
-    def behaviour(self) -> Behaviour | None:
-        return self._next.popleft() if self._next else None
+    def always(self, model: str, behaviour: Behaviour | None) -> None:
+        """Set the behaviour for all requests for a model; None: a normal answer."""
+        self._by_model.pop(model, None)
+        if behaviour is not None:
+            self._by_model[model] = behaviour
+
+    def behaviour(self, model: str | None = None) -> Behaviour | None:
+        return self._next.popleft() if self._next else self._by_model.get(model or "")
 
     def wait(self, seconds: float) -> None:
         """Sleeps, but not past the end of the test."""
@@ -197,7 +205,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(request)
-            match server.behaviour():
+            match server.behaviour(request["model"]):
                 case Status(code, headers, error_code, text):
                     message = f"status {code}{text}"
                     self._reply(code, {"error": {"message": message, "code": error_code}}, headers)

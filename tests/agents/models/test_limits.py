@@ -8,12 +8,14 @@ import pytest
 from autogen_core import CancellationToken
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.event_log import Context, MemoryEventLog, RoleFailed
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.limits import run_cancellable
+from lawtrace.agents.models.budget import Budget
+from lawtrace.agents.models.limits import ABANDONED, MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import CallSettings, ModelClients
+from tests.support.openai_server import OpenAIServer, Status
 
 
 async def stubborn(seconds: float) -> str:
@@ -101,3 +103,41 @@ async def test_stack_does_not_wait_for_a_client_that_ignores_cancellation() -> N
             await client.create([UserMessage(content="hello", source="user")])
         assert time.monotonic() - started < 0.4
     assert [entry.kind for entry in event_log.entries] == ["failure"]
+
+
+async def fail(clients: ModelClients, server: OpenAIServer, model: str, times: int) -> list[str]:
+    errors: list[str] = []
+    for number in range(times):
+        client = clients.client_for(ModelSpec.parse(f"openai:{model}"), Context(stage="tasks", role="executor"))
+        with pytest.raises(CallFailed) as failed:
+            await client.create([UserMessage(content=f"{model} {number}", source="user")])
+        errors.append(str(failed.value))
+    return errors
+
+
+async def test_an_endpoint_that_only_fails_is_not_asked_any_more(server: OpenAIServer) -> None:
+    event_log = MemoryEventLog()
+    settings = CallSettings(budget=Budget(messages=100))
+    server.always("gone", Status(404))
+    async with ModelClients(event_log, settings=settings, environment=server.environment) as clients:
+        errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW + 3)
+        assert ABANDONED not in errors[MAX_FAILURES_IN_A_ROW - 1]
+        assert f"{ABANDONED} after 5 failures in a row; the last: openai:gone: no answer: " in errors[-1]
+        assert len(server.requests) == MAX_FAILURES_IN_A_ROW
+        other = clients.client_for(ModelSpec.parse("openai:good"), Context(stage="tasks", role="executor"))
+        await other.create([UserMessage(content="hello", source="user")])
+    assert len([entry for entry in event_log.entries if isinstance(entry, RoleFailed)]) == MAX_FAILURES_IN_A_ROW + 3
+
+
+async def test_an_answer_and_a_refused_request_do_not_count(server: OpenAIServer) -> None:
+    async with ModelClients(MemoryEventLog(), environment=server.environment) as clients:
+        for fault in (Status(404), Status(400)):
+            server.always("gone", fault)
+            errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW - 1)
+            assert not any(ABANDONED in error for error in errors)
+        server.always("gone", None)
+        client = clients.client_for(ModelSpec.parse("openai:gone"), Context(stage="tasks", role="executor"))
+        await client.create([UserMessage(content="hello", source="user")])
+        server.always("gone", Status(404))
+        errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW)
+        assert not any(ABANDONED in error for error in errors)

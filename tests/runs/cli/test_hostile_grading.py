@@ -115,8 +115,9 @@ def test_values_of_a_few_bytes_do_not_fill_the_memory_of_the_judge(tmp_path: Pat
 
 def test_the_time_of_judging_is_bounded(tmp_path: Path) -> None:
     """Under rules on objects, judging can cost more with every call."""
-    task = read_tasks(RELEASED / "payments.jsonl")[0][0]
-    payee, account = (next(iter(task.initial_state[table])) for table in ("payees", "accounts"))
+    (task, *_), domain = read_tasks(RELEASED / "payments.jsonl")
+    tables = task.initial(domain.environment).tables
+    payee, account = tables["payees"][0].values["payee_id"], tables["accounts"][0].values["account_id"]
     source = EXPENSIVE.replace("PAYEE", repr(payee)).replace("ACCOUNT", repr(account))
     (verdict,), _ = grade(tmp_path, {"a": source}, task)
     assert "call_limit: made more than 2000 calls" in verdict.reason

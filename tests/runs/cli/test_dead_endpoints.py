@@ -1,0 +1,98 @@
+"""Endpoints that never answer end a command after a bounded number of calls, in their own words, and with a way on."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import write_tasks
+from tests.support.bank_task import make_task
+from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status, serving
+from tests.support.shell import Shell
+
+pytestmark = pytest.mark.slow
+
+ANSWER = "```python\nBankManager.CheckAuthorization()\n```"
+IN_FLIGHT = 8
+"""Calls at once, by default: so many more may fail before the first failures are known."""
+
+RECIPE = """
+name = "two"
+environment = "banking"
+
+[conversation]
+concurrency = 1
+
+[tasks]
+count = 4
+
+[attempts]
+models = ["openai:gone", "openai:good"]
+trials = 3
+baselines = false
+"""
+
+
+def asked(server: OpenAIServer) -> Counter[str]:
+    return Counter(request["model"] for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        (
+            Status(404, text=": the model does not exist"),
+            "status 404: the model does not exist; check the model's name",
+        ),
+        (Status(401), "check the key in the environment"),
+        (Raw("<html><title>Sign in</title></html>", "text/html"), "text/html, and begins: '<html><title>Sign in"),
+        (Raw("data: {}\n\ndata: [DONE]\n", "text/event-stream"), "an event stream, which was not asked for"),
+    ],
+)
+def test_an_endpoint_that_never_answers_is_asked_a_bounded_number_of_times(
+    tmp_path: Path, lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, words: str
+) -> None:
+    write_tasks(tmp_path / "tasks.jsonl", [make_task()])
+    monkeypatch.chdir(tmp_path)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:gone", "--trials", "40")
+    with serving(lambda _: ANSWER) as server:
+        server.connect(monkeypatch)
+        server.always("gone", behaviour)
+        code, out, err = lawtrace(*command)
+        assert code == 1
+        assert asked(server)["gone"] <= MAX_FAILURES_IN_A_ROW + IN_FLIGHT
+        assert "40 attempts have no answer" in err
+        assert words in err
+        assert err.count("model call failed") <= MAX_FAILURES_IN_A_ROW + IN_FLIGHT
+        server.always("gone", None)
+        server.requests.clear()
+        code, out, err = lawtrace(*command)
+        assert (code, asked(server)["gone"]) == (0, 40), out + err
+
+
+def test_another_model_goes_on_and_resume_asks_what_is_missing(
+    tmp_path: Path, lawtrace: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "two.toml").write_text(RECIPE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with serving(lambda _: ANSWER) as server:
+        server.connect(monkeypatch)
+        server.then(*[None] * 4)  # some calls are answered before the endpoint is gone
+        server.always("gone", Status(404))
+        code, _, err = lawtrace("run", "two.toml", "--out", "run")
+        first = asked(server)
+        assert code == 1
+        assert first == {"good": 24, "gone": 4 + MAX_FAILURES_IN_A_ROW}
+        assert "openai:gone is not asked any more in this session after" in err
+        assert "`lawtrace resume run` repeats the calls without an answer." in err
+        judged = Counter(
+            row.model for row in read_rows(Path("run/verdicts.jsonl"), Verdict) if row.outcome != "invalid"
+        )
+        assert judged == {"openai:good": 24, "openai:gone": 4}
+        server.always("gone", None)
+        server.requests.clear()
+        code, out, err = lawtrace("resume", "run")
+        assert (code, asked(server)) == (0, {"gone": 20}), out + err
