@@ -1,0 +1,45 @@
+"""The prompts of the first paper, chosen by a word in the recipe, with raw law in the prompt of the model."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from lawtrace.agents.event_log import MessageSent, ModelCalled
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RolePromptOptions, RuleOptions, TaskOptions
+from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.bank_law import write_bank_law
+from tests.support.runs import run
+
+ROLES = {"executor_system", "executor_user", "instruction_generator", "masking_evaluator", "policy_extractor"}
+
+
+@pytest.mark.slow
+def test_a_run_with_the_published_prompts_and_the_raw_law(tmp_path: Path) -> None:
+    recipe = Recipe(
+        regulation=RegulationOptions(files=(write_bank_law(tmp_path),)),
+        rules=RuleOptions(source="extracted", regulation="text"),
+        tasks=TaskOptions(count=2, spare=2),
+        prompts=RolePromptOptions(source="published"),
+        attempts=AttemptOptions(models=("baseline:reference",), baselines=False, regulation="text"),
+    )
+    result = run(prepare_recipe(recipe), tmp_path / "run")
+    assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
+    with EventLogFile.open(tmp_path / "run") as event_log:
+        sent = [entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent)]
+        calls = [one for one in event_log.entries(kind="model_call", role="executor") if isinstance(one, ModelCalled)]
+    used = {entry.prompt_id for entry in sent if entry.prompt_id is not None}
+    assert {name.removeprefix("published/") for name in used if name.startswith("published/")} == ROLES
+    system = calls[0].request[0].content
+    assert (
+        "The policies that your program must comply with:\n\nlaw\nArticle 1 Authorisation\n1. An authorization"
+        in system
+    )
+
+
+def test_a_role_without_a_published_prompt_is_an_error() -> None:
+    with pytest.raises(
+        ValidationError, match=r"scope_aligner has no published prompt; published are .*executor_system"
+    ):
+        RolePromptOptions(scope_aligner="published")
