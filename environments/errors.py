@@ -10,6 +10,7 @@ Every message names the thing, the place and the remedy. Failures of a program o
 test are not among these errors: they are data (an execution status, a recorded failure, an `invalid` verdict).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -50,9 +51,45 @@ class Problem:
         return f"{self.place}: {self.what}"
 
 
+def describe_read_error(error: Exception) -> str:
+    """Why a file cannot be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 text (byte {error.start})"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+_FAULTS: Mapping[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known key",
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number, not {input!r}"),
+    **dict.fromkeys(("float_parsing", "float_type"), "must be a number, not {input!r}"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false, not {input!r}"),
+    "string_type": "must be a text, not {input!r}",
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "must be a list, not {input!r}"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), "must be a table of keys"),
+    "literal_error": "must be {expected}, not {input!r}",
+    "string_pattern_mismatch": "{input!r} does not fit the pattern {pattern}",
+    "string_too_short": "must have at least {min_length} characters",
+    "too_short": "must have at least {min_length} items",
+    "too_long": "must have at most {max_length} items",
+    "greater_than": "must be more than {gt}, not {input!r}",
+    "greater_than_equal": "must be at least {ge}, not {input!r}",
+    "less_than": "must be less than {lt}, not {input!r}",
+    "less_than_equal": "must be at most {le}, not {input!r}",
+}
+"""Kind of a validation error -> what readers are told. Other kinds keep their own message."""
+
+
 def describe_validation_error(error: ValidationError) -> str:
     """The first validation error: the field, if it concerns one, and the reason."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
-    why = first["msg"].removeprefix("Value error, ")
+    known = {"input": _shortened(first["input"]), **first.get("ctx", {})}
+    told = _FAULTS.get(first["type"])
+    why = told.format(**known) if told else first["msg"].removeprefix("Value error, ")
     return f"{field}: {why}" if field else why
+
+
+def _shortened(value: object) -> object:
+    """A value that fits into a sentence."""
+    return value if len(repr(value)) <= 60 else f"{type(value).__name__} of {len(repr(value))} characters"

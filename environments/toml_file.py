@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, describe_read_error
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file. Raises InputError."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
 
 
 def place_in_toml(path: Path, keys: Sequence[str | int]) -> str:
     """File and line of a key, such as ``("provisions", 0, "text")``: of its table where the key is missing."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
     line = 0
     for key, index in zip(keys, [*keys[1:], None], strict=True):
         if isinstance(key, int):

@@ -4,7 +4,7 @@ The texts of the user's prompt files are loaded too, so that a run can be repeat
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,7 +85,7 @@ def _read_prompt_file(place: str, name: Json, folder: Path) -> str:
     if name in (BUILT_IN_PROMPT, PUBLISHED) or "\n" in name:
         return name
     try:
-        return (folder / name).read_text(encoding="utf-8")
+        return (folder / name).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: {folder / name} cannot be read as a prompt file: {error}") from error
 
@@ -125,14 +125,22 @@ def first_problem(error: ValidationError, options: type[BaseModel] | None = None
     """The message of the first error: key and reason; for an unknown key, the nearest known one."""
     first = error.errors()[0]
     if first["type"] == "extra_forbidden" and options is not None:
-        key = ".".join(str(part) for part in first["loc"])
-        return f"unknown key {key!r}{_nearest_key(str(first['loc'][-1]), options)}"
+        *tables, name = (str(part) for part in first["loc"])
+        return f"unknown key {'.'.join((*tables, name))!r}{_nearest_key(name, tables, options)}"
     return describe_validation_error(error)
 
 
-def _nearest_key(key: str, recipe: type[BaseModel]) -> str:
-    nearest = difflib.get_close_matches(key, _known_keys(recipe), 1)
-    return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(recipe.model_fields)}"
+def _nearest_key(key: str, tables: Sequence[str], recipe: type[BaseModel]) -> str:
+    """The nearest key of the whole recipe, or else the keys of the table."""
+    if nearest := difflib.get_close_matches(key, _known_keys(recipe), 1):
+        return f"; did you mean {nearest[0]!r}?"
+    table, named = recipe, "a recipe"
+    for name in tables:
+        kind = table.model_fields[name].annotation if name in table.model_fields else None
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+            return ""
+        table, named = kind, f"[{'.'.join(tables)}]"
+    return f"; {named} has the keys {', '.join(table.model_fields)}"
 
 
 def _known_keys(options: type[BaseModel]) -> set[str]:

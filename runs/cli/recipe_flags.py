@@ -41,7 +41,13 @@ class RecipeFlags:
     force: bool = False
 
     def override(self, recipe: Recipe) -> Recipe:
-        """The recipe with the values of the flags. Raises InputError naming the key."""
+        """The recipe with the values of the flags. Raises InputError naming the key.
+
+        A key that the recipe varies cannot be overridden: each variant has its own value.
+        """
+        given = {*self.values, *(["environment"] if self.env else [])}
+        if varied := sorted(given & recipe.ablation.keys()):
+            raise InputError(f"command line: {varied[0]}: the recipe varies it in [ablation]; change the recipe")
         if "regulation.files" in self.values:  # a digest in the recipe is that of other documents
             recipe = recipe.model_copy(update={"regulation": RegulationOptions()})
         return with_budget(with_values(recipe, self.values, "command line"), self.budget)

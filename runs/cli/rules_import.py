@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.environments.errors import FormulaError, InputError, describe_read_error
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption, OutOption, SignatureOption, TimeUnitOption
 from lawtrace.runs.cli.output import make_table, print_outcome
@@ -75,7 +75,7 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read: {error}") from error
+        raise InputError(f"{file}: cannot be read: {describe_read_error(error)}") from error
 
 
 def seconds_of(span: str) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, describe_read_error
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.ltlf.mfotl_signature import ArgumentType, LogSignature
 
@@ -73,7 +73,7 @@ def read_monpoly_log(path: Path, signature: LogSignature, *, time_unit: int = 1)
         with path.open(encoding="utf-8-sig") as lines:
             yield from parse_monpoly_log(lines, signature, str(path), time_unit=time_unit)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
 
 
 def parse_monpoly_log(

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, describe_read_error
 from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.solver.ltlf.terms import parse_date
 
@@ -95,7 +95,7 @@ def _read(path: Path) -> list[Transcript]:
             return list(_inspect_archive(path))
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     if not text.strip():
         raise InputError(f"{path}: is empty")
     try:

@@ -62,7 +62,7 @@ def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file. Raises InputError."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text: {error}") from error
     except OSError as error:

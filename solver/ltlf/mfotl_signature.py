@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, describe_read_error
 from lawtrace.solver.ltlf.signature import NUMBER, TEXT, Signature, ToolSignature
 from lawtrace.solver.ltlf.terms import RESERVED_IN_CONDITIONS, RESULT
 
@@ -51,7 +51,7 @@ def read_signature(path: Path) -> LogSignature:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     return parse_signature(text, str(path))
 
 

@@ -139,3 +139,17 @@ def test_difficulty_is_for_contrast_pairs() -> None:
     with pytest.raises(InputError, match=r"tasks\.difficulty is for contrast pairs"):
         prepare_recipe(recipe)
     assert prepare_recipe(recipe, "clinic").tasks.difficulty.rules == 3
+
+
+def test_faults_are_told_in_plain_words(tmp_path: Path) -> None:
+    def complaint(text: str) -> str:
+        (tmp_path / "recipe.toml").write_text(text, encoding="utf-8-sig")  # as some editors save it
+        with pytest.raises(InputError) as caught:
+            load_recipe(tmp_path / "recipe.toml")
+        return str(caught.value).removeprefix(f"{tmp_path / 'recipe.toml'}: ")
+
+    assert complaint('tasks.count = "many"') == "tasks.count: must be a whole number, not 'many'"
+    assert complaint("tasks.count = 0") == "tasks.count: must be at least 1, not 0"
+    assert complaint("attempts.models = []") == "attempts.models: must have at least 1 items"
+    assert complaint('attempts.mode = "chat"') == "attempts.mode: must be 'program', 'tools' or 'dialogue', not 'chat'"
+    assert complaint('models.policy = "offline"').startswith("unknown key 'models.policy'; [models] has the keys ")

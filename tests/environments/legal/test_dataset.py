@@ -60,7 +60,7 @@ BAD = {
     "an option is empty": question(options={"Yes": "Yes", "No": " "}),
     "whether_contains_decision": question(whether_contains_decision="perhaps"),
     "source: it is empty": row("background", "text", " "),
-    "source: Field required": {"content": "text", "type": "background"},
+    "source: is missing": {"content": "text", "type": "background"},
     "at least 1 character": question(question=""),
 }
 
@@ -147,7 +147,7 @@ def test_malformed_lines_are_reported_and_left_out(tmp_path: Path) -> None:
     book = load_dataset(path)
     assert len(book.cases) == 1
     assert [problem.place for problem in book.problems] == [f"rows.jsonl, line {n}" for n in (3, 4, 5, 6)]
-    assert "chunks: Field required" in book.problems[3].what
+    assert "chunks: is missing" in book.problems[3].what
     assert book.missing == (("shop", "LR"), ("shop", "AR"), ("shop", "CS"))
 
 

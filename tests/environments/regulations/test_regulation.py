@@ -36,13 +36,13 @@ def test_the_reading_is_separate_from_the_legal_text() -> None:
     ("text", "place"),
     [
         ("id = ", "not a TOML file"),
-        (HEAD, "provisions: Field required"),
+        (HEAD, "provisions: is missing"),
         (HEAD + "provisions = []\n", "line 5: provisions: "),
         (HEAD + PROVISION + PROVISION, "a citation occurs twice"),
-        (HEAD + PROVISION + '[[provisions]]\ncitation = "Article 2"\n', r"line 8: provisions\.1\.text: Field required"),
-        (HEAD + PROVISION + 'note = "x"\n', r"line 8: provisions\.0\.note: Extra inputs"),
+        (HEAD + PROVISION + '[[provisions]]\ncitation = "Article 2"\n', r"line 8: provisions\.1\.text: is missing"),
+        (HEAD + PROVISION + 'note = "x"\n', r"line 8: provisions\.0\.note: is not a known key"),
         (HEAD.replace("true", "7") + PROVISION, "line 4: restated: "),
-        (PROVISION, "id: Field required"),
+        (PROVISION, "id: is missing"),
     ],
 )
 def test_defects_of_a_file_are_named(tmp_path: Path, text: str, place: str) -> None:

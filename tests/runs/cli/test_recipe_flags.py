@@ -219,3 +219,10 @@ def _value(recipe: dict[str, Any], key: str) -> object:
 
 def test_every_flag_is_in_the_table() -> None:
     assert set(VALUES) == set(FLAGS) == {name for names in TAKEN.values() for name in names}
+
+
+def test_an_option_for_a_key_that_the_recipe_varies_is_refused(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text('[ablation]\nenvironment = ["banking", "telehealth"]\n', encoding="utf-8")
+    code, _, err = lawtrace("run", "recipe.toml", "--env", "smart_home", "--dry-run")
+    assert (code, "environment: the recipe varies it in [ablation]" in err) == (2, True)
+    assert lawtrace("run", "recipe.toml", "--seed", 2, "--dry-run")[0] == 0

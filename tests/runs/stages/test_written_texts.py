@@ -125,7 +125,7 @@ def test_two_entries_with_the_same_words_are_a_finding(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[pay]\n", 'it lacks the line environment = "NAME"'),
-        ('environment = "payments"\n[pay]\nasked = "1"\ngoal = ""\n', r"\[pay\]: workflow: Field required"),
+        ('environment = "payments"\n[pay]\nasked = "1"\ngoal = ""\n', r"\[pay\]: workflow: is missing"),
         ('environment = "payments"\n[pay\n', "not a TOML file"),
         (TEXTS.replace("goal =", "gaol =", 1), r"\[pay\]: .*an entry has asked, goal, workflow and says"),
     ],

@@ -61,7 +61,7 @@ def test_the_table_is_not_truncated(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n{}\n", encoding="utf-8")
     shown = CliRunner().invoke(app, ["legal", "check", "--cases", str(tmp_path)])
     assert shown.exit_code == 1
-    assert "line 2: content: Field required" in shown.output
+    assert "line 2: content: is missing" in shown.output
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert "…" not in shown.stdout
 
