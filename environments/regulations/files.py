@@ -37,6 +37,8 @@ def read_text(path: Path) -> str:
 
 
 MAX_PAGES = 2_000
+MAX_CONTENT_BYTES = 40 * 1024 * 1024
+"""Of all pages, unpacked. Reading takes about three seconds for each MB, and pages may share one packed content."""
 
 
 def pdf_text(path: Path) -> str:
@@ -54,7 +56,13 @@ def pdf_text(path: Path) -> str:
             raise InputError(f"{path}: is encrypted; save it without a password")
         if len(reader.pages) > MAX_PAGES:
             raise InputError(f"{path}: has {len(reader.pages)} pages, the limit is {MAX_PAGES}")
-        pages = [str(page.extract_text()) for page in reader.pages]
+        size, pages = 0, list[str]()
+        for page in reader.pages:
+            content = page.get_contents()
+            size += 0 if content is None else len(content.get_data())
+            if size > MAX_CONTENT_BYTES:
+                raise InputError(f"{path}: has more than {MAX_CONTENT_BYTES // 2**20} MB of page content, unpacked")
+            pages.append(str(page.extract_text()))
     except errors.DependencyError as error:
         raise InputError(f"{path}: uses an unsupported encryption; save it without encryption") from error
     except (errors.PyPdfError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -264,6 +264,16 @@ def test_a_document_of_fifty_megabytes_is_not_even_opened(tmp_path: Path) -> Non
         read_legal_text(tmp_path / "x.txt")
 
 
+def test_pages_that_unpack_to_too_much_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    print_pdf(tmp_path / "x.pdf", TEXT, lines_a_page=5)
+    monkeypatch.setattr("lawtrace.environments.regulations.files.MAX_CONTENT_BYTES", 100)
+    with pytest.raises(InputError, match="of page content, unpacked"):
+        read_legal_text(tmp_path / "x.pdf")
+
+
 def test_a_scan_and_an_encrypted_file_give_different_errors(tmp_path: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     with PdfPages(tmp_path / "scan.pdf") as pdf:
