@@ -18,7 +18,8 @@ from lawtrace.environments.regulations.formats import FORMATS, SUFFIXES, read_le
 from lawtrace.environments.regulations.legal_text import LegalText
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 
-_TITLE = 240
+_TITLE = 40
+"""Words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Document:
     @property
     def title(self) -> str:
         """The beginning of its title; the name of its file if it has none."""
-        return " ".join(self.text.title_lines)[:_TITLE] or self.file.stem
+        words = [word for line in self.text.title_lines if any(map(str.isalpha, line)) for word in line.split()]
+        return " ".join([*words[:_TITLE], *(["..."] if len(words) > _TITLE else [])]) or self.file.stem
 
     def citation(self, citation: str) -> str:
         return f"{self.name} {citation}" if self.name else citation

@@ -1,5 +1,6 @@
 """Reading a legal text in any supported format. Markdown becomes lines here; the other formats have modules."""
 
+import re
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -8,7 +9,9 @@ from markdown_it.token import Token
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.files import pdf_text, read_bytes, read_text
 from lawtrace.environments.regulations.formex import formex_lines
+from lawtrace.environments.regulations.headings import may_head_unit
 from lawtrace.environments.regulations.html import html_lines
+from lawtrace.environments.regulations.labels import read_labels
 from lawtrace.environments.regulations.legal_text import LegalText
 from lawtrace.environments.regulations.lines import Line, split_page_furniture
 from lawtrace.environments.regulations.oscal import parse_oscal
@@ -16,26 +19,51 @@ from lawtrace.environments.regulations.parser import parse_legal_text
 
 _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1, "ordered_list_close": -1}
 
+_MARKED = re.compile(r"^#{1,6} (?:§|Article|Section|Part|Subpart|Chapter|Title) ?\w", re.M | re.I)
+"""A heading of Markdown: a text drawn from a PDF is often Markdown, whatever its suffix."""
+
+_UNMARKED = re.compile(r"^§ [\d.]*\d+[a-z]? [A-Z][^.]{2,120}\.$")
+_UNMARKED_LEVEL = 2
+
 
 def markdown_lines(text: str) -> list[Line]:
     """Convert Markdown to lines, without emphasis and links."""
     lines: list[Line] = []
-    depth, level, label = 0, 0, ""
+    depth, level, label, underlined = 0, 0, "", False
     for token in MarkdownIt("commonmark").parse(text):
         depth += _LISTS.get(token.type, 0)
         if token.type == "heading_open":
-            level = int(token.tag[1:])
+            level, underlined = int(token.tag[1:]), token.markup == "-"
         elif token.type == "list_item_open":
             label = f"{token.info}{token.markup} " if token.info else ""
         elif token.type == "inline":
+            if underlined and "\n" in _words(token):  # a paragraph above a rule
+                level = 0
             for line in _words(token).split("\n"):
-                if line.strip():
-                    lines.append(Line(label + line.strip(), level=level, depth=depth))
+                words = line.strip()
+                if words and not level and words[0].islower() and lines and _is_broken(lines[-1]):
+                    lines[-1] = Line(
+                        f"{lines[-1].text} {words}", level=0, depth=depth
+                    )  # a paragraph taken for a heading
+                elif words:
+                    lines.append(Line(label + words, level=_level(words, level), depth=depth))
                     label = ""
-            level = 0
+            level, underlined = 0, False
         elif token.type in {"code_block", "fence", "html_block"}:
             lines += [Line(line.strip(), level=0, depth=depth) for line in token.content.split("\n") if line.strip()]
     return lines
+
+
+def _is_broken(line: Line) -> bool:
+    """Whether the line is marked as a heading but has no number, so that a sentence may go on below it."""
+    return bool(line.level) and not may_head_unit(line.text)
+
+
+def _level(text: str, level: int) -> int:
+    """The level of a line: a point that is marked as a heading is none, and an unmarked ``§ 7 Care.`` is one."""
+    if level:
+        return 0 if read_labels(text)[0] else level
+    return _UNMARKED_LEVEL if _UNMARKED.match(text) else 0
 
 
 def _words(token: Token) -> str:
@@ -66,6 +94,8 @@ def _parse(path: Path) -> LegalText:
     match path.suffix.lower():
         case ".json":
             return parse_oscal(read_text(path))
+        case ".txt" | ".text" if _MARKED.search(text := read_text(path)):
+            return parse_legal_text(markdown_lines(text))
         case ".pdf" | ".txt" | ".text" as suffix:
             lines, left_out = split_page_furniture(pdf_text(path) if suffix == ".pdf" else read_text(path))
             return parse_legal_text(lines).model_copy(update={"left_out": tuple(left_out)})

@@ -12,6 +12,11 @@ from lawtrace.environments.regulations.headings import division_heading, may_hea
 from lawtrace.environments.regulations.labels import read_labels
 from lawtrace.environments.regulations.lines import Line
 
+DEFINITION = re.compile(
+    r"(?P<term>(?!(?:The|This|These|A|An|If|For|As|In|It|Any|Each|Such)\b)[A-Z][\w’'/-]*(?: [\w’'/-]+){0,5}?)"
+    r"(?:: \(1\)| (?:means?|is|are|includes?|has the (?:same )?meaning)\b)"
+)
+"""The beginning of a paragraph that defines a term, in a unit of unnumbered definitions: *Breach means ...*."""
 _WRAPPED = 0.15
 """Share of lines that begin with a lower-case letter (not ``a)``) above which the text counts as broken for width."""
 _FULL = 0.85
@@ -33,8 +38,12 @@ def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
     width = _FULL * sorted(map(len, texts))[len(texts) * 9 // 10]
     paragraphs: list[list[str]] = []
     begun: list[Line] = []
+    defining = False
     for line, text in zip(lines, texts, strict=True):
-        if paragraphs and not _begins(text, paragraphs, width):
+        if may_head_unit(text):
+            defining = "definitions" in text.lower()
+        defines = defining and DEFINITION.match(text) is not None and paragraphs[-1][-1].endswith((".", ":", ")"))
+        if paragraphs and not defines and not _begins(text, paragraphs, width):
             paragraphs[-1].append(text)
         else:
             paragraphs.append([text])

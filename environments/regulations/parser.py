@@ -22,10 +22,11 @@ from lawtrace.environments.regulations.headings import (
 from lawtrace.environments.regulations.labels import LabelReading, ListLabel, first_label, read_labels
 from lawtrace.environments.regulations.legal_text import LegalText, Node, NodeKind
 from lawtrace.environments.regulations.lines import Line
-from lawtrace.environments.regulations.paragraphs import unwrap_lines
+from lawtrace.environments.regulations.paragraphs import DEFINITION, unwrap_lines
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
+_RUN_IN = re.compile(r"(?:[.:;—–]| -) (?P<label>\((?:1|i|A)\)) (?=[A-Z])")
 _DUTY = re.compile(r"\b(?:shall|must)\b")
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
@@ -231,10 +232,18 @@ class _Parser:
             return
         labels, rest = read_labels(text) if self._recitals or self._cites() else ((), text)
         if not labels:
-            self._words(line, text)
+            self._words(place, line, text)
             return
         for label in labels:
             self._point(place, line, label)
+        self._take(place, rest)
+
+    def _take(self, place: int, rest: str) -> None:
+        """The words of the open node, with the points in them."""
+        while rest and (found := self._run_in(place, rest)) is not None:
+            before, label, reading, rest = found
+            self._path[-1].pieces.append(before)
+            self._open_run_in(label, reading, [])
         if rest:
             self._path[-1].pieces.append(rest)
 
@@ -292,7 +301,16 @@ class _Parser:
             self.parse_warnings.append(
                 f"{label.text} below {self._path[-1].citation} neither begins nor continues a list"
             )
+            self._leave_points_of_section(label)
         return label.readings[0], None
+
+    def _leave_points_of_section(self, label: ListLabel) -> None:
+        """In a section of a code letters are the first level, so *(c)* after a gap is not below another point."""
+        unit = next((node for node in reversed(self._path) if node.kind == "unit"), None)
+        if unit is None or not unit.citation.startswith("§") or label.readings[0].style != "a (#)":
+            return
+        while self._path[-1] is not unit:
+            self._path.pop()
 
     def _splits_run_in(self, label: ListLabel) -> bool:
         """Split the first point of the label's list from the text read last (*Time limit. (i) Keep ...*).
@@ -303,14 +321,42 @@ class _Parser:
         for reading in label.readings:
             first = first_label(reading)
             before, found, rest = current.last_words.partition(f" {first} ")
-            if reading.value == (2, "") and found and before.endswith((".", ":", "—", ";")):
+            if reading.value == (2, "") and found and before.endswith((".", ":", "—", "–", " -", ";")):
                 current.pieces[-1] = before
                 (begun,) = read_labels(first)[0]
                 meant = next(meant for meant in begun.readings if meant.style == reading.style)
-                citation = self._unique(f"{current.citation}{begun.cited}")
-                self._open(_OpenNode("point", first, citation, pieces=[rest], reading=meant, depth=current.depth))
+                self._open_run_in(begun, meant, [rest])
                 return True
         return False
+
+    def _run_in(self, place: int, text: str) -> tuple[str, ListLabel, LabelReading, str] | None:
+        """The first point of a list in the words of a labelled line (*Notice - (1) Form. The notice ...*), if a second
+        one follows below: the words before it, its label with its reading, and the rest."""
+        for found in _RUN_IN.finditer(text):
+            (label,) = read_labels(found["label"])[0]
+            reading = next(reading for reading in label.readings if reading.first)
+            if self._has_second(place, reading):
+                return text[: found.start("label")].rstrip(), label, reading, text[found.end() :]
+        return None
+
+    def _has_second(self, place: int, first: LabelReading) -> bool:
+        """Whether the list goes on below, before one of the open lists does."""
+        open_ = [node.reading for node in self._path if node.reading is not None]
+        for line in self._lines[place + 1 : place + 200]:
+            labels, _ = read_labels(line.text)
+            for reading in labels[0].readings if labels else ():
+                if reading.follows(first):
+                    return True
+                if any(reading.follows(other) for other in open_):
+                    return False
+            if may_head_unit(line.text.strip()):
+                break
+        return False
+
+    def _open_run_in(self, label: ListLabel, reading: LabelReading, pieces: list[str]) -> None:
+        current = self._path[-1]
+        citation = self._unique(f"{current.citation}{label.cited}")
+        self._open(_OpenNode("point", label.text, citation, pieces=pieces, reading=reading, depth=current.depth))
 
     def _goes_on(self, place: int, going_on: LabelReading, beginning: LabelReading) -> bool:
         """Whether ``(i)`` is the letter after ``(h)`` rather than a numeral: whether ``(j)`` comes before ``(ii)``."""
@@ -328,7 +374,21 @@ class _Parser:
                 break
         return True
 
-    def _words(self, line: Line, text: str) -> None:
+    def _opens_definition(self, place: int, text: str) -> bool:
+        """Whether the line defines a term, in a unit of unnumbered definitions: *Breach means ...*."""
+        unit = next((node for node in reversed(self._path) if node.kind == "unit"), None)
+        found = DEFINITION.match(text)
+        if unit is None or not unit.citation or found is None or not unit.heading.lower().startswith("definitions"):
+            return False
+        while self._path[-1] is not unit:
+            self._path.pop()
+        self._open(_OpenNode("point", "", self._unique(f"{unit.citation} ({found['term'].lower()})")))
+        self._take(place, text)
+        return True
+
+    def _words(self, place: int, line: Line, text: str) -> None:
+        if self._opens_definition(place, text):
+            return
         current = self._path[-1]
         if self._forms.units and not self._cites():
             self._note_duty(text)

@@ -322,3 +322,47 @@ def test_wrapped_lines_give_the_same_provisions(width: int) -> None:
     broken = "\n".join(piece for line in whole.splitlines() for piece in textwrap.wrap(line, width))
     assert provisions(broken) == provisions(whole)
     assert provisions(whole)["Article 7(1)(b)"].endswith("such as a neighbour.")
+
+
+PARCELS = """\
+§ 7.1 Definitions.
+As used in this part, the following terms have the following meanings:
+Parcel means a thing that is sent.
+(1) Parcel excludes letters.
+Heavy parcel: (1) Except as provided in paragraph (2), a parcel of ten kilograms.
+(2) Not a parcel of feathers.
+§ 7.2 Notices.
+(a) Standard: Notices - (1) General rule. A carrier gives notice. (i) It is written.
+(A) It has a date.
+(B) It has a name.
+(ii) It is signed.
+(2) Exceptions. None, see paragraph (b)(1) of this section; (1) It is so.
+(b) Storage. Notices are kept.
+"""
+
+
+def test_definitions_and_points_in_running_text_are_cited() -> None:
+    assert list(provisions(PARCELS)) == [
+        "§ 7.1 (parcel)",
+        "§ 7.1 (parcel)(1)",
+        "§ 7.1 (heavy parcel)(1)",
+        "§ 7.1 (heavy parcel)(2)",
+        "§ 7.2(a)(1)",
+        "§ 7.2(a)(1)(i)",
+        "§ 7.2(a)(1)(i)(A)",
+        "§ 7.2(a)(1)(i)(B)",
+        "§ 7.2(a)(1)(ii)",
+        "§ 7.2(a)(2)",
+        "§ 7.2(b)",
+    ]
+
+
+def test_a_letter_after_a_gap_in_a_section_is_on_its_first_level() -> None:
+    legal = parse("§ 1.1 Care.\n(a) Ask.\n(1) Early.\n§ 1.2 More.\n(2) Lost above.\n(d) Keep.\n(e) End.\n")
+    assert [one.citation for one in legal.provisions()] == [
+        "§ 1.1(a)",
+        "§ 1.1(a)(1)",
+        "§ 1.2(2)",
+        "§ 1.2(d)",
+        "§ 1.2(e)",
+    ]
