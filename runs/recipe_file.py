@@ -4,9 +4,10 @@ The texts of the user's prompt files are loaded too, so that a run can be repeat
 """
 
 import difflib
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -108,9 +109,29 @@ def with_values(recipe: Checked, values: Mapping[str, object], place: str) -> Ch
         *tables, name = key.split(".")
         table = raw
         for part in tables:
-            table = table[part]
+            inner = table.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise InputError(f"{place}: {key!r}: {part!r} is not a table of keys")
+            table = cast("dict[str, Any]", inner)
         table[name] = value
     return validate_options(type(recipe), raw, place)
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, object]:
+    """Dotted keys of a recipe with their values from ``KEY=VALUE``: a value is TOML, and else a text.
+
+    Raises InputError.
+    """
+    values: dict[str, object] = {}
+    for setting in settings:
+        key, sign, text = setting.partition("=")
+        if not sign or not key.strip():
+            raise InputError(f"--set {setting!r}: write KEY=VALUE, such as tasks.count=2")
+        try:
+            values[key.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            values[key.strip()] = text.strip()
+    return values
 
 
 def validate_options(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:

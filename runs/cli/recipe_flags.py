@@ -205,6 +205,11 @@ _ENVIRONMENT = Annotated[
 ]
 
 
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Override a key of the recipe: KEY=VALUE. Repeatable.")
+]
+
+
 def recipe_flags(
     *names: str,
     recipe: bool = True,

@@ -11,18 +11,19 @@ import typer
 from lawtrace.agents.event_log import RunResumed
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import best_habits, print_invalid, print_json, print_note, print_outcome, print_result
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, SetOption, recipe_flags
 from lawtrace.runs.cli.shortfalls import FailUnderOption, check_bound, find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.full_run import FinishedRun, continue_run, start_run
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
 from lawtrace.runs.report.ablation_tables import ablation_tables
-from lawtrace.runs.report.run_kinds import find_run_kind
+from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, report_table
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
@@ -40,17 +41,25 @@ def run(
     flags: RecipeFlags,
     recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,
     repeated: Annotated[Path | None, typer.Option("--from", help="Repeat this run in a new folder.")] = None,
+    settings: SetOption = None,
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the full pipeline, from regulation to report.
+    """Run the full pipeline, from regulation to report, or the recipe of a plug-in.
 
     Exit code 1 if a model has no judged attempt or too low a Pass@1, or if fewer tasks were built than asked for.
     """
-    resolved = prepare_recipe(flags.override(_requested_recipe(recipe, repeated, flags.env)), flags.env)
+    values = parse_settings(settings or ())
+    if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
+        _check_flags(kind, flags, fail_under)
+        values |= flags.values
+        kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
+        return
+    requested = with_values(_requested_recipe(recipe, repeated, flags.env), values, "--set")
+    resolved = prepare_recipe(flags.override(requested), flags.env)
     check_bound(resolved, fail_under)
     if dry_run:
         plan = plan_of(resolved)
@@ -119,6 +128,14 @@ def print_report(report: WrittenReport, folder: Path) -> None:
     if report.usage:
         print_result(report_table(usage_table(report.usage)))
     print_note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
+
+
+def _check_flags(kind: RunKind, flags: RecipeFlags, fail_under: float | None) -> None:
+    """Check that no flag was given that has no meaning for a run of this kind. Raises InputError."""
+    given = {"--env": flags.env, "--sandbox": flags.values.get("sandbox"), "--fail-under": fail_under}
+    for option, value in given.items():
+        if value is not None:
+            raise InputError(f"{option} has no meaning for a {kind.name} recipe")
 
 
 def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:

@@ -24,7 +24,7 @@ _FULL = (0.34, 0.71, 0.91)
 
 def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tuple[Figure, ...]:
     """A heat map for each matrix, with the kappa of each pair."""
-    anchors = unique_anchors([agreement.title.partition(":")[0] for agreement in agreements])
+    anchors = unique_anchors([agreement.title.rpartition(":")[0] for agreement in agreements])
     figures: list[Figure] = []
     for agreement, anchor in zip(agreements, anchors, strict=True):
         table = Table(

@@ -115,6 +115,7 @@ class LegalRecipe(CallOptions):
     """The recipe of a legal run.
 
     Attributes:
+        cases: the dataset, a folder or file relative to the recipe; an option of the command overrides it.
         share: whether a depth counts chunks in total or for each agent.
         models: the Meta-LLMs.
         embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
@@ -127,6 +128,7 @@ class LegalRecipe(CallOptions):
     """
 
     schema_version: Literal["lawtrace.legal_recipe/1"] = "lawtrace.legal_recipe/1"
+    cases: Path | None = None
     name: str = Field(default="legal", pattern=r"^[\w-][\w.-]*$")
     seed: int = 1
     contexts: Annotated[tuple[ContextName, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(
@@ -197,4 +199,5 @@ def load_legal_recipe(path: Path) -> LegalRecipe:
     recipe = read_recipe(path, LegalRecipe)
     prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
     prompts.prompts().check()
-    return recipe.model_copy(update={"prompts": prompts})
+    cases = None if recipe.cases is None else path.resolve().parent / recipe.cases
+    return recipe.model_copy(update={"prompts": prompts, "cases": cases})

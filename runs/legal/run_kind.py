@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from lawtrace.runs.legal.cli.legal_run import report_legal, resume_legal
+from lawtrace.runs.cli.options import with_budget
+from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, resume_legal, start_legal
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
+from lawtrace.runs.legal.legal_recipe import load_legal_recipe
 from lawtrace.runs.legal.legal_report import identify_legal, load_legal_content, make_legal_report
+from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.report.sections import RunReport
@@ -29,6 +32,21 @@ class LegalRuns:
     }
     graded_file = ANSWERS.name
     repeat_command = "lawtrace legal run --from"
+
+    def start(
+        self,
+        recipe: Path,
+        *,
+        values: Mapping[str, object],
+        budget: list[str] | None,
+        reuse: Path | None,
+        dry_run: bool,
+        out: Path | None,
+        as_json: bool,
+    ) -> None:
+        loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
+        cases = load_recipe_cases(loaded, str(recipe))
+        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
 
     def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
         resume_legal(folder, budget=budget, as_json=as_json)

@@ -93,8 +93,8 @@ def render_svg(figure: Figure, name: str, description: str) -> Markup:
     return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704
 
 
-PANEL_WIDTH = 5.6
-NAME_CHARACTERS = 28
+PANEL_WIDTH = 6.2
+NAME_CHARACTERS = 34
 LABELLED_FROM = 0.08
 """Smaller shares have no room for a percentage; the verdict table has them all."""
 BAR_PITCH, MODEL_GAP = 0.24, 0.45
@@ -121,8 +121,7 @@ def draw_outcomes(lines: Sequence[BarLine], name: str, title: str) -> Markup:
         axes = figure.subplots()
         for place, line in zip(places, lines, strict=True):
             _draw_bar(axes, place, line.tally)
-        axes.text(1.02, -1, "Pass@1", va="center")
-        axes.text(1.27, -1, "n", va="center")
+        _beside(axes, -1, "Pass@1", "n")
         axes.set_yticks(places, labels=[visible(label) for label in _bar_names(lines)])
         axes.set_ylim(bottom, -1.5)
         axes.set_xlim(0, 1)
@@ -146,7 +145,7 @@ def _bar_names(lines: Sequence[BarLine]) -> list[str]:
     return [
         line.style
         if place > 0 and lines[place - 1].model == line.model
-        else f"{shorten_name(line.model)}   {line.style}"
+        else f"{shorten_name(line.model)}\u2003{line.style}"
         for place, line in enumerate(lines)
     ]
 
@@ -167,8 +166,13 @@ def _draw_bar(axes: Axes, place: float, tally: OutcomeCounts) -> None:
     beside = str(tally.judged)
     if tally.judged < tally.planned:
         beside += f" of {tally.planned}" + (f", {tally.invalid} invalid" if tally.invalid else "")
-    axes.text(1.02, place, percent(tally.pass_at_1), va="center")
-    axes.text(1.27, place, beside, va="center")
+    _beside(axes, place, percent(tally.pass_at_1), beside)
+
+
+def _beside(axes: Axes, place: float, rate: str, count: str) -> None:
+    """Two texts on the right of a bar, at a fixed distance: the layout can count with them."""
+    for points, text in ((6, rate), (48, count)):
+        axes.annotate(text, (1, place), (points, 0), textcoords="offset points", va="center", annotation_clip=False)
 
 
 def _in_words(lines: Sequence[BarLine]) -> str:
@@ -185,32 +189,38 @@ def _in_words(lines: Sequence[BarLine]) -> str:
 
 
 def draw_heat_map(table: Table, name: str) -> Markup:
-    """The shaded columns of a table as a heat map, a row of cells for each of its rows."""
-    shaded = [
-        place for place in table.places if any(row.cells[place].shade is not None for row in table.rows)
-    ] or table.places[-1:]
-    named = [place for place in table.places if not table.columns[place].numeric]
+    """The shaded columns of a table as a heat map, a row of cells for each of its rows, groups of columns apart."""
+    shaded = [place for place in table.places if any(row.cells[place].shade is not None for row in table.rows)]
+    groups = [table.columns[place].group for place in shaded]
+    lefts = [at + CELL_GAP * len(set(groups[: at + 1])) for at in range(len(shaded))]
     height = len(table.rows)
     with svg_settings():
-        figure = make_figure(2.6 + 1.15 * len(shaded), 1.1 + BAR_PITCH * height)
+        figure = make_figure(2.6 + 0.66 * (len(shaded) + CELL_GAP), 1.3 + BAR_PITCH * height)
         axes = figure.subplots()
         for at, row in enumerate(table.rows):
-            for column, place in enumerate(shaded):
+            for left, place in zip(lefts, shaded, strict=True):
                 cell = row.cells[place]
                 alpha = 0.75 * (cell.shade or 0.0)
-                axes.add_patch(Rectangle((column, at), 1, 1, fc=(*_HEAT, alpha), ec=INK, lw=0.3))
-                axes.text(column + 0.5, at + 0.5, cell.text, ha="center", va="center")
-        axes.set_xlim(0, len(shaded))
+                axes.add_patch(Rectangle((left, at), 1, 1, fc=(*_HEAT, alpha), ec=INK, lw=0.3))
+                axes.text(left + 0.5, at + 0.5, cell.text.removesuffix(" %"), ha="center", va="center", fontsize=8)
+        axes.set_xlim(lefts[0] if lefts else 0, lefts[-1] + 1.02 if lefts else 1)
         axes.set_ylim(height or 1, 0)
         titles = [table.columns[place].title.replace(" ", "\n") for place in shaded]
-        axes.set_xticks([column + 0.5 for column in range(len(shaded))], labels=titles)
+        axes.set_xticks([left + 0.5 for left in lefts], labels=titles, fontsize=7)
         axes.xaxis.tick_top()
-        names = [", ".join(shorten_name(row.cells[place].text) for place in named) for row in table.rows]
+        for group in dict.fromkeys(groups):
+            of_group = [left for left, other in zip(lefts, groups, strict=True) if other == group]
+            middle = (of_group[0] + of_group[-1] + 1) / 2
+            axes.annotate(visible(group), (middle, 0), (0, 32), textcoords="offset points", ha="center", weight="bold")
+        names = [shorten_name(row.cells[table.places[0]].text) for row in table.rows]
         axes.set_yticks([at + 0.5 for at in range(height)], labels=[visible(one) for one in names])
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        return render_svg(figure, name, table.title)
+        return render_svg(figure, name, f"{table.title}, in percent")
 
+
+CELL_GAP = 0.4
+"""Space before a group of columns, in cells."""
 
 _HEAT = (230 / 255, 159 / 255, 0.0)
 

@@ -75,6 +75,20 @@ class RunKind(Protocol):
     @property
     def repeat_command(self) -> str: ...
 
+    def start(
+        self,
+        recipe: Path,
+        *,
+        values: Mapping[str, object],
+        budget: list[str] | None,
+        reuse: Path | None,
+        dry_run: bool,
+        out: Path | None,
+        as_json: bool,
+    ) -> None:
+        """Run a recipe of this kind and print its result; ``values``: dotted keys that override it."""
+        ...
+
     def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
         """Continue an interrupted run and print its result."""
         ...

@@ -416,10 +416,13 @@ def usage_table(usage: Sequence[ModelUsage]) -> Table:
         "usage",
         "Cost and health",
         (
-            *columns("Role", "Model", "#Answers", "#Replayed", "#Retries", "#Failures"),
+            *columns("Role", "Model", "#Answers"),
+            Column("Replayed", numeric=True, shown=any(line.replayed for line in usage)),
+            Column("Retries", numeric=True, shown=any(line.retries for line in usage)),
+            Column("Failures", numeric=True, shown=any(line.failures for line in usage)),
             *(Column(head, "Tokens", numeric=True) for head in ("prompts", "answers")),
             *(Column(head, "Seconds", numeric=True) for head in ("waiting", "queued")),
-            Column("Money", numeric=True),
+            Column("Money", numeric=True, shown=any(line.money is not None for line in usage)),
         ),
         rows(
             [

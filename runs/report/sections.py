@@ -276,18 +276,19 @@ def make_ablation_report(
         Section("variants", "Variants", tables=(variant_table(ablation),)),
         _axes_section(ablation),
     ]
-    outcomes = [*_outcome_sections(lines), *_model_pair_section(lines, ablation)]
+    verdicts, figures, failures = _outcome_sections(lines)
     traces: dict[tuple[str, str], CoverageLine] = {}
     for content in contents.values():
         for line in content.coverage:
             traces.setdefault((line.scenario, line.mode), line)
+    coverage = _coverage_section(tuple(traces.values()), str, "results")
+    outcomes = [figures, failures, coverage, verdicts, *_model_pair_section(lines, ablation)]
     return RunReport(
         title,
         settings,
         (
             *(outcomes if only_environments else variants),
             *(variants if only_environments else outcomes),
-            _coverage_section(tuple(traces.values()), str),
             Section("building", "Building", page="building", tables=(variant_building_table(ablation),)),
             *_usage_section(usage),
         ),

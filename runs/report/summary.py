@@ -182,28 +182,32 @@ def failure_tables(lines: Sequence[OutcomeLine], prefix: str = "failures") -> tu
 
 
 def _failure_table(lines: Sequence[OutcomeLine], name: str, style: Style) -> Figure:
+    """A row for each model, the failure modes in each scenario."""
+    places, found = scenarios(lines), {(line.scenario, line.model): line for line in lines}
+    heads = (*FAILURE_MODES, "n")
     table = Table(
         name,
         f"Failure modes of {style} tasks",
         (
-            Column("Environment", shown=len(scenarios(lines)) > 1),
-            *columns("Model", *(f"#{mode}" for mode in FAILURE_MODES), "#n"),
+            Column("Model"),
+            *(Column(head, place if len(places) > 1 else "", numeric=True) for place in places for head in heads),
         ),
         rows(
             [
-                [
-                    words(line.scenario),
-                    words(line.model),
-                    *(heat(line.failures[mode]) for mode in FAILURE_MODES),
-                    denominator(line.tally),
-                ]
-                for line in lines
+                [words(model), *(cell for place in places for cell in _failure_cells(found.get((place, model))))]
+                for model in dict.fromkeys(line.model for line in lines)
             ]
         ),
         "share of the attempts judged.",
-        grouped=True,
     )
     return Figure(table, draw_heat_map(table, f"{name}-map"))
+
+
+def _failure_cells(line: OutcomeLine | None) -> list[Cell]:
+    if line is None:
+        return [Cell(None, "–")] * (len(FAILURE_MODES) + 1)
+    shares = line.failures
+    return [*(heat(shares[mode]) for mode in FAILURE_MODES), denominator(line.tally)]
 
 
 @dataclass(frozen=True, slots=True)

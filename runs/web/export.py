@@ -70,7 +70,7 @@ def export_report(report: RunReport, path: Path, *, parquet: bool = False) -> No
 
 def render_export(report: RunReport) -> str:
     environment = make_environment(*report.template_folders)
-    links = ReportLinks(report.rule_anchors)
+    links = ReportLinks(report.rule_anchors, report.identity)
     script = SCRIPT.read_text(encoding="utf-8")
     return render(
         environment,

@@ -3,6 +3,7 @@
 A method returns None where there is no such page; templates then show the text without a link.
 """
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Protocol
 from urllib.parse import quote, urlencode
@@ -33,6 +34,10 @@ class Links(Protocol):
 
     def target(self, target: Target) -> str | None: ...
 
+    def messages_command(self, **options: str | None) -> str | None:
+        """The command that prints messages, where no page shows them; options as of `lawtrace messages`."""
+        ...
+
 
 class _Targets:
     """Links to what cells of tables name."""
@@ -49,8 +54,11 @@ class _Targets:
 class ReportLinks(_Targets):
     """Links of a report file."""
 
-    def __init__(self, rule_anchors: Mapping[tuple[str, str], str] | None = None) -> None:
+    def __init__(
+        self, rule_anchors: Mapping[tuple[str, str], str] | None = None, identity: Mapping[str, str] | None = None
+    ) -> None:
         self._rule_anchors = rule_anchors or {}
+        self._identity = identity or {}
 
     def rule(self, scenario: str, rule: str) -> str | None:
         anchor = self._rule_anchors.get((scenario, rule))
@@ -73,6 +81,14 @@ class ReportLinks(_Targets):
 
     def table(self, name: str, kind: str) -> str | None:
         return f"tables/{name}.{kind}"
+
+    def messages_command(self, **options: str | None) -> str | None:
+        if "run" not in self._identity:
+            return None
+        variant = self._identity.get("variant", "").partition(": ")[2] or None
+        given = {"variant": variant, **options}
+        words = [word for name, value in given.items() if value is not None for word in (f"--{name}", value)]
+        return shlex.join(["lawtrace", "messages", self._identity["run"], *words])
 
 
 class RunLinks(_Targets):
@@ -109,6 +125,9 @@ class RunLinks(_Targets):
 
     def table(self, name: str, kind: str) -> str | None:
         return f"{self._base}/tables/{name}.{kind}" if self._with_tables else None
+
+    def messages_command(self, **options: str | None) -> str | None:
+        return None
 
     def conversation(self, number: int, message: str | None = None) -> str:
         """The page of a conversation, at the message with this id."""

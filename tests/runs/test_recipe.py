@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
-from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
 from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.planner.difficulty import Difficulty
@@ -153,3 +153,24 @@ def test_faults_are_told_in_plain_words(tmp_path: Path) -> None:
     assert complaint("attempts.models = []") == "attempts.models: must have at least 1 items"
     assert complaint('attempts.mode = "chat"') == "attempts.mode: must be 'program', 'tools' or 'dialogue', not 'chat'"
     assert complaint('models.policy = "offline"').startswith("unknown key 'models.policy'; [models] has the keys ")
+
+
+def test_keys_are_set_by_toml_values_and_else_by_texts() -> None:
+    values = parse_settings(["tasks.count=2", 'attempts.models=["baseline:noop"]', "environment=telehealth"])
+    recipe = with_values(Recipe(), values, "--set")
+    assert (recipe.tasks.count, recipe.attempts.models, recipe.environment) == (2, ("baseline:noop",), "telehealth")
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("tasks.count", "write KEY=VALUE"),
+        ("=2", "write KEY=VALUE"),
+        ("tasks.cuont=2", "unknown key 'tasks.cuont'; did you mean 'count'"),
+        ("seed.x=2", "'seed' is not a table of keys"),
+        ("tasks.count=two", "tasks.count"),
+    ],
+)
+def test_a_mistake_in_a_set_key_is_reported(setting: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        with_values(Recipe(), parse_settings([setting]), "--set")

@@ -48,7 +48,21 @@ def run_command(
     resolved = _load_recipe(recipe, repeated)
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
-    dataset = _load_cases(cases, repeated)
+    dataset = _load_cases(cases, repeated, resolved, str(recipe))
+    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
+
+
+def start_legal(
+    recipe: LegalRecipe,
+    dataset: LegalDataset,
+    *,
+    reuse: Path | None,
+    dry_run: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run the recipe on the cases, or print its plan. Its log has no path of the cases: the run has a copy of them."""
+    resolved = recipe.model_copy(update={"cases": None})
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -71,13 +85,27 @@ def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
         return LegalRecipe.model_validate(event_log.recipe)
 
 
-def _load_cases(cases: Path | None, repeated: Path | None) -> LegalDataset:
-    """The cases given, or those of the repeated run with their issues."""
+def _load_cases(cases: Path | None, repeated: Path | None, recipe: LegalRecipe, name: str) -> LegalDataset:
+    """The cases given, those of the repeated run with their issues, or those that the recipe names."""
     if cases is not None:
         return load_cases_with_questions(cases)
-    if repeated is None:
-        raise InputError("no cases: give --cases CASES, or --from RUN to repeat a run")
-    return load_recorded_dataset(repeated, "add --cases CASES")
+    if repeated is not None:
+        return load_recorded_dataset(repeated, "add --cases CASES")
+    if recipe.cases is None:
+        raise InputError("no cases: give --cases CASES, name them in the recipe, or give --from RUN to repeat a run")
+    return load_recipe_cases(recipe, name)
+
+
+def load_recipe_cases(recipe: LegalRecipe, name: str) -> LegalDataset:
+    """The cases that a recipe names. Raises InputError with the way to give them; ``name``: of the recipe."""
+    if recipe.cases is None:
+        raise InputError(f'{name}: no cases; set cases = "FOLDER" in it, or add --set cases=FOLDER')
+    if not recipe.cases.exists():
+        raise InputError(
+            f"{name}: cases: there is no {recipe.cases}; put a dataset there (docs/legal/README.md), or add --set "
+            "cases=FOLDER"
+        )
+    return load_cases_with_questions(recipe.cases)
 
 
 def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:

@@ -25,7 +25,11 @@ def test_recipes_are_valid(block: str) -> None:
     LegalRecipe.model_validate(tomllib.loads(block))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "recipes" / "legal").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [*sorted((ROOT / "recipes" / "legal").glob("*.toml")), ROOT / "recipes" / "papers" / "maslegal.toml"],
+    ids=lambda path: path.stem,
+)
 def test_included_recipes_load(path: Path) -> None:
     load_legal_recipe(path)
 
