@@ -10,8 +10,12 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.documents import read_published_law
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.task_rows import CallRow, Contrast, Task
 from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.stages.pipeline import ATTEMPTS, EXTRACTED_RULES, TASK_STAGES
+from lawtrace.runs.stages.resolve import published_law
+from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 
@@ -156,3 +160,29 @@ def test_rules_must_rest_on_what_is_shown(tmp_path: Path) -> None:
 def test_the_restatements_contain_what_the_curated_rules_cite(name: str) -> None:
     domain = load_domain(name)
     Law("restated", domain.regulation).check(load_rules(domain.rules_file))
+
+
+def stage_keys(law: Path, **options: Any) -> dict[str, str]:
+    recipe = Recipe.model_validate({"regulation": {"files": str(law)}, **options})
+    inputs = StageInputs(
+        recipe=recipe, domain=BANKING, prompts=recipe.prompts.prompts(), published=published_law(recipe, BANKING)
+    )
+    return planned_keys(TASK_STAGES, inputs, [EXTRACTED_RULES, ATTEMPTS])
+
+
+def test_attempts_and_extraction_depend_on_what_they_are_given(tmp_path: Path) -> None:
+    law = write_bank_law(tmp_path)
+    settings: list[dict[str, Any]] = [
+        {"attempts": {"regulation": "restated"}},
+        {"attempts": {"regulation": "none"}},
+        {"attempts": {"regulation": "text"}},
+        {"attempts": {"regulation": "text", "regulation_words": 100}},
+        {"attempts": {"regulation": "text"}, "rules": {"regulation": "text"}},
+    ]
+    before = [stage_keys(law, **one) for one in settings]
+    law.write_text(law.read_text(encoding="utf-8").replace("fair", "low"), encoding="utf-8")
+    after = [stage_keys(law, **one) for one in settings]
+    assert len({keys["attempts"] for keys in before[:4]}) == 4
+    both = list(zip(before, after, strict=True))
+    assert [old["attempts"] != new["attempts"] for old, new in both] == [False, False, True, True, True]
+    assert [old["extraction"] != new["extraction"] for old, new in both] == [False, False, False, False, True]
