@@ -100,7 +100,8 @@ def _document_parameter(parameter: Parameter) -> Json:
 def _document_result(tool: Tool, result: Result) -> Json:
     match result:
         case ValueResult():
-            return {"name": result.name, "type": _type(result.type), "description": result.description}
+            description = _with_format(result.description, result.type)
+            return {"name": result.name, "type": _type(result.type), "description": description}
         case KeyResult():
             value_type = result.entity.fields[result.entity.key].type
             null = ", null if it did not succeed" if tool.fails else ""
@@ -125,13 +126,21 @@ def _type(value_type: ValueType) -> str:
 
 
 def _typed(value_type: ValueType) -> str:
-    """The type, and its format if it has one."""
+    """The type, with its format or its options if it has any."""
+    if isinstance(value_type, Choice):
+        return f"{_type(value_type)}, one of: {_options(value_type)}"
     return f"{_type(value_type)}, format {value_type.format}" if value_type.format else _type(value_type)
+
+
+def _options(choice: Choice) -> str:
+    """The options, in quotes where a comma stands in one."""
+    quoted = any("," in option for option in choice.options)
+    return ", ".join(f"'{option}'" if quoted else option for option in choice.options)
 
 
 def _with_format(description: str, value_type: ValueType) -> str:
     if isinstance(value_type, Choice):
-        return f"{description} One of: {', '.join(value_type.options)}."
+        return f"{description} One of: {_options(value_type)}."
     return f"{description} Format: {value_type.format}." if value_type.format else description
 
 

@@ -136,8 +136,9 @@ FIND_REQUEST = Tool(
 FIND_RECORD = Tool(
     name="FindRecord",
     summary=(
-        "Finds a record of the patient that a request for records is about: where it is kept, who agreed to the care, "
-        "and whether a licensed clinician has found that access to it is likely to endanger a person's life or safety."
+        "Finds a record of the patient that a request for records is about: where it is kept (one in the archive comes "
+        "within 20 days), who agreed to the care, and whether a licensed clinician has found that access to it is "
+        "likely to endanger a person's life or safety."
     ),
     phrases=Phrases(
         step="Find the {kind} for {request_id}.",

@@ -63,7 +63,10 @@ def _claimed(row: RowVariable) -> Term:
 
 REFUND_TRANSACTION = Tool(
     name="RefundTransaction",
-    summary="Refunds the full amount of a transaction, with the day of the debit as value date.",
+    summary=(
+        "Refunds the full amount of a transaction on the ground that was recorded, with the day of the debit as value "
+        "date."
+    ),
     phrases=Phrases(
         step="Give me the money for {transaction_id} back.",
         outcome="The money for {transaction_id} is back on my account.",

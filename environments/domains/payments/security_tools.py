@@ -83,7 +83,7 @@ SCREEN_PAYMENT = Tool(
 
 PRESENT_PAYMENT = Tool(
     name="PresentPayment",
-    summary="Shows the customer an amount and a payee on the confirmation page.",
+    summary="Shows the customer an amount and a payee on the confirmation page, before the payment is authenticated.",
     parameters=(PAYEE, AMOUNT),
     raises=(unknown(PAYEES), NOT_POSITIVE),
     effects=(Insert(PRESENTED, {"payee_id": payee, "amount": amount}),),
@@ -136,7 +136,10 @@ AUTHENTICATE_CUSTOMER = Tool(
 
 APPLY_EXEMPTION = Tool(
     name="ApplyExemption",
-    summary="Records that a payment of an amount to a payee is exempt from strong customer authentication.",
+    summary=(
+        "Records, before a payment of an amount to a payee is executed, that it is exempt from strong customer "
+        "authentication."
+    ),
     parameters=(PAYEE, AMOUNT, option("ground", EXEMPTION, "The ground of the exemption.")),
     raises=(unknown(PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
     effects=(Insert(EXEMPTIONS, {"payee_id": payee, "amount": amount, "ground": argument("ground")}),),
