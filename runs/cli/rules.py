@@ -1,5 +1,7 @@
 """``lawtrace rules``: the commands on rules, and ``lawtrace rules check``."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +24,7 @@ from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
+from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
@@ -48,8 +51,9 @@ def check_command(
 ) -> None:
     """Check a rule set.
 
-    Checks that rules parse, name existing tools and fields, are satisfiable together, leave every tool reachable, and
-    are not redundant. With --mutate, also judges compliant traces with one change each.
+    Checks that rules parse, name existing tools and fields, are satisfiable together, leave every tool reachable, are
+    not redundant, and demand nothing that neither the provisions they cite nor the documentation of the tools say. With
+    --mutate, also judges compliant traces with one change each.
 
     Exit code 1 if there are findings or undecided questions.
     """
@@ -58,16 +62,19 @@ def check_command(
     check_rules(chosen, domain.environment, domain.regulation)
     with ProgressBars().stage("questions about the rules", None) as step:
         analysis = analyse_rules(domain.environment, chosen, progress=step)
+    ungrounded = find_ungrounded(domain.environment, domain.regulation, chosen)
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
         spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
-        print_json({"rules": len(chosen), **result, **spoilt})
+        parts: list[Json] = [asdict(part) for part in ungrounded]
+        print_json({"rules": len(chosen), **result, "ungrounded": parts, **spoilt})
     else:
         print_result(rule_table(chosen))
         if analysis.breaking:
             print_result(_witness_table(analysis))
-        print_result(_finding_table(analysis) if analysis.findings else "No findings.")
+        found = analysis.findings or ungrounded
+        print_result(_finding_table(analysis, ungrounded) if found else "No findings.")
         for assumption in analysis.assumptions:
             print_result(Text(assumption, style="dim"))
         if strength:
@@ -75,7 +82,7 @@ def check_command(
                 print_result(report_table(table))
             for survivor in strength.survivors:
                 print_result(Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim"))
-    raise typer.Exit(1 if analysis.findings else 0)
+    raise typer.Exit(1 if analysis.findings or ungrounded else 0)
 
 
 def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> MutationScore:
@@ -92,8 +99,11 @@ def _witness_table(analysis: RuleSetAnalysis) -> Table:
     return table
 
 
-def _finding_table(analysis: RuleSetAnalysis) -> Table:
+def _finding_table(analysis: RuleSetAnalysis, ungrounded: Sequence[Ungrounded]) -> Table:
     table = make_table("finding", "description, proof")
     for finding in analysis.findings:
         table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))
+    for part in ungrounded:
+        kind, message = "ungrounded" if part.decided else "undecided", f"{part.rule}: {part.sentence}"
+        table.add_row(kind, Text.assemble(message, "\n", (part.searched_text, "dim")))
     return table

@@ -23,6 +23,7 @@ from lawtrace.solver.lint.cross_references import cross_reference
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
 from lawtrace.solver.lint.phrase_checks import check_phrases
+from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import terms
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts
@@ -62,6 +63,7 @@ def lint_declaration(
         *_check_tool_roles(environment, rules, regulation),
         *_check_provisions(environment, rules, regulation),
         *check_rule_constants(environment, rules),
+        *_check_grounds(environment, rules, regulation),
         *check_deadlines(environment, rules),
         *_check_format_exceptions(environment),
         *check_facts(environment),
@@ -185,6 +187,21 @@ def _check_provisions(
                 "its reading applies it to the tools, but no rule cites it",
                 "write the rule, or remove the reading",
             )
+
+
+def _check_grounds(
+    environment: Environment, rules: Sequence[Rule], regulation: Regulation
+) -> Iterator[DeclarationIssue]:
+    """What rules demand and no reader of the provisions and the documentation can know."""
+    for missing in find_ungrounded(environment, regulation, rules):
+        yield DeclarationIssue(
+            f"rule {missing.rule!r}",
+            missing.sentence,
+            "cite the provision that says it, say it in the tool's documentation if the tool works so, or drop that "
+            "part of the rule",
+            missing.searched_text,
+            undecided=not missing.decided,
+        )
 
 
 def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:

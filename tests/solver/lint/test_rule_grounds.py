@@ -1,0 +1,161 @@
+"""Grounds of rules: constants, tools and orders that no text states are found, and none of the curated ones is."""
+
+from dataclasses import replace
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.solver.lint.demanded_orders import demanded_orders
+from lawtrace.solver.lint.rule_grounds import find_ungrounded
+from lawtrace.solver.ltlf import parse
+from lawtrace.solver.rules import Rule, load_rules
+
+BANKING = load_domain("banking").environment
+SECURITY = load_domain("payments").environment
+
+
+def found(formula: str, *law: str, payments: bool = False, regulation: str = "L") -> list[tuple[str, str]]:
+    """The part and the thing of each finding about a rule that cites these provisions."""
+    provisions = tuple(Provision(citation=f"Article {n}", text=text) for n, text in enumerate(law or ("Nothing.",), 1))
+    text = Regulation(id="L", title="Law", source="L", restated=False, provisions=provisions)
+    cited = tuple(provision.citation for provision in provisions)
+    rule = Rule(id="r", formula=formula, regulation=regulation, provisions=cited)
+    environment = SECURITY if payments else BANKING
+    return [(one.part, one.what) for one in find_ungrounded(environment, text, [rule]) if one.decided]
+
+
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_the_curated_rules_rest_on_the_texts(name: str) -> None:
+    domain = load_domain(name)
+    assert find_ungrounded(domain.environment, domain.regulation, load_rules(domain.rules_file)) == ()
+
+
+@pytest.mark.parametrize(
+    ("formula", "law"),
+    [
+        ("G !PayBill(amount > 500)", "Payments above EUR 500 are refused."),
+        ("G !PayBill(amount > 500)", "The limit is five hundred euros."),
+        ("G !PayBill(amount > 0.5)", "At most 50 cents."),
+        ("G(count(PayBill [<= 24h]) <= 3)", "There are at most three payments a day."),
+        ("G(sum(amount of PayBill [<= 30d]) <= 150)", "Up to EUR 150 in 30 days."),
+        ("G(PayBill -> F[<= 5min] RecordAuditEvent)", "It is recorded within five minutes after the payment."),
+        ("G(PayBill -> F[<= 300s] RecordAuditEvent)", "It is recorded within 5 minutes after the payment."),
+        ("G(PayBill -> F[<= 1 business day] RecordAuditEvent)", "It is recorded by the following business day."),
+        (
+            "G(PayBill -> F[<= 3 calendar months] RecordAuditEvent)",
+            "It is recorded within a month, at most three in all.",
+        ),
+        ("G !PayBill(days(payment_date, now) > 396)", "No payment is dated back more than 13 months."),
+        ("G !PayBill(days(payment_date, now) >= 61)", "No payment is dated back more than 60 days."),
+        ('G !PayBill(payment_date == "2026-04-01")', "There are no payments on 1 April 2026."),
+        ('G !PayBill(payee_id == "P-1")', "Nothing goes to P-1."),
+    ],
+)
+def test_a_constant_of_the_law_is_known(formula: str, law: str) -> None:
+    assert found(formula, law) == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "law", "constant"),
+    [
+        ("G !PayBill(amount > 400)", "Payments above EUR 500 are refused.", "400"),
+        ("G !PayBill(amount > 90)", "For 90 days, and under Article 90, nothing is paid.", "90"),
+        ("G(count(PayBill) <= 7)", "There is a limit, see point (7).", "7"),
+        ("G(PayBill -> F[<= 6min] RecordAuditEvent)", "It is recorded within 5 minutes after the payment.", "6 min"),
+        ("G(PayBill -> F[<= 2d] RecordAuditEvent)", "It is recorded within 2 weeks after two entries.", "2 d"),
+        ('G !PayBill(payment_date == "2026-04-02")', "There are no payments on 1 April 2026.", '"2026-04-02"'),
+        ('G !PayBill(payee_id == "P-1")', "Nothing goes to P-10.", '"P-1"'),
+        ('G(PayBill -> F RecordAuditEvent("FUNDS_TRANSFER" in events))', "It is recorded.", '"FUNDS_TRANSFER"'),
+    ],
+)
+def test_a_constant_that_stands_nowhere_is_found(formula: str, law: str, constant: str) -> None:
+    assert ("constant", constant) in found(formula, law)
+
+
+def test_options_and_events_of_the_documentation_are_known() -> None:
+    assert found('G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))') == []
+    sound = (
+        'G(AuthenticatePayment(second_element == "password") -> O ReadSecurityFile(result.file.password == "sound"))'
+    )
+    assert found(sound, "It applies only with a sound password.", payments=True) == []
+
+
+def test_what_a_user_says_needs_no_ground_and_what_the_agent_says_does() -> None:
+    assert found('G(PayBill -> O user("yes"))', "Only with consent.") == []
+    assert found('G(PayBill -> O agent("sorry"))', "Only with consent.") == [("constant", '"sorry"')]
+
+
+def test_a_tool_that_is_not_shown_is_found() -> None:
+    environment = replace(BANKING, tools={name: BANKING.tools[name] for name in ("PayBill", "RecordAuditEvent")})
+    text = Regulation(
+        id="L", title="", source="", restated=False, provisions=(Provision(citation="A", text="Record it after that."),)
+    )
+    rule = Rule(id="r", formula="G(PayBill -> F SearchPayee)", regulation="L", provisions=("A",))
+    parts = [(one.part, one.what) for one in find_ungrounded(environment, text, [rule])]
+    assert ("tool", "SearchPayee") in parts
+
+
+def test_neighbours_of_a_provision_are_searched_for_constants() -> None:
+    texts = {"Article 3(1)": "It is paid.", "Article 3(2)": "At most EUR 20.", "Article 4(1)": "At most EUR 30."}
+    provisions = tuple(Provision(citation=citation, text=text) for citation, text in texts.items())
+    law = Regulation(id="L", title="", source="", restated=False, provisions=provisions)
+
+    def missing(amount: int) -> bool:
+        rule = Rule(id="r", formula=f"G !PayBill(amount > {amount})", regulation="L", provisions=("Article 3(1)",))
+        return bool(find_ungrounded(BANKING, law, [rule]))
+
+    assert (missing(20), missing(30)) == (False, True)
+
+
+def test_nothing_is_claimed_of_provisions_that_are_not_there() -> None:
+    assert found("G !PayBill(amount > 400)", regulation="another") == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "orders"),
+    [
+        ("!((!CheckAuthorization) U (PayBill | TransferFunds))", ["CheckAuthorization before PayBill | TransferFunds"]),
+        ("(!PayBill) W CheckAuthorization", ["CheckAuthorization before PayBill"]),
+        (
+            "G(PayBill -> O SearchPayee & F RecordAuditEvent)",
+            ["SearchPayee before PayBill", "RecordAuditEvent after PayBill"],
+        ),
+        ("G(!PayBill | Y (!PayBill S CheckAuthorization))", ["CheckAuthorization before PayBill"]),
+        ("G(PayBill -> O SearchPayee | O SearchTransactions)", ["SearchPayee | SearchTransactions before PayBill"]),
+        ("G(PayBill -> O RecordAuditEvent | F RecordAuditEvent)", []),
+        ("G(PayBill -> !O TransferFunds)", []),
+        ("G !PayBill", []),
+    ],
+)
+def test_demanded_orders(formula: str, orders: list[str]) -> None:
+    assert [str(order) for order in demanded_orders(parse(formula))] == orders
+
+
+@pytest.mark.parametrize(
+    ("formula", "law"),
+    [
+        ("!((!CheckAuthorization) U PayBill)", "Before a payment, its payer is authenticated."),
+        ("!((!CheckAuthorization) U PayBill)", "Payments are made only with an authorisation."),
+        ("!((!SearchPayee) U PayBill)", "Nothing."),  # it shows the payee that is paid
+        ("G(PayBill -> F RecordAuditEvent)", "A payment is recorded."),
+        ("!((!PayBill) U RecordAuditEvent)", "A payment is recorded."),
+        ("G(PayBill -> F[<= 2h] TransferFunds)", "The refund is made within 2 hours."),
+    ],
+)
+def test_an_order_with_a_ground(formula: str, law: str) -> None:
+    assert found(formula, law) == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "law"),
+    [
+        ("!((!GetAccountStatement) U TransferFunds)", "Money is protected from unauthorised hands."),
+        ("!((!PayBill) U CheckAuthorization)", "Before a payment, its payer is authenticated."),
+        ("G(CheckAuthorization -> F PayBill)", "The payer is authenticated."),
+        ("G(PayBill -> O RecordAuditEvent)", "A payment is recorded."),
+        ("!((!TransferFunds) U PayBill)", "Accounts are kept accurately."),
+    ],
+)
+def test_an_order_without_a_ground(formula: str, law: str) -> None:
+    assert [part for part, _ in found(formula, law)] == ["order"]
