@@ -74,15 +74,16 @@ SAID_BY: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """The curated rules that correspond to one published formula; all others have the same name."""
 
-ABOUT_THE_SAME = {"banking": "identify-payee-before-bill", "telehealth": "consult-before-prescription"}
-REPLACED = {"smart_home": "delete-revoke"}
-"""A deleted guest has no access left, so the published formula requires revoking the access of another guest."""
+ABOUT_THE_SAME = {"banking": "identify-payee-before-bill"}
+LEFT_OUT = {"smart_home": "delete-revoke", "telehealth": "consult-before-prescription"}
+"""A deleted guest has no access left, so the published formula requires revoking the access of another guest. No text
+says that a consultation comes before a prescription."""
 
 KEPT = [
     (world, rule)
     for world in PAPER_DOMAINS
     for rule in kept(world)
-    if rule not in {ABOUT_THE_SAME.get(world), REPLACED.get(world)}
+    if rule not in {ABOUT_THE_SAME.get(world), LEFT_OUT.get(world)}
 ]
 
 
@@ -106,28 +107,11 @@ def paid(payee: str) -> Event:
     return Event("PayBill", {"payee_id": payee}, result={"success": True})
 
 
-def consulted(doctor: str) -> Event:
-    return Event("ConsultDoctor", {"doctor_id": doctor}, result={"consultation_id": "C-1"})
-
-
-def requested(doctor: str) -> Event:
-    return Event("RequestPrescription", {"doctor_id": doctor}, result={"success": True})
-
-
-@pytest.mark.parametrize(
-    ("world", "rule", "before", "after"),
-    [
-        ("banking", "pay-the-payee-found", found, paid),
-        ("telehealth", "consult-before-prescription", consulted, requested),
-    ],
-)
-def test_a_quantified_rule_implies_the_published_rule(
-    world: str, rule: str, before: Callable[[str], Event], after: Callable[[str], Event]
-) -> None:
-    ours = {rule.id: rule for rule in load_rules(load_domain(world).rules_file)}[rule].automaton
-    published = kept(world)[ABOUT_THE_SAME[world]].automaton
+def test_a_quantified_rule_implies_the_published_rule() -> None:
+    ours = {rule.id: rule for rule in load_rules(load_domain("banking").rules_file)}["pay-the-payee-found"].automaton
+    published = kept("banking")[ABOUT_THE_SAME["banking"]].automaton
     verdicts: set[tuple[str, str]] = set()
-    steps = [before("1"), before("2"), after("1"), after("2")]
+    steps = [found("1"), found("2"), paid("1"), paid("2")]
     for trace in (trace for length in range(5) for trace in all_words(steps, repeat=length)):
         monitor = Monitor({"ours": ours, "published": published})
         monitor.run(trace)

@@ -185,7 +185,7 @@ def test_commands_import_only_what_they_need() -> None:
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == [*BUILT_IN_DOMAINS]
     shown = lawtrace.json("env", "show", "banking")
-    assert len(shown["rules"]) == 11
+    assert len(shown["rules"]) == 10
     assert shown["provisions"]["Article 97(1)(a)"]["tools"] == ["CheckAuthorization", "GetAccountStatement"]
     assert shown["provisions"]["Article 74(2)"] == {"rules": [], "tools": []}
     assert shown["tools"]["SearchPayee"]["provisions"] == ["Article 97(2)", "Article 66(3)(h)"]
