@@ -222,7 +222,7 @@ async def _build(context: StageContext, products: Products) -> Made:
         texts = read_texts(file)
         require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
     built = await build_tasks(
-        environment,
+        context.domain,
         products[RULES],
         products[TRACES],
         count=recipe.tasks.count,
@@ -417,10 +417,10 @@ async def _extraction_scores(
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:
-    environment, tasks = context.domain.environment, products[TASKS]
-    with context.progress.stage(f"checks, {environment.name}", len(tasks)) as step:
+    domain, tasks = context.domain, products[TASKS]
+    with context.progress.stage(f"checks, {domain.environment.name}", len(tasks)) as step:
         rows = await check_tasks(
-            environment,
+            domain,
             tasks,
             jail=context.jail,
             role_models=context.role_models,

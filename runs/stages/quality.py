@@ -1,4 +1,4 @@
-"""The quality gate on tasks: ten checks, each passed, failed or undecided.
+"""The quality gate on tasks: eleven checks, each passed, failed or undecided.
 
     reference      the reference program runs in the jail, reaches the target and keeps every rule
     triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
@@ -8,6 +8,7 @@
     leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
     solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
+    open order     no order of the changes, which a goal leaves open, breaks only rules that no text states in full
     needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
                    the calls that an instruction asks for
     habit          the best habit does not pass both sides of a contrast pair, in either style
@@ -23,7 +24,7 @@ a model as reader reads it as well (`lawtrace.solver.masking.written_texts`). An
 values come from the user, so *complete* is undecided.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
@@ -35,6 +36,7 @@ from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import RequestReading
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -43,9 +45,11 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.task_rows import Task, TaskVariant, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.stages.written_texts import secret_of
 from lawtrace.solver.coverage.mutations import undetected_changes
+from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
     Style,
@@ -68,6 +72,7 @@ Check = Literal[
     "leak-free",
     "distinct",
     "solvable",
+    "open order",
     "compliance needed",
     "habit",
 ]
@@ -117,7 +122,7 @@ class _ExaminedTask:
 
 
 async def check_tasks(
-    environment: Environment,
+    domain: Domain,
     tasks: Sequence[Task],
     *,
     jail: Jail,
@@ -128,8 +133,12 @@ async def check_tasks(
     on_task: Callable[[], None] = lambda: None,
 ) -> list[QualityRow]:
     """Check every task; one row for each, in order. ``habits``: the best ones for these tasks."""
+    environment = domain.environment
     examined = [_examine(environment, task, jail) for task in tasks]
     twins = _duplicates(environment, examined)
+    ungrounded = {
+        rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {task.rules for task in tasks}
+    }
 
     async def row(one: _ExaminedTask) -> QualityRow:
         readings = await _read(environment, one.task, role_models, event_log, offline=reader_is_offline)
@@ -144,6 +153,7 @@ async def check_tasks(
                 offline=reader_is_offline,
             ),
             *twins.get(one.task.id, ()),
+            *_order_findings(environment, one, ungrounded[one.task.rules]),
             *_compliance_findings(environment, one),
             *_habit_findings(one.task, habits),
         )
@@ -326,6 +336,18 @@ def _duplicates(environment: Environment, examined: Sequence[_ExaminedTask]) -> 
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
+
+
+def _order_findings(
+    environment: Environment, one: _ExaminedTask, ungrounded: Collection[str]
+) -> Iterable[QualityFinding]:
+    task = one.task
+    if task.variant == "denied" or not task.calls or "goal" not in task.styles:
+        return
+    reference = Trace(one.trace.initial, task.planned, task.target(environment))
+    if (found := find_open_order(environment, task.rules, ungrounded, reference)) is not None:
+        answer = "failed" if found.proved else "undecided"
+        yield QualityFinding(check="open order", answer=answer, style="goal", detail=str(found))
 
 
 def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:

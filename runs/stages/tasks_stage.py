@@ -11,6 +11,7 @@ from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.runtime.session import Session
@@ -21,12 +22,14 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
+from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
 from lawtrace.solver.rules import Rule
@@ -54,7 +57,7 @@ class BuiltTasks:
 
 
 async def build_tasks(
-    environment: Environment,
+    domain: Domain,
     rules: Sequence[Rule],
     traces: Sequence[TraceRow],
     *,
@@ -77,10 +80,11 @@ async def build_tasks(
 
     ``texts``: instructions written by hand, which were checked. No conversation is held then.
     """
+    environment = domain.environment
     for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
     built = BuiltTasks()
-    fitness, progress = _Fitness(environment, rules), progress or NoProgress()
+    fitness, progress = _Fitness(domain, rules), progress or NoProgress()
     waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, _units(traces), count, progress)))
     slots = asyncio.Semaphore(concurrency)
     write = partial(
@@ -119,9 +123,10 @@ def _units(traces: Sequence[TraceRow]) -> list[Unit]:
 class _Fitness:
     """Whether requests are usable, found once for each."""
 
-    def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
-        self.environment: Final = environment
+    def __init__(self, domain: Domain, rules: Sequence[Rule]) -> None:
+        self.environment: Final = domain.environment
         self.rules: Final = rules
+        self.ungrounded: Final = ungrounded_rules(domain.environment, domain.regulation, rules)
         self._reasons: Final[dict[str, str | None]] = {}
 
     def reason(self, rows: Unit) -> str | None:
@@ -136,6 +141,8 @@ class _Fitness:
         sides = [row.trace(environment) for row in rows]
         found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
         reason = next((reason for reason in found if reason is not None), None)
+        if reason is None and any(find_open_order(environment, rules, self.ungrounded, side) for side in sides):
+            reason = "no goal can say it: the verdict depends on an order that no text demands"
         if reason is not None or len(sides) < 2:
             return reason
         unnoticed = any(any(undetected_changes(environment, rules, side)) for side in sides)

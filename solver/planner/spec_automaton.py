@@ -3,7 +3,7 @@
 Its letters are the call labels (`lawtrace.solver.planner.derived_values`). It starts as the automaton of the derived
 values. The automata of rules and requirements are joined one by one, and bisimilar states are merged after each. A
 derived value matters only while some rule still to join observes it: after the last one, only whether any event is
-pending matters, not which. So seventeen rules do not make a seventeen-fold product.
+pending matters, not which. So sixteen rules do not make a sixteen-fold product.
 """
 
 from collections.abc import Hashable, Sequence

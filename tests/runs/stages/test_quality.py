@@ -12,16 +12,15 @@ import pytest
 from lawtrace.agents.event_log import NullEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
-from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.task_rows import Contrast, Task
+from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
 from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
-from lawtrace.runs.stages.tasks_stage import build_tasks
+from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
@@ -38,17 +37,32 @@ def casting_of(clients: ModelClients) -> ConfiguredRoleModels:
 
 
 async def gate(
-    tasks: list[Task], jail: Jail, environment: Environment = ENVIRONMENT, habits: Sequence[HabitRow] = ()
+    tasks: list[Task], jail: Jail, domain: Domain = BANKING, habits: Sequence[HabitRow] = ()
 ) -> list[QualityRow]:
     async with ModelClients(NullEventLog()) as clients:
         return await check_tasks(
-            environment,
+            domain,
             tasks,
             jail=jail,
             role_models=casting_of(clients),
             event_log=NullEventLog(),
             reader_is_offline=True,
             habits=habits,
+        )
+
+
+async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, jail: Jail) -> BuiltTasks:
+    async with ModelClients(NullEventLog()) as clients:
+        return await build_tasks(
+            BANKING,
+            rules,
+            traces,
+            count=count,
+            role_models=casting_of(clients),
+            event_log=NullEventLog(),
+            jail=jail,
+            most_rounds=3,
+            concurrency=1,
         )
 
 
@@ -63,22 +77,7 @@ def tasks(jail: Jail) -> list[Task]:
     rules = load_rules(BANKING.rules_file)
     traces = synthesize_traces(ENVIRONMENT, rules, mode="tasks", length=8, count=5, seed=1)
 
-    async def build() -> list[Task]:
-        async with ModelClients(NullEventLog()) as clients:
-            built = await build_tasks(
-                ENVIRONMENT,
-                rules,
-                traces,
-                count=3,
-                role_models=casting_of(clients),
-                event_log=NullEventLog(),
-                jail=jail,
-                most_rounds=3,
-                concurrency=1,
-            )
-        return built.tasks
-
-    return asyncio.run(build())
+    return asyncio.run(build(rules, traces, 3, jail)).tasks
 
 
 async def test_built_tasks_pass_every_check(tasks: list[Task], jail: Jail) -> None:
@@ -99,6 +98,28 @@ def without_last_line(text: str) -> str:
 
 def without_payments(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not re.search(r"\d\.\d\d\b", line))
+
+
+LARGE = (
+    "G((TransferFunds(amount > 400) | PayBill(amount > 400)) -> "
+    "Y ((!(TransferFunds | PayBill)) S CheckAuthorization(result.authorized)))"
+)
+
+
+async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(jail: Jail) -> None:
+    """400 stands in no text. With one authorization, the verdict depends on whether the larger payment comes first."""
+    rule = Rule(id="large", formula=LARGE, regulation="PSD2", provisions=("Article 97(2)",))
+    law = load_rules(BANKING.rules_file)
+    traces = synthesize_traces(ENVIRONMENT, (*law, rule), mode="tasks", length=8, count=30, seed=1)
+    rows = [row for row in traces if [*(call.event.tool for call in row.calls)].count("CheckAuthorization") == 1]
+    built = await build(law, rows, 30, jail)
+    planted = [task.model_copy(update={"rules": (*law, rule)}) for task in built.tasks]
+    found = [finding for row in await gate(planted, jail) for finding in row.findings if finding.check == "open order"]
+    assert found
+    assert all(finding.answer == "failed" and "break large" in finding.detail for finding in found)
+    assert all(row.answer("open order") == "passed" for row in await gate(built.tasks, jail))
+    dropped = (await build((*law, rule), rows, 30, jail)).dropped
+    assert dropped["no goal can say it: the verdict depends on an order that no text demands"] == len(found)
 
 
 async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], jail: Jail) -> None:
@@ -173,7 +194,7 @@ async def test_findings_on_the_published_tasks(
     rows = await gate(
         list(import_tasks(PUBLISHED, domain, jail).tasks),
         jail,
-        load_domain(PUBLISHED_DOMAINS[domain].environment).environment,
+        load_domain(PUBLISHED_DOMAINS[domain].environment),
     )
     failed = Counter(check for row in rows for check in CHECKS if row.answer(check) == "failed")
     claims = sum(finding.check == "triggered" for row in rows for finding in row.findings)
