@@ -106,6 +106,7 @@ LARGE = (
 )
 
 
+@pytest.mark.slow
 async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(jail: Jail) -> None:
     """400 stands in no text. With one authorization, the verdict depends on whether the larger payment comes first."""
     rule = Rule(id="large", formula=LARGE, regulation="PSD2", provisions=("Article 97(2)",))
