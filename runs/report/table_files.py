@@ -21,6 +21,9 @@ FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg|parquet)")
 """Names of the files in the folder of tables."""
 
 
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
 def table_files(
     tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str], *, parquet: bool = False
 ) -> Iterator[tuple[str, bytes]]:
@@ -67,8 +70,13 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(visible, names))
-    writer.writerows([visible(value) if isinstance(value, str) else value for value in line] for line in lines)
+    writer.writerows([_csv_text(value) if isinstance(value, str) else value for value in line] for line in lines)
     return text.getvalue()
+
+
+def _csv_text(text: str) -> str:
+    """The text, in a form that no spreadsheet takes for a formula: names of rules and models come from other files."""
+    return f"'{visible(text)}" if text[:1] in FORMULA_SIGNS and len(text) > 1 else visible(text)
 
 
 def as_parquet(table: Table) -> bytes:

@@ -38,6 +38,13 @@ def test_csv_has_every_value_in_a_column_of_its_own() -> None:
     assert read[2] == ['line\nbreak, "quoted"', "", "", "", "3"]
 
 
+def test_no_cell_of_a_csv_is_a_formula() -> None:
+    texts = ["=1+1", "@SUM(A1)", "-2+3", "+4", "-", "a=b"]
+    table = Table("small", "Small", columns("Name"), rows([[words(text)] for text in texts]))
+    read = [line[0] for line in csv.reader(io.StringIO(as_csv(table)))]
+    assert read[1:] == ["'=1+1", "'@SUM(A1)", "'-2+3", "'+4", "-", "a=b"]
+
+
 def test_latex_escapes_every_special_character(tmp_path: Path) -> None:
     (tmp_path / "small.tex").write_text(as_latex(TABLE, {"run": "a_b 100 %\nc"}), encoding="utf-8")
     check_latex([tmp_path / "small.tex"], tmp_path)
