@@ -64,10 +64,23 @@ def _fenced(text: str) -> list[str]:
 def _candidates(text: str) -> list[str]:
     """Candidate texts, most likely first: fenced blocks from the last, the whole text, objects from the last.
 
-    Reasoning in ``<think>`` is left out; it often contains objects of its own.
+    Reasoning in ``<think>`` is left out; it often contains objects of its own. A list of objects comes last, since only
+    few answers can be lists.
     """
     text = _THOUGHT.sub("", text)
-    return [*_fenced(text)[::-1], text.strip(), *_objects(text)[::-1]]
+    return [*_fenced(text)[::-1], text.strip(), *_objects(text)[::-1], *_list(text)]
+
+
+def _list(text: str) -> list[str]:
+    """The first list of objects in the text; none if it is truncated or within an object."""
+    begun = re.search(r"\[\s*[{\]]", text)
+    if begun is None or 0 <= text.find("{") < begun.start():
+        return []
+    try:
+        _, end = _DECODER.raw_decode(text, begun.start())
+    except (json.JSONDecodeError, RecursionError):
+        return []
+    return [text[begun.start() : end]]
 
 
 def _objects(text: str) -> list[str]:

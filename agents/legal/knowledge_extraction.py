@@ -1,6 +1,9 @@
 """Knowledge extraction: the role agents read a case and produce its chunks (M 3.2, 5.1).
 
-Facts and rules are segments of paragraphs; application and common sense are entries. Each chunk keeps its paragraph.
+Facts and rules are segments of paragraphs; application and common sense are entries. Both read the same paragraphs;
+the common-sense agent also gets what the application agent found in them, if its prompt asks for it. Each chunk keeps
+its paragraph: its entry cites it, or it was the only one that the agent read (`RoleCalls.batches`).
+
 Entries without a valid citation are rejected; those still invalid after the last round are left out and listed. Facts
 and rules are never lost: a paragraph without a valid segment becomes one chunk.
 """
@@ -9,21 +12,25 @@ import asyncio
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, as_json, paragraphs_as_json, texts_of
+from lawtrace.agents.legal.role_calls import (
+    RoleCalls,
+    ValidItems,
+    as_json,
+    paragraphs_as_json,
+    paragraphs_as_text,
+    texts_of,
+)
 from lawtrace.agents.participants import Role
 from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, paragraph_chunks
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
-Item = TypeVar("Item")
-
 PARAGRAPH_BATCH_SIZE = 10
-ENTRY_BATCH_SIZE = 60
 
 ALIGNMENTS = (
     "Controller",
@@ -54,29 +61,39 @@ class Segments(_Frozen):
     segments: tuple[Segment, ...]
 
 
+def _in_list(value: object) -> object:
+    """The role or class of the list that a text names in other case or number; an absent one is empty text."""
+    plain = str(value or "").casefold()
+    return next((one for one in ALIGNMENTS if plain in (one.casefold(), f"{one.casefold()}s")), value or "")
+
+
+_Text = Annotated[str, BeforeValidator(lambda value: value or "")]
+"""Text that a model may leave out or give as null."""
+
+
 class Alignment(_Frozen):
     """A legal role or class of an entity or concept."""
 
-    entity_or_concept: str
-    legal_alignment: str
+    entity_or_concept: _Text
+    legal_alignment: Annotated[str, BeforeValidator(_in_list)]
     legal_source: str | None = None
-    rationale: str = ""
+    rationale: _Text = ""
 
 
 class StatedAlignment(Alignment):
     """An alignment that a paragraph states."""
 
-    paragraph: str
+    paragraph: _Text = ""
 
 
 class Relation(_Frozen):
     """A relation that a paragraph states."""
 
-    paragraph: str
-    source: str
-    relation: str
-    target: str
-    rationale: str = ""
+    paragraph: _Text = ""
+    source: _Text
+    relation: _Text
+    target: _Text
+    rationale: _Text = ""
 
 
 class Application(_Frozen):
@@ -91,9 +108,9 @@ class Application(_Frozen):
 
 
 class Inference(Alignment):
-    """An alignment that the text does not state, with the entries from which it follows."""
+    """An alignment that the text does not state, with the entries from which it follows, if they were shown."""
 
-    rests_on: tuple[str, ...]
+    rests_on: tuple[str, ...] = ()
 
 
 class Inferences(_Frozen):
@@ -117,16 +134,18 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
         *(
             _segment(role, agent, batch, calls)
             for part, (role, agent) in _SEGMENTERS.items()
-            for batch in _batches(case.paragraphs_of(part), PARAGRAPH_BATCH_SIZE)
+            for batch in calls.batches(role.name, case.paragraphs_of(part), PARAGRAPH_BATCH_SIZE)
         )
     )
     read = case.paragraphs_of("facts", "application")
-    applied = await asyncio.gather(*(_apply(batch, calls) for batch in _batches(read, PARAGRAPH_BATCH_SIZE)))
+    applied = await asyncio.gather(
+        *(_apply(batch, calls) for batch in calls.batches("application", read, PARAGRAPH_BATCH_SIZE))
+    )
     application = [chunk for found in applied for chunk in found.chunks]
     inferred = await asyncio.gather(
         *(
             _infer(batch, application, calls, f"CS:{number}")
-            for number, batch in enumerate(_batches(application, ENTRY_BATCH_SIZE), 1)
+            for number, batch in enumerate(calls.batches("common_sense", read, PARAGRAPH_BATCH_SIZE), 1)
         )
     )
     results = [found.items for found in (*segmented, *applied, *inferred)]
@@ -183,11 +202,12 @@ async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
     texts = texts_of(batch)
     items = await calls.propose_items(
         _APPLICATION,
-        lambda answer: (*answer.entities_and_concepts, *answer.relations),
+        lambda answer: [_placed(entry, texts) for entry in (*answer.entities_and_concepts, *answer.relations)],
         lambda entry: check_entry(entry, texts),
         opening="Read the paragraphs.",
         unit=batch[0].ref,
         paragraphs=paragraphs_as_json(batch),
+        text=paragraphs_as_text(batch),
         alignments=", ".join(ALIGNMENTS),
     )
     kept: dict[str, dict[str, None]] = {}
@@ -196,25 +216,43 @@ async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
     return _Extracted(items, _chunks("AR", kept, number_all=True))
 
 
-async def _infer(batch: Sequence[Chunk], application: Sequence[Chunk], calls: RoleCalls, name: str) -> _Extracted:
-    known = {chunk.ref: chunk for chunk in batch}
+_NOTHING: ValidItems[Inference] = ValidItems()
+
+
+def _placed(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> StatedAlignment | Relation:
+    """The entry with its paragraph, if it names none and there was only one."""
+    if entry.paragraph or len(texts) > 1:
+        return entry
+    return entry.model_copy(update={"paragraph": next(iter(texts))})
+
+
+async def _infer(batch: Sequence[Paragraph], application: Sequence[Chunk], calls: RoleCalls, name: str) -> _Extracted:
+    refs = {paragraph.ref for paragraph in batch}
+    known = {chunk.ref: chunk for chunk in application if refs.issuperset(chunk.paragraphs)}
+    shows_known = "known" in calls.role_models.prompt(_COMMON_SENSE.name).inputs
+    if shows_known and not known:
+        return _Extracted(_NOTHING, ())
     entries: list[dict[str, str]] = [json.loads(chunk.text) for chunk in application]
     stated = {(e["entity_or_concept"].casefold(), e["legal_alignment"]) for e in entries if "entity_or_concept" in e}
     items = await calls.propose_items(
         _COMMON_SENSE,
         lambda answer: answer.inferred_alignments,
-        lambda entry: check_inference(entry, known, stated),
+        lambda entry: check_inference(entry, known if shows_known else None, stated),
         opening="Infer.",
         unit=batch[0].ref,
-        known=as_json([{"ref": chunk.ref, **json.loads(chunk.text)} for chunk in batch]),
+        known=as_json([{"ref": chunk.ref, **json.loads(chunk.text)} for chunk in known.values()]),
         alignments=", ".join(ALIGNMENTS),
+        paragraphs=paragraphs_as_json(batch),
+        text=paragraphs_as_text(batch),
     )
     chunks = [
         Chunk(
             ref=f"{name}/{number}",
             agent="CS",
             text=_entry_json(entry, "rests_on"),
-            paragraphs=tuple(dict.fromkeys(ref for source in entry.rests_on for ref in known[source].paragraphs)),
+            paragraphs=tuple(dict.fromkeys(ref for source in entry.rests_on for ref in known[source].paragraphs))
+            if shows_known
+            else tuple(paragraph.ref for paragraph in batch),
         )
         for number, entry in enumerate(items.kept, 1)
     ]
@@ -268,15 +306,17 @@ def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> 
 
 
 def check_inference(
-    inference: Inference, known: Mapping[str, Chunk], stated: Collection[tuple[str, str]]
+    inference: Inference, known: Mapping[str, Chunk] | None, stated: Collection[tuple[str, str]]
 ) -> str | None:
     """The objection to an inference: no known entry behind it, unknown role, or already stated. None if valid.
 
-    ``stated`` holds pairs of lower-case name and alignment.
+    Args:
+        known: the entries that it may rest on; None if the agent was shown none.
+        stated: pairs of lower-case name and alignment.
     """
     name = inference.entity_or_concept
-    missing = [ref for ref in inference.rests_on if ref not in known]
-    if not inference.rests_on or missing:
+    missing = [ref for ref in inference.rests_on if known is not None and ref not in known]
+    if known is not None and (missing or not inference.rests_on):
         return f"{name!r} rests on {missing[0]!r}, which is not known" if missing else f"{name!r} rests on nothing"
     if reason := _check_alignment(inference):
         return reason
@@ -299,7 +339,3 @@ def _unknown(what: str, paragraph: str) -> str:
 
 def _entry_json(entry: BaseModel, without: str) -> str:
     return json.dumps(entry.model_dump(exclude={without}), ensure_ascii=False)
-
-
-def _batches(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]

@@ -3,11 +3,11 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Annotated, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, texts_of
+from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, paragraphs_as_text, texts_of
 from lawtrace.agents.participants import Role
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, PreparedCase, Question
@@ -30,20 +30,29 @@ _POINTS_AT_TEXT = re.compile(
 _UNNAMED_PARTY = re.compile(r"\bthe (?:data )?(?:controller|processor)\b", re.IGNORECASE)
 
 
+def _by_key(value: object) -> object:
+    """Options as an object: models also write the two words, or four texts, as a list."""
+    if not isinstance(value, list):
+        return value
+    options = cast("list[object]", value)
+    keys = YES_NO if options == list(YES_NO) else LETTERS
+    return dict(zip(keys, options, strict=True)) if len(options) == len(keys) else options
+
+
 class WrittenQuestion(BaseModel):
-    """One question as written."""
+    """One question as written. A prompt that shows one paragraph need not ask for ``paragraphs``."""
 
     model_config = ConfigDict(frozen=True)
 
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[str, ...] = ()
     whether_contains_decision: bool
     question: str
-    options: dict[str, str]
+    options: Annotated[dict[str, str], BeforeValidator(_by_key)]
     correct_answer: str
 
 
 class WrittenQuestions(BaseModel):
-    """All questions that the given findings support.
+    """All questions that the given findings support, as an object or as a list alone (M Table 6).
 
     The list is required, even if empty: the options of a truncated question are a JSON object too, and must not count
     as an answer without questions.
@@ -53,13 +62,21 @@ class WrittenQuestions(BaseModel):
 
     questions: tuple[WrittenQuestion, ...]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _wrap(cls, value: object) -> object:
+        return {"questions": cast("list[object]", value)} if isinstance(value, list) else value
+
 
 _QUESTION_WRITER = Role("question_writer", WrittenQuestions)
 
 
-def check_question(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
-    """The objection to a question, beginning with its first words; None if it is valid."""
-    reason = _find_fault(written, texts)
+def check_question(written: WrittenQuestion, texts: Mapping[str, str], *, may_quote: bool = False) -> str | None:
+    """The objection to a question, beginning with its first words; None if it is valid.
+
+    ``may_quote``: whether it may use the words of the finding.
+    """
+    reason = _find_fault(written, texts) or (None if may_quote else _find_quote(written, texts))
     return f"{written.question[:60]!r}: {reason}" if reason else None
 
 
@@ -82,15 +99,19 @@ def _find_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | Non
     nameless = _UNNAMED_PARTY.search(written.question)
     if nameless:
         return f"it says {nameless[0]!r} in place of a name"
-    return _gives_away(written, texts)
+    return _gives_away(written)
 
 
-def _gives_away(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
+def _gives_away(written: WrittenQuestion) -> str | None:
     asked = f" {' '.join(tokenize(written.question))} "
     if "A" in written.options:
         named = [key for key, option in written.options.items() if f" {' '.join(tokenize(option))} " in asked]
         if named == [written.correct_answer]:
             return "the right option occurs in the question, and no other option does"
+    return None
+
+
+def _find_quote(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
     for ref in written.paragraphs:
         said = f" {' '.join(tokenize(texts[ref]))} "
         for text in (written.question, *written.options.values()):
@@ -123,20 +144,22 @@ async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
     if not findings:
         raise InputError(f"{case.id}: no paragraph of it is a finding; correct its mapping and ingest it again")
     calls = calls.about(case.id)
+    reads_text = "text" in calls.role_models.prompt(_QUESTION_WRITER.name).inputs
 
     async def write(batch: Sequence[Paragraph]) -> ValidItems[WrittenQuestion]:
         texts = texts_of(batch)
         return await calls.propose_items(
             _QUESTION_WRITER,
-            lambda answer: answer.questions,
-            lambda written: check_question(written, texts),
+            lambda answer: [_placed(written, texts) for written in answer.questions],
+            lambda written: check_question(written, texts, may_quote=reads_text),
             opening="Write the questions.",
             unit=batch[0].ref,
             paragraphs=paragraphs_as_json(batch),
+            text=paragraphs_as_text(batch),
         )
 
-    starts = range(0, len(findings), FINDING_BATCH_SIZE)
-    batches = await asyncio.gather(*(write(findings[start : start + FINDING_BATCH_SIZE]) for start in starts))
+    shown = calls.batches(_QUESTION_WRITER.name, findings, FINDING_BATCH_SIZE)
+    batches = await asyncio.gather(*map(write, shown))
     kept: list[WrittenQuestion] = []
     refused = [reason for batch in batches for reason in batch.refused]
     for question in (question for batch in batches for question in batch.kept):
@@ -152,6 +175,13 @@ async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
         refused=tuple(refused),
         failures=tuple(batch.failure for batch in batches if batch.failure is not None),
     )
+
+
+def _placed(written: WrittenQuestion, texts: Mapping[str, str]) -> WrittenQuestion:
+    """The question with its paragraph, if it names none and there was only one."""
+    if written.paragraphs or len(texts) > 1:
+        return written
+    return written.model_copy(update={"paragraphs": tuple(texts)})
 
 
 def _question(case: str, number: int, written: WrittenQuestion) -> Question:

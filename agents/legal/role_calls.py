@@ -40,6 +40,14 @@ class RoleCalls:
     event_log: EventLog
     most_rounds: int = 1
 
+    def batches(self, role: str, paragraphs: Sequence[Paragraph], size: int) -> list[Sequence[Paragraph]]:
+        """The paragraphs for each conversation of a role.
+
+        One at a time if its prompt reads them as text, without their numbers: code then knows what an answer is about.
+        """
+        step = 1 if "text" in self.role_models.prompt(role).inputs else size
+        return [paragraphs[start : start + step] for start in range(0, len(paragraphs), step)]
+
     def about(self, task: str) -> "RoleCalls":
         return replace(self, context=self.context.at(task=task))
 
@@ -109,6 +117,11 @@ class RoleCalls:
 def as_json(value: object) -> str:
     """A value as a JSON block of a prompt."""
     return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def paragraphs_as_text(paragraphs: Sequence[Paragraph]) -> str:
+    """The paragraphs without their numbers, for prompts that read a text."""
+    return "\n\n".join(paragraph.text for paragraph in paragraphs)
 
 
 def paragraphs_as_json(paragraphs: Sequence[Paragraph]) -> str:

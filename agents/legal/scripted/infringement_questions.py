@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.legal.scripted.term_matcher import main_name
-from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.agents.legal.scripted.term_matcher import main_name, shown_paragraphs
 
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
 _PROVISION = re.compile(
@@ -23,7 +22,7 @@ _NEGATED = re.compile(r"\b(?:not|no|neither|nor|whether|if|may|might|alleged\w*|
 
 
 def write_questions(messages: Sequence[LLMMessage]) -> str:
-    paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
+    paragraphs = shown_paragraphs(messages)
     text = " ".join(paragraph["text"] for paragraph in paragraphs)
     party = main_name([text])
     if party is None:
@@ -49,7 +48,7 @@ def _question(party: str, provision: str, ref: str) -> dict[str, object]:
     negated = zlib.crc32(provision.encode()) % 2 == 1
     asked = f"Is it false that {party} infringed {provision}?" if negated else f"Did {party} infringe {provision}?"
     return {
-        "paragraphs": [ref],
+        "paragraphs": [ref] if ref else [],
         "whether_contains_decision": True,
         "question": asked,
         "options": {"Yes": "Yes", "No": "No"},

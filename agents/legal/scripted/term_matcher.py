@@ -11,7 +11,7 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, system_text
 
 _TERMS: Mapping[str, str] = {
     "Supervisory Authority": r"\b(?:Information )?Commissioner\b",
@@ -31,8 +31,17 @@ def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
     return json.dumps({"segments": [{"paragraph": p["paragraph"], "text": p["text"]} for p in paragraphs]})
 
 
+def shown_paragraphs(messages: Sequence[LLMMessage]) -> list[dict[str, str]]:
+    """The paragraphs of a prompt; its text as one paragraph without number if it shows no others."""
+    text = re.search(r"```text\n(.*?)\n```", system_text(messages), re.DOTALL)
+    return [{"paragraph": "", "text": text[1]}] if text else labelled_json(messages, "paragraphs")
+
+
 def apply_terms(messages: Sequence[LLMMessage]) -> str:
-    paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
+    return json.dumps(_terms_of(shown_paragraphs(messages)))
+
+
+def _terms_of(paragraphs: Sequence[dict[str, str]]) -> dict[str, list[Any]]:
     party = main_name([paragraph["text"] for paragraph in paragraphs])
     entities: list[dict[str, Any]] = []
     relations: list[dict[str, str]] = []
@@ -52,7 +61,7 @@ def apply_terms(messages: Sequence[LLMMessage]) -> str:
             }
             for name, term in found.items()
         ]
-    return json.dumps({"entities_and_concepts": entities, "relations": relations})
+    return {"entities_and_concepts": entities, "relations": relations}
 
 
 def _relations(ref: str, text: str, party: str) -> list[dict[str, str]]:
@@ -70,7 +79,7 @@ def _relations(ref: str, text: str, party: str) -> list[dict[str, str]]:
 
 
 def infer_alignments(messages: Sequence[LLMMessage]) -> str:
-    known: list[dict[str, str]] = labelled_json(messages, "known")
+    known = _known_entries(messages)
     stated = {entry["entity_or_concept"].casefold() for entry in known if "entity_or_concept" in entry}
     inferred: list[dict[str, Any]] = []
     for entry in known:
@@ -79,7 +88,7 @@ def infer_alignments(messages: Sequence[LLMMessage]) -> str:
             stated.add(target.casefold())
             inferred.append(
                 {
-                    "rests_on": [entry["ref"]],
+                    "rests_on": [entry["ref"]] if "ref" in entry else [],
                     "entity_or_concept": target,
                     "legal_alignment": "Personal Data",
                     "legal_source": None,
@@ -87,6 +96,14 @@ def infer_alignments(messages: Sequence[LLMMessage]) -> str:
                 }
             )
     return json.dumps({"inferred_alignments": inferred})
+
+
+def _known_entries(messages: Sequence[LLMMessage]) -> list[dict[str, str]]:
+    """The entries that a prompt shows; those of its text if it shows none."""
+    if "```json known" in system_text(messages):
+        return labelled_json(messages, "known")
+    found = _terms_of(shown_paragraphs(messages))
+    return [*found["entities_and_concepts"], *found["relations"]]
 
 
 _COMMON = frozenset(

@@ -23,7 +23,7 @@ from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.environments.regulations.lines import text_lines
-from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 
 TEXT = """1. The Office fines Bottle Works.
 2. Article 32 states that data shall be safe.
@@ -47,11 +47,12 @@ Script = Callable[[Sequence[LLMMessage]], str]
 class Cast:
     """The offline roles, except those that a test scripts itself."""
 
-    def __init__(self, **scripts: Script) -> None:
+    def __init__(self, prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> None:
+        self._prompts = prompts
         self._scripts = scripts
 
     def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
+        return self._prompts[role]
 
     def name_of(self, role: str) -> str:
         return "scripted"
@@ -64,16 +65,16 @@ def says(answer: Mapping[str, Any]) -> Script:
     return lambda messages: json.dumps(answer)
 
 
-def calls(**scripts: Script) -> RoleCalls:
-    return RoleCalls(Cast(**scripts), Context(stage="reading", role="facts"), MemoryEventLog(), most_rounds=2)
+def calls(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> RoleCalls:
+    return RoleCalls(Cast(prompts, **scripts), Context(stage="reading", role="facts"), MemoryEventLog(), most_rounds=2)
 
 
-async def read(**scripts: Script) -> PreparedCase:
-    return await extract_knowledge(CASE, calls(**scripts))
+async def read(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> PreparedCase:
+    return await extract_knowledge(CASE, calls(prompts, **scripts))
 
 
-async def write(**scripts: Script) -> PreparedCase:
-    return await write_questions(CASE, calls(**scripts))
+async def write(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> PreparedCase:
+    return await write_questions(CASE, calls(prompts, **scripts))
 
 
 def refs(reading: PreparedCase) -> list[str]:
@@ -151,6 +152,96 @@ async def test_an_inference_needs_known_entries_and_must_be_new() -> None:
         reading = await read(common_sense=infer(rests_on, name))
         assert any(reason in said for said in reading.refused)
         assert not any(chunk.agent == "CS" for chunk in reading.case.chunks)
+
+
+async def test_the_common_sense_agent_reads_the_paragraphs_and_what_was_found_in_them() -> None:
+    sent: list[str] = []
+
+    def infer(messages: Sequence[LLMMessage]) -> str:
+        sent.append(str(messages[0].content))
+        return LEGAL_OFFLINE_ROLES["common_sense"](messages)
+
+    await read(common_sense=infer)
+    await read(PUBLISHED, common_sense=infer)
+    ours, *published = sent
+    assert "The laptop was stolen." in ours
+    assert '"ref": "AR:3/1"' in ours
+    assert len(published) == 2  # one paragraph at a time
+    assert ["The laptop was stolen." in text for text in published] == [False, True]
+    assert not any("AR:3/1" in text for text in published)
+
+
+PUBLISHED = Prompts(dict.fromkeys(["application", "common_sense", "question_writer"], "published"))
+
+
+async def test_answers_to_the_published_prompts_are_accepted() -> None:
+    """The fields of the paper's tables: no paragraph, closed list in other case, absent values as null."""
+
+    def apply(messages: Sequence[LLMMessage]) -> str:
+        if "stolen" in str(messages[0].content):
+            return '{"entities_and_concepts": [], "relations": []}'
+        entity = {"legal_alignment": "controller", "legal_source": None, "rationale": None}
+        relation = {"source": "Bottle Works", "relation": "kept", "target": "customer records", "rationale": "said"}
+        entities = [{"entity_or_concept": "Bottle Works", **entity}, {"entity_or_concept": "laptop", **entity}]
+        entities[1]["legal_alignment"] = None
+        return f"Here it is:\n{json.dumps({'entities_and_concepts': entities, 'relations': [relation]})}"
+
+    def infer(messages: Sequence[LLMMessage]) -> str:
+        entry = {"entity_or_concept": "customers", "legal_alignment": "Data Subjects", "legal_source": "Article 4"}
+        return json.dumps({"inferred_alignments": [{**entry, "rationale": "they are persons"}]})
+
+    reading = await read(PUBLISHED, application=apply, common_sense=infer)
+    entries = [chunk for chunk in reading.case.chunks if chunk.agent in ("AR", "CS")]
+    assert [(chunk.ref, chunk.paragraphs) for chunk in entries] == [
+        *(("AR:3/1", ("3",)), ("AR:3/2", ("3",))),
+        *(("CS:1/1", ("3",)), ("CS:2/1", ("4",))),
+    ]
+    assert json.loads(entries[0].text)["legal_alignment"] == "Controller"
+    assert json.loads(entries[2].text)["legal_alignment"] == "Data Subject"
+    assert reading.failures == ()
+    (refused,) = reading.refused
+    assert "'laptop'" in refused
+
+
+@pytest.mark.parametrize("form", ["object", "list", "list in prose", "list in a fence"])
+async def test_questions_in_the_published_form_are_accepted(form: str) -> None:
+    def ask(messages: Sequence[LLMMessage]) -> str:
+        if "failed to lock" not in str(messages[0].content):
+            return "[]" if form != "object" else '{"questions": []}'
+        asked = {
+            "whether_contains_decision": "true",
+            "question": "Did Bottle Works infringe Article 32 by not locking its laptop?",
+            "options": ["Yes", "No"] if form == "list" else {"Yes": "Yes", "No": "No"},
+            "correct_answer": "Yes",
+        }
+        written = json.dumps([asked] if form != "object" else {"questions": [asked]}, indent=1)
+        return {"list in prose": f"As asked [1]: {written} Done.", "list in a fence": f"```json\n{written}\n```"}.get(
+            form, written
+        )
+
+    written = await write(PUBLISHED, question_writer=ask)
+    assert (written.refused, written.failures) == ((), ())
+    (only,) = written.case.questions
+    assert (only.paragraphs, only.decision, only.answer) == (("6",), True, "Yes")
+
+
+async def test_faults_of_answers_to_the_published_prompts_are_found() -> None:
+    def ask(messages: Sequence[LLMMessage]) -> str:
+        asked = {"whether_contains_decision": True, "question": "Did the controller infringe Article 32?"}
+        return json.dumps([{**asked, "options": {"Yes": "Yes", "No": "No"}, "correct_answer": "Yes"}])
+
+    written = await write(PUBLISHED, question_writer=ask)
+    assert written.case.questions == ()
+    assert any("in place of a name" in reason for reason in written.refused)
+    cut = '[{"whether_contains_decision": true, "options": []'
+    assert (await write(PUBLISHED, question_writer=lambda messages: cut)).failures
+
+
+async def test_offline_roles_read_the_published_prompts() -> None:
+    reading, written = await read(PUBLISHED), await write(PUBLISHED)
+    assert {chunk.agent for chunk in reading.case.chunks} == {"F", "LR", "AR", "CS"}
+    assert (reading.refused, reading.failures, written.failures) == ((), (), ())
+    assert [question.paragraphs for question in written.case.questions] == [("5",)]
 
 
 async def test_unusable_answers_lose_no_fact() -> None:

@@ -114,6 +114,13 @@ def test_published_prompts_are_chosen_by_a_word(tmp_path: Path, prompts: str) ->
     assert not load_legal_recipe(path).offers_refusal
 
 
+def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> None:
+    recipe = load_legal_recipe(Path(__file__).parents[3] / "recipes" / "papers" / "maslegal.toml")
+    assert set(recipe.prompts.replaced()) == {"meta_llm", "application", "common_sense", "question_writer"}
+    assert not recipe.may_refuse
+    assert not recipe.offers_refusal
+
+
 def test_one_role_can_keep_our_prompt() -> None:
     chosen = LegalPrompts(source="published", meta_llm="ours").prompts()
     assert chosen["meta_llm"].id == "meta_llm"
