@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from pydantic import ValidationError
+
 from lawtrace.environments.events import Json
 from lawtrace.runs.plugins import plugins
 from lawtrace.runs.recipe import Recipe
@@ -112,10 +114,20 @@ class RunKind(Protocol):
 
 
 def identify(event_log: EventLogFile) -> dict[str, str]:
-    """What identifies a run of any kind, or the log of a single stage."""
-    if kind := find_run_kind(event_log.recipe):
-        return kind.identify(event_log)
+    """What identifies a run of any kind, or the log of a single stage.
+
+    A recipe of another version, which may have other keys, is known by its digest alone.
+    """
+    try:
+        return _identify(event_log)
+    except ValidationError:
+        return identify_run(event_log, models=(), digests={})
+
+
+def _identify(event_log: EventLogFile) -> dict[str, str]:
     recorded = event_log.recipe
+    if kind := find_run_kind(recorded):
+        return kind.identify(event_log)
     if not isinstance(recorded, dict) or recorded.get("schema_version") != RECIPE_SCHEMA:
         return identify_run(event_log, models=(), digests={})
     recipe, folder = Recipe.model_validate(recorded), RunFolder(event_log.path.parent)

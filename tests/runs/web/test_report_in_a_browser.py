@@ -65,3 +65,12 @@ def test_hostile_text_is_escaped(url: str) -> None:
     with open_page(url) as page:
         assert page.locator("img").count() == 0
         assert "</script></style><img src=x" in page.locator("body").inner_text()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_of_an_ablation_fits_the_window(ablated: Path, width: int) -> None:
+    with open_page((ablated / "ablated" / "report.html").as_uri(), width=width) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = [figure.bounding_box() for figure in page.locator("figure svg").all()]
+        assert boxes
+        assert all(box is not None and box["width"] > 100 and box["height"] > 30 for box in boxes)

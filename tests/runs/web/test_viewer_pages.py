@@ -268,3 +268,35 @@ def test_a_message_leads_to_what_the_model_was_sent(browse: TestClient) -> None:
     found = browse.get("/runs/small/conversations?model=baseline:literal").text
     assert "baseline:literal" in found
     assert "No conversation matches" in browse.get("/runs/small/conversations?model=openai:none").text
+
+
+def test_the_tables_of_a_report_are_served_as_text(browse: TestClient, runs: Path) -> None:
+    links = re.findall(r'href="(/runs/small/tables/[^"]+)"', browse.get("/runs/small/results").text)
+    assert {"/runs/small/tables/verdicts.csv", "/runs/small/tables/outcomes-financial.svg"} <= set(links)
+    for address in links:
+        answer = browse.get(address)
+        assert answer.status_code == 200
+        kind = "image/svg+xml" if address.endswith(".svg") else "text/plain"
+        assert answer.headers["content-type"].startswith(kind)
+    written = (runs / "small" / "tables" / "verdicts.csv").read_text(encoding="utf-8")
+    assert browse.get("/runs/small/tables/verdicts.csv").text == written
+
+
+@pytest.mark.parametrize("file", ["..%2freport.html", "report.html", "none.csv", "events.sqlite"])
+def test_nothing_but_tables_is_served_from_the_folder_of_tables(browse: TestClient, file: str) -> None:
+    assert browse.get(f"/runs/small/tables/{file}").status_code == 404
+
+
+def test_every_page_of_a_run_names_it(browse: TestClient) -> None:
+    for page in ("", "results", "building", "rules", "tasks", "attempts", "conversations"):
+        text = re.sub(r"<[^>]+>", "", browse.get(f"/runs/small/{page}").text)
+        assert all(part in text for part in ("run small", "lawtrace ", "recipe sha256:", "environment banking sha256:"))
+
+
+def test_a_run_of_a_version_with_other_keys_is_named_by_its_digest(tmp_path: Path) -> None:
+    recipe: dict[str, Json] = {"schema_version": "lawtrace.recipe/1", "a_key_of_that_version": 1}
+    with EventLogFile.create(tmp_path / "old", recipe=recipe):
+        pass
+    page = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/runs/old/")
+    assert page.status_code == 200
+    assert "sha256:" in page.text
