@@ -71,7 +71,7 @@ class Ungrounded:
         place: where it stands in the formula.
         what: the constant, the tool or the order.
         searched: the citations and tools whose texts were searched.
-        decided: False if a provision that the rule cites is not there to be searched, so nothing is claimed.
+        decided: False if the rule cites nothing, or a provision that is not there to be searched; nothing is claimed.
     """
 
     rule: str
@@ -83,7 +83,7 @@ class Ungrounded:
 
     @property
     def sentence(self) -> str:
-        missing = "" if self.decided else ", but not every provision that it cites is there to be searched"
+        missing = "" if self.decided else ", but the provisions that it rests on are not there to be searched"
         match self.part:
             case "constant":
                 return f"{self.what} in `{self.place}` stands in no text that a model under test reads{missing}"
@@ -131,7 +131,7 @@ def _find(
     named = list(dict.fromkeys(atom.tool for atom in atoms if atom.tool not in SPEAKERS))
     cited = rule.provisions if rule.regulation == regulation.id else ()
     law = [regulation.by_citation[citation].words() for citation in cited if citation in regulation.by_citation]
-    decided = len(law) == len(rule.provisions)
+    decided = 0 < len(law) == len(rule.provisions)
     searched = (*rule.provisions, *named)
     for tool in named:
         if tool not in shown:

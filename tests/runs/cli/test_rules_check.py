@@ -17,9 +17,10 @@ Check = Callable[..., tuple[int, str]]
 def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Check:
     """Runs the check on these formulas, named r0, r1, ...: exit code and standard output, wrapped lines joined."""
 
-    def run(*formulas: str, json_too: bool = False) -> tuple[int, str]:
+    def run(*formulas: str, json_too: bool = False, cites: str | None = None) -> tuple[int, str]:
         file = tmp_path / "rules.jsonl"
-        rows = [json.dumps({"id": f"r{number}", "formula": formula}) for number, formula in enumerate(formulas)]
+        law = {} if cites is None else {"regulation": "PSD2", "provisions": [cites]}
+        rows = [json.dumps({"id": f"r{number}", "formula": formula, **law}) for number, formula in enumerate(formulas)]
         file.write_text("\n".join(rows), encoding="utf-8")
         words = ["rules", "check", *(["--rules", str(file)] if formulas else []), *(["--json"] if json_too else [])]
         monkeypatch.setattr(sys, "argv", ["lawtrace", *words])
@@ -77,7 +78,8 @@ def test_brackets_of_a_condition_are_printed_verbatim(check: Check) -> None:
 
 
 def test_what_no_text_states_is_a_finding(check: Check) -> None:
-    code, out = check("G(PayBill(amount > 400) -> O CheckAuthorization(result.authorized))", json_too=True)
+    formula = "G(PayBill(amount > 400) -> O CheckAuthorization(result.authorized))"
+    code, out = check(formula, json_too=True, cites="Article 68(1)")
     assert code == 1
     assert [(part["part"], part["what"]) for part in last_object(out)["ungrounded"]] == [
         ("constant", "400"),
