@@ -9,13 +9,14 @@ import pytest
 
 from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import read_task_rows
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play
 from tests.support.shell import Shell
@@ -172,7 +173,13 @@ def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.Mo
         independent_reader="openai:a",
     )
     recipe = RECIPE.model_copy(
-        update={"models": everybody, "ablation": {}, "attempts": AttemptOptions(models=("openai:b",), baselines=False)}
+        update={
+            "models": everybody,
+            "ablation": {},
+            "attempts": AttemptOptions(models=("openai:b",), baselines=False),
+            "rules": RuleOptions(regulation="text"),
+            "regulation": RegulationOptions(files=(write_bank_law(tmp_path),)),
+        }
     )
     folder = RunFolder(tmp_path / "run")
     with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
