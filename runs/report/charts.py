@@ -11,15 +11,9 @@ import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from markupsafe import Markup, escape
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.typing import RcKeyType
 
 from lawtrace.agents.conversations.provenance import ExtractionFunnel
 from lawtrace.runs.report.labels import OUTCOME_LABELS
@@ -28,6 +22,12 @@ from lawtrace.runs.report.text import percent, short_percent, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
+
+if TYPE_CHECKING:  # imported where something is drawn: it takes half a second, and most commands draw nothing
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+    from matplotlib.typing import RcKeyType
 
 INK = "#010203"
 """Placeholder colour; replaced by the colour of the page's text."""
@@ -48,7 +48,7 @@ _UNWANTED = tuple(
 MOST_ENLARGED = 1.25
 """Maximum scale of a figure on a wide screen."""
 
-_SVG_SETTINGS: dict[RcKeyType, Any] = {
+_SVG_SETTINGS: "dict[RcKeyType, Any]" = {
     "svg.hashsalt": "lawtrace",
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -68,18 +68,30 @@ _SVG_SETTINGS: dict[RcKeyType, Any] = {
 @contextmanager
 def svg_settings() -> Generator[None]:
     """Matplotlib settings; both drawing and rendering must happen in this context."""
+    import matplotlib as mpl
+
     with mpl.rc_context(_SVG_SETTINGS):
         yield
 
 
-def make_figure(width: float, height: float) -> Figure:
+def make_figure(width: float, height: float) -> "Figure":
     """An empty transparent figure of that size in inches, with a layout that cuts no label."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained", frameon=False)
     FigureCanvasSVG(figure)
     return figure
 
 
-def render_svg(figure: Figure, name: str, description: str) -> Markup:
+def make_rectangle(corner: tuple[float, float], width: float, height: float, **look: Any) -> "Rectangle":  # noqa: ANN401
+    """A rectangle, to be added to axes. ``look``: keywords of matplotlib."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, **look)
+
+
+def render_svg(figure: "Figure", name: str, description: str) -> Markup:
     """The figure as an ``<svg>`` element; ``name`` is unique in the page, ``description`` for screen readers."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
@@ -150,12 +162,14 @@ def _bar_names(lines: Sequence[BarLine]) -> list[str]:
     ]
 
 
-def _draw_bar(axes: Axes, place: float, tally: OutcomeCounts) -> None:
+def _draw_bar(axes: "Axes", place: float, tally: OutcomeCounts) -> None:
     left = 0.0
     for outcome in _RATED:
         look, share = OUTCOME_LABELS[outcome], tally.share(outcome) or 0.0
         if share:
-            bar = Rectangle((left, place - 0.42), share, 0.84, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch)
+            bar = make_rectangle(
+                (left, place - 0.42), share, 0.84, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch
+            )
             axes.add_patch(bar)
         if share > LABELLED_FROM:
             text = short_percent(share, unit="")
@@ -169,7 +183,7 @@ def _draw_bar(axes: Axes, place: float, tally: OutcomeCounts) -> None:
     _beside(axes, place, percent(tally.pass_at_1), beside)
 
 
-def _beside(axes: Axes, place: float, rate: str, count: str) -> None:
+def _beside(axes: "Axes", place: float, rate: str, count: str) -> None:
     """Two texts on the right of a bar, at a fixed distance: the layout can count with them."""
     for points, text in ((6, rate), (48, count)):
         axes.annotate(text, (1, place), (points, 0), textcoords="offset points", va="center", annotation_clip=False)
@@ -201,7 +215,7 @@ def draw_heat_map(table: Table, name: str) -> Markup:
             for left, place in zip(lefts, shaded, strict=True):
                 cell = row.cells[place]
                 alpha = 0.75 * (cell.shade or 0.0)
-                axes.add_patch(Rectangle((left, at), 1, 1, fc=(*_HEAT, alpha), ec=INK, lw=0.3))
+                axes.add_patch(make_rectangle((left, at), 1, 1, fc=(*_HEAT, alpha), ec=INK, lw=0.3))
                 axes.text(left + 0.5, at + 0.5, cell.text.removesuffix(" %"), ha="center", va="center", fontsize=8)
         axes.set_xlim(lefts[0] if lefts else 0, lefts[-1] + 1.02 if lefts else 1)
         axes.set_ylim(height or 1, 0)
@@ -247,7 +261,9 @@ def draw_funnel(funnel: ExtractionFunnel, name: str) -> Markup:
             width = count / whole if whole else 0.0
             hatch = "" if of_provisions else "//"
             colour = _PROVISION_COLOUR if of_provisions else _RULE_COLOUR
-            axes.add_patch(Rectangle((-width / 2, place - 0.36), width, 0.72, fc=colour, ec=INK, lw=0.5, hatch=hatch))
+            axes.add_patch(
+                make_rectangle((-width / 2, place - 0.36), width, 0.72, fc=colour, ec=INK, lw=0.5, hatch=hatch)
+            )
             axes.text(0.56, place, str(count), va="center", color=INK)
             axes.text(-0.56, place, label, va="center", ha="right", color=INK)
         axes.set_xlim(-1.0, 0.7)
