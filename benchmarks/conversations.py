@@ -26,7 +26,8 @@ from pydantic import BaseModel
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import Context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.call_settings import CallSettings
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
 from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain

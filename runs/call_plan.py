@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from lawtrace.agents.conversations.rule_extraction import BATCH_SIZE
 from lawtrace.agents.conversations.trace_writing import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.budget import Price
+from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
 from lawtrace.runs.stages.pipeline import TASK_STAGES, extraction_roles, run_targets, writing_roles

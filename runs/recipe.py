@@ -25,13 +25,12 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lawtrace.agents.conversations.attempts import ToolConversationLimits
+from lawtrace.agents.briefing import Briefing, GivenLaw, RegulationForm
 from lawtrace.agents.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
-from lawtrace.agents.models.budget import Budget, Price
-from lawtrace.agents.models.stack import CallSettings
+from lawtrace.agents.models.call_settings import Budget, CallSettings, Price
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.roles.executor import Briefing, GivenLaw, RegulationForm
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
+from lawtrace.agents.tool_conversation import ToolConversationLimits
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend

@@ -1,7 +1,5 @@
 """Retries of transport errors only: an unwanted answer is still the answer."""
 
-from dataclasses import dataclass
-
 from autogen_core.models import CreateResult
 from tenacity import (
     AsyncRetrying,
@@ -15,6 +13,7 @@ from tenacity import (
 
 from lawtrace.agents.event_log import CallRetried, EventLog
 from lawtrace.agents.logs import get_logger
+from lawtrace.agents.models.call_settings import RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
     describe_error,
@@ -28,16 +27,6 @@ _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""
 
 log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """The number of tries and the waits between them. Waits double from `first_wait` to `longest_wait` seconds, with
-    jitter; a wait that the endpoint requests takes precedence."""
-
-    tries: int = 5
-    first_wait: float = 0.5
-    longest_wait: float = 30.0
 
 
 class RetryLayer:

@@ -17,7 +17,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,27 +25,18 @@ from autogen_core.models import ChatCompletionClient, ModelInfo
 
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
-from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker, Spending
+from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker
+from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import RecordedModel, ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.request_client import MODEL_INFO
-from lawtrace.agents.models.retry import RetryLayer, RetryPolicy
+from lawtrace.agents.models.retry import RetryLayer
 from lawtrace.environments.errors import InputError
 
 _DEFAULTS = ModelParameters()
-
-
-@dataclass(frozen=True, slots=True)
-class CallSettings:
-    """Limits on the model calls of a run: seconds for one call with its retries, calls at once, the budget of all."""
-
-    deadline_seconds: float = 120.0
-    concurrency: int = 8
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    budget: Budget = field(default_factory=Budget)
 
 
 class ModelClients:

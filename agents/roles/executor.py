@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
+from lawtrace.agents.briefing import Briefing
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
@@ -15,47 +14,6 @@ from lawtrace.environments.spec.state import State
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.shield import ShieldMode
-
-RegulationForm = Literal["text", "restated", "named", "none"]
-"""What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class GivenLaw:
-    """What the prompt says about the law.
-
-    Attributes:
-        extent: the whole text, some provisions of it, its name, or nothing.
-        text: the text or the name.
-    """
-
-    extent: Literal["whole", "provisions", "name", "none"]
-    text: str = ""
-
-
-NO_LAW = GivenLaw("none")
-
-
-@dataclass(frozen=True, slots=True)
-class Briefing:
-    """The information for a model under test besides the request and the tools.
-
-    Attributes:
-        law: what the prompt says about the law.
-        hints: when to call the compliance tools.
-        shield: whether there is one.
-        session_start: the time at which the session starts; None if tools and rules do not depend on the time.
-        dialogue: whether the user answers questions.
-        prompts: the prompt files.
-    """
-
-    law: GivenLaw = NO_LAW
-    hints: bool = False
-    shield: ShieldMode = "off"
-    session_start: int | None = None
-    dialogue: bool = False
-    prompts: Prompts = DEFAULT_PROMPTS
 
 
 def stated_start(environment: Environment, rules: Sequence[Rule], initial: State) -> int | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.agents.models.budget import Price
+from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption

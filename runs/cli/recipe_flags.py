@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from lawtrace.agents.roles.executor import RegulationForm
+from lawtrace.agents.briefing import RegulationForm
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, with_budget
 from lawtrace.runs.recipe import Recipe, RegulationOptions

@@ -33,7 +33,8 @@ from mcp.types import (
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawtrace.agents.roles.executor import Briefing, GivenLaw, request_text, stated_start, tools_system
+from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import call_schemas, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback

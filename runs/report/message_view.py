@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from lawtrace.agents.event_log import FunctionCalled, MessageSent
-from lawtrace.agents.models.budget import Price
+from lawtrace.agents.models.call_settings import Price
 from lawtrace.agents.roles import ROLES
 from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible

@@ -8,7 +8,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from lawtrace.agents.event_log import RequestMessage
-from lawtrace.agents.models.budget import Price
+from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, describe_call, view_message
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible

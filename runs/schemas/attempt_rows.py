@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.conversations.attempts import ToolConversation
+from lawtrace.agents.tool_conversation import ToolConversation
 from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.sandbox import Execution

@@ -4,16 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.concurrency import gather
-from lawtrace.agents.conversations.attempts import ToolConversation, ask_for_program, run_tool_conversation
+from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.logs import get_logger, log_context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles.executor import Briefing, stated_start
+from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
+from lawtrace.agents.tool_conversation import ToolConversation
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json

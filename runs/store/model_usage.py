@@ -6,7 +6,7 @@ Computed by SQLite from the entries without their texts, so it is fast for a log
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lawtrace.agents.models.budget import Price
+from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.recipe import CallOptions
 from lawtrace.runs.store.event_log_file import EventLogFile
 

@@ -8,13 +8,14 @@ from random import Random
 import pytest
 from pydantic import BaseModel
 
+from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import run_conversation
-from lawtrace.agents.conversations.attempts import ToolConversationLimits, ask_for_program, run_tool_conversation
+from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, Entry, MemoryEventLog, MessageSent
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, RoleAgent
-from lawtrace.agents.roles.executor import Briefing
+from lawtrace.agents.tool_conversation import ToolConversationLimits
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.runtime.session import Session

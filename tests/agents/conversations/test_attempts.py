@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.conversations.attempts import ToolConversation, ToolConversationLimits, run_tool_conversation
+from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.conversations.attempts import run_tool_conversation
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, ModelCalled
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles.executor import Briefing, GivenLaw
+from lawtrace.agents.tool_conversation import ToolConversation, ToolConversationLimits
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session

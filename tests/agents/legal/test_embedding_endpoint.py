@@ -9,8 +9,9 @@ import pytest
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RequestSent, RoleFailed
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from tests.support.openai_server import OpenAIServer, Raw, Status, serving
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lawtrace.agents.event_log import Context
-from lawtrace.agents.models.retry import RetryPolicy
-from lawtrace.agents.models.stack import CallSettings
+from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from tests.support.openai_server import OpenAIServer, serving
 
 

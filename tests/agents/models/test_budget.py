@@ -8,10 +8,10 @@ from autogen_core.models import LLMMessage, UserMessage
 
 from lawtrace.agents.event_log import BudgetReached, Context, MemoryEventLog, ModelCalled
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
-from lawtrace.agents.models.budget import Budget, BudgetExhausted, Price
+from lawtrace.agents.models.budget import BudgetExhausted
+from lawtrace.agents.models.call_settings import Budget, CallSettings, Price, RetryPolicy
 from lawtrace.agents.models.recording import RecordedClient
-from lawtrace.agents.models.retry import RetryPolicy
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from tests.support.openai_server import Hang, OpenAIServer
 

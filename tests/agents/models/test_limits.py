@@ -10,11 +10,11 @@ from autogen_core.models import UserMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, RoleFailed
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.budget import Budget
+from lawtrace.agents.models.call_settings import Budget, CallSettings
 from lawtrace.agents.models.limits import ABANDONED, MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from tests.support.openai_server import OpenAIServer, Status
 
 

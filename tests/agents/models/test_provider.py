@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
 from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models import endpoints as addresses
+from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.endpoints import access_to, check_endpoints
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.provider import EMPTY_MESSAGE_PLACEHOLDER, connect
-from lawtrace.agents.models.retry import RetryPolicy
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.roles.extraction_roles import Proposal
 from lawtrace.agents.roles.instruction_roles import Draft, RequestReading
 from lawtrace.environments.errors import InputError

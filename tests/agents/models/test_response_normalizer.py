@@ -8,8 +8,8 @@ from autogen_core.models import UserMessage
 
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.retry import RetryPolicy
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
+from lawtrace.agents.models.stack import ModelClients
 from tests.support.openai_server import OpenAIServer, Raw
 
 QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RoleFailed
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed
-from lawtrace.agents.models.retry import RetryPolicy
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
 

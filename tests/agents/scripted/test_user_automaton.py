@@ -128,13 +128,13 @@ def _identifiers(environment: Environment) -> set[str]:
 
 def test_the_first_message_leaves_values_out_and_the_answers_tell_them() -> None:
     case = released("banking")[0]
-    told = {"410.13", "payment date 2026-10-28"}
+    told = {"364.61", "payment date 2026-10-28"}
     users = (make(case, (), seed) for seed in range(60))
     user = next(user for user in users if {user.request.words(one) for one in user.unsaid} == told)
     assert "Please pay a bill from the mutual fund non-registered account to the payee" in user.open().text
     line = user.reply("Gladly! How much is the bill, and on which day should it be paid?")
     assert line.moves == ("answers",)
-    assert {"410.13", "2026-10-28"} <= set(line.values)
+    assert {"364.61", "2026-10-28"} <= set(line.values)
 
 
 def test_a_question_that_is_not_understood_is_answered_by_everything() -> None:

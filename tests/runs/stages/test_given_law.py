@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.roles.executor import Briefing, GivenLaw, tools_system
+from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event

@@ -7,6 +7,7 @@ import pytest
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.run_tables import habit_table
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.findings import HabitRow
@@ -27,7 +28,8 @@ def test_run_stores_and_reports_the_best_habit(small_run: RunResult) -> None:
     assert all("CheckAuthorization" in row.name and "RecordAuditEvent" in row.name for row in rows)
     assert rows[0].sentence == f"Best habit, goal style: 100 % of tasks (3 of 3): {rows[0].name}."
     report = make_run_report(load_run_content(small_run.folder.path))
-    assert next(section for section in report.sections if section.id == "habits").values["habits"] == tuple(rows)
+    section = next(section for section in report.sections if section.id == "habits")
+    assert section.tables == (habit_table(rows),)
 
 
 def test_simulation_and_jail_agree(small_run: RunResult) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.conversations.attempts import ToolConversation, Turn
 from lawtrace.agents.event_log import FunctionCalled
 from lawtrace.agents.roles.executor import stated_start
+from lawtrace.agents.tool_conversation import ToolConversation, Turn
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session

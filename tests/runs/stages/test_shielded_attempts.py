@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.conversations.attempts import Turn
+from lawtrace.agents.tool_conversation import Turn
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.conversations.attempts import Turn
 from lawtrace.agents.event_log import Entry, ModelCalled
+from lawtrace.agents.tool_conversation import Turn
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions

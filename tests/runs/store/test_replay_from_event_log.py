@@ -10,9 +10,10 @@ from autogen_core.models import UserMessage
 
 from lawtrace.agents.event_log import Context, ModelCalled
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
-from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.openai_server import OpenAIServer, Status, serving

@@ -1,0 +1,47 @@
+"""What a model under test is told besides the request and the tools."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.solver.shield import ShieldMode
+
+RegulationForm = Literal["text", "restated", "named", "none"]
+"""What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLaw:
+    """What the prompt says about the law.
+
+    Attributes:
+        extent: the whole text, some provisions of it, its name, or nothing.
+        text: the text or the name.
+    """
+
+    extent: Literal["whole", "provisions", "name", "none"]
+    text: str = ""
+
+
+NO_LAW = GivenLaw("none")
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """The information for a model under test besides the request and the tools.
+
+    Attributes:
+        law: what the prompt says about the law.
+        hints: when to call the compliance tools.
+        shield: whether there is one.
+        session_start: the time at which the session starts; None if tools and rules do not depend on the time.
+        dialogue: whether the user answers questions.
+        prompts: the prompt files.
+    """
+
+    law: GivenLaw = NO_LAW
+    hints: bool = False
+    shield: ShieldMode = "off"
+    session_start: int | None = None
+    dialogue: bool = False
+    prompts: Prompts = DEFAULT_PROMPTS

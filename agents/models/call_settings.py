@@ -1,0 +1,94 @@
+"""Limits on the model calls of a run: time, concurrency, retries, budget and prices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lawtrace.agents.event_log import BudgetName
+from lawtrace.environments.errors import InputError
+
+_A_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Prices per million tokens, in the currency of the recipe."""
+
+    input: float
+    output: float
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (prompt_tokens * self.input + completion_tokens * self.output) / _A_MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Calls, tokens of prompts and answers, seconds of waiting for answers, money."""
+
+    messages: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    money: float = 0.0
+
+    def __str__(self) -> str:
+        """For the progress of a run: ``12,000 tokens, cost 0.42``; empty before the first answer."""
+        cost = f", cost {self.money:,.2f}" if self.money else ""
+        return f"{self.tokens:,} tokens{cost}" if self.tokens else ""
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(
+            self.messages + other.messages,
+            self.tokens + other.tokens,
+            self.seconds + other.seconds,
+            self.money + other.money,
+        )
+
+    def __sub__(self, other: "Spending") -> "Spending":
+        return self + Spending(-other.messages, -other.tokens, -other.seconds, -other.money)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of a run; None means no limit. ``prices`` are keyed by model spec."""
+
+    messages: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
+
+    @property
+    def limits(self) -> dict[BudgetName, float]:
+        limits: dict[BudgetName, float | None] = {
+            "messages": self.messages,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "money": self.money,
+        }
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
+    def cost(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
+        """The cost in money; 0 for a model without a price. Raises InputError if a money budget needs the price."""
+        price = self.prices.get(model)
+        if price is None and self.money is not None:
+            raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
+        return price.of(prompt_tokens, completion_tokens) if price else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """The number of tries and the waits between them. Waits double from `first_wait` to `longest_wait` seconds, with
+    jitter; a wait that the endpoint requests takes precedence."""
+
+    tries: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallSettings:
+    """Limits on the model calls of a run: seconds for one call with its retries, calls at once, the budget of all."""
+
+    deadline_seconds: float = 120.0
+    concurrency: int = 8
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    budget: Budget = field(default_factory=Budget)

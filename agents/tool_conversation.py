@@ -1,0 +1,106 @@
+"""The record of an attempt with tools: the turns of the model and of the user, and the limits."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.agents.event_log import FunctionCalled
+from lawtrace.agents.scripted.user_automaton import Behaviour, UserMove
+from lawtrace.environments.runtime.session import Session
+
+ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConversationLimits:
+    """Limits of one attempt with tools.
+
+    Attributes:
+        turns: answers of the model. The calls of the last one are still executed.
+        calls: tool calls; the next one is not executed.
+        tokens: prompts and answers together, as the endpoint counts them.
+        seconds: waiting for answers, as recorded, so that a replay ends at the same turn.
+    """
+
+    turns: int = 60
+    calls: int = 500
+    tokens: int = 1_000_000
+    seconds: float = 900.0
+
+
+class Turn(BaseModel):
+    """One turn of the model.
+
+    Attributes:
+        message: the id of its message in the event log.
+        told: the shield's message before it, about open duties.
+        text: its text, with or without calls.
+        calls: its tool calls, verbatim.
+        results: the results in the order of the calls; fewer than the calls if a limit ended the attempt.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: str = ""
+    told: str = ""
+    text: str = ""
+    calls: tuple[FunctionCalled, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+class UserTurn(BaseModel):
+    """One message of the user in a dialogue.
+
+    Attributes:
+        message: its id in the event log.
+        after: how many turns of the model came before it.
+        moves: what the user did.
+        text: the message.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: str
+    after: int
+    moves: tuple[UserMove, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConversation:
+    """The turns of an attempt with tools.
+
+    Attributes:
+        reason: the limit that ended it; None if the model did.
+        user: the messages of the user; empty without a dialogue.
+        behaviour: what this user was to do besides answering, whether or not the model let it come to that.
+    """
+
+    turns: tuple[Turn, ...]
+    end: ToolConversationEnd
+    reason: str | None
+    user: tuple[UserTurn, ...] = ()
+    behaviour: Behaviour | None = None
+
+    @property
+    def withdrawal(self) -> UserTurn | None:
+        """The message in which the user withdrew the request."""
+        return next((turn for turn in self.user if "withdraws" in turn.moves), None)
+
+    def replay(self, session: Session) -> None:
+        """Make the calls and messages again, in a new session, which gives the same events."""
+        for number, turn in enumerate(self.turns):
+            self._replay_user(session, number)
+            if turn.told:
+                session.open_duties()
+            if self.user and not turn.calls:
+                session.say("agent", turn.text, turn.message)
+            for call in turn.calls[: len(turn.results)]:
+                session.call_written(call.name, call.arguments, turn.message)
+        self._replay_user(session, len(self.turns))
+
+    def _replay_user(self, session: Session, number: int) -> None:
+        for said in self.user:
+            if said.after == number:
+                session.say("user", said.text, said.message)
