@@ -4,13 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.conversations.phrase_check import check_phrases
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
@@ -19,8 +18,10 @@ from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
-from lawtrace.solver.lint.declarations import DeclarationIssue, lint_declaration
 from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules
+
+if TYPE_CHECKING:
+    from lawtrace.solver.lint.declarations import DeclarationIssue
 
 app = typer.Typer(help="List, show, check and serve environments.", no_args_is_help=True, add_completion=False)
 
@@ -87,6 +88,9 @@ def check_command(
 
     Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
     """
+    from lawtrace.agents.conversations.phrase_check import check_phrases  # takes half a second
+    from lawtrace.solver.lint.declarations import lint_declaration
+
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
@@ -111,7 +115,7 @@ def check_command(
     raise typer.Exit(1 if flaws else 0)
 
 
-def _flaws(flaws: Sequence[DeclarationIssue]) -> Table:
+def _flaws(flaws: "Sequence[DeclarationIssue]") -> Table:
     table = make_table("place", "problem, remedy, proof")
     for flaw in flaws:
         proof = f"\n{flaw.proof}" if flaw.proof else ""

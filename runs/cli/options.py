@@ -1,13 +1,14 @@
 """Options that several commands take."""
 
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.recipe import BudgetOptions, CallOptions
-from lawtrace.runs.recipe_file import with_values
+
+if TYPE_CHECKING:
+    from lawtrace.runs.recipe import CallOptions
 
 RulesOption = Annotated[Path | None, typer.Option("--rules", help="Rule file; default: the curated set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
@@ -33,11 +34,14 @@ BudgetOption = Annotated[
     typer.Option("--budget", help="Limit model use, such as money=2.5 or tokens=100000. Repeatable."),
 ]
 
-Asked = TypeVar("Asked", bound=CallOptions)
+Asked = TypeVar("Asked", bound="CallOptions")
 
 
 def with_budget(recipe: Asked, budgets: list[str] | None) -> Asked:
     """The recipe with these budgets instead of its own. Raises InputError."""
+    from lawtrace.runs.recipe import BudgetOptions  # takes as long as all else in a command's options
+    from lawtrace.runs.recipe_file import with_values
+
     asked: dict[str, object] = {}
     for budget in budgets or ():
         name, equals, amount = budget.partition("=")

@@ -182,6 +182,19 @@ def test_commands_import_only_what_they_need() -> None:
     assert not loaded & {"agents", "solver", "autogen_core", "z3", "scipy", "matplotlib", "openai"}
 
 
+@pytest.mark.parametrize(
+    ("module", "unneeded"),
+    [
+        ("env", {"autogen_core", "openai", "z3", "matplotlib", "numpy"}),
+        ("run", {"openai", "matplotlib", "numpy", "scipy"}),
+    ],
+)
+def test_a_command_does_not_wait_for_what_it_may_not_need(module: str, unneeded: set[str]) -> None:
+    asked = f"import sys, lawtrace.runs.cli.{module}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert unneeded.isdisjoint(loaded)
+
+
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == [*BUILT_IN_DOMAINS]
     shown = lawtrace.json("env", "show", "banking")
