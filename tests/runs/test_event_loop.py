@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.conversations import rule_proposal
-from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.stages import pipeline, tasks_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from tests.support.bank_law import write_bank_law
 
 PATIENCE = 30.0
 """Seconds after which work stops waiting for the loop; reached only if the work blocks the loop."""
@@ -59,6 +60,8 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ticker.cancel()
 
     recipe = Recipe(
+        regulation=RegulationOptions(files=(write_bank_law(tmp_path),)),
+        rules=RuleOptions(regulation="text"),
         tasks=TaskOptions(count=1, spare=1, variants=("authorized", "denied")),
         attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )

@@ -10,12 +10,17 @@ import pytest
 
 from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import Status, calling, serving
 from tests.support.shell import Shell
 
 RECIPE = """
+[regulation]
+files = "law.txt"
+
 [rules]
 extract = {extract}
+regulation = "text"
 
 [tasks]
 count = 1
@@ -39,6 +44,7 @@ def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Pat
     extract = "true" if mode == "program" else "false"  # an extractor that was not used cannot be replayed
     if roles and extract == "false":
         played = "\n".join(played.splitlines()[2:])
+    write_bank_law(folder)
     path = folder / f"{'replayed' if roles else 'live'}.toml"
     path.write_text(RECIPE.format(extract=extract, roles=played, model=model, mode=mode), encoding="utf-8")
     return path

@@ -10,13 +10,18 @@ import pytest
 
 from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play, role_of
 from tests.support.shell import Shell
 
 RECIPE = """
+[regulation]
+files = "law.txt"
+
 [rules]
 extract = {extract}
+regulation = "text"
 
 [tasks]
 count = 2
@@ -64,6 +69,7 @@ def _as_a_list(message: Mapping[str, Any]) -> Mapping[str, Any]:
 def test_one_role_is_swapped(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str) -> None:
     recipe = tmp_path / "swap.toml"
     extract = role in {"policy_extractor", "ltl_critic"}
+    write_bank_law(tmp_path)
     recipe.write_text(RECIPE.format(role=role, extract=str(extract).lower()), encoding="utf-8")
     with serving(in_prose) as server:
         server.connect(monkeypatch)
