@@ -30,12 +30,20 @@ def markdown_lines(text: str) -> list[Line]:
     """Convert Markdown to lines, without emphasis and links."""
     lines: list[Line] = []
     depth, level, label, underlined = 0, 0, "", False
+    items: list[tuple[str, int]] = []
     for token in MarkdownIt("commonmark").parse(text):
         depth += _LISTS.get(token.type, 0)
+        if token.type == "ordered_list_open":
+            items.append(("", 0))
+        elif token.type == "ordered_list_close":
+            items.pop()
         if token.type == "heading_open":
             level, underlined = int(token.tag[1:]), token.markup == "-"
         elif token.type == "list_item_open":
-            label = f"{token.info}{token.markup} " if token.info else ""
+            if token.info:  # `1.` `1.` `1.` are shown as 1, 2, 3
+                written, number = items[-1]
+                items[-1] = token.info, number + 1 if token.info == written else int(token.info)
+            label = f"{items[-1][1]}{token.markup} " if token.info else ""
         elif token.type == "inline":
             if underlined and "\n" in _words(token):  # a paragraph above a rule
                 level = 0

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations import read_legal_text
 from lawtrace.environments.regulations.files import MAX_BYTES
+from lawtrace.environments.regulations.formats import markdown_lines
 from lawtrace.environments.regulations.formex import formex_lines
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
@@ -444,3 +445,14 @@ def test_markdown_in_a_text_file_is_read_as_such(tmp_path: Path) -> None:
     found = provisions(tmp_path / "care.txt")
     assert list(found) == ["§ 1.1(a)(1)", "§ 1.1(a)(2)", "§ 1.1(b)", "§ 1.2"]
     assert found["§ 1.1(b)"] == "Notices. A notice has a date. A notice that is late counts as given."
+
+
+def test_markdown_items_that_repeat_their_number_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "law.md"
+    items = "1. Keep a log.\n1. Show it:\n   1. to users;\n   1. to auditors.\n1. Erase it.\n"
+    path.write_text(f"# Article 1\n\n{items}\n# Article 2\n\n3. One.\n5. Two.\n", encoding="utf-8")
+    lines = [line.text for line in markdown_lines(path.read_text(encoding="utf-8"))]
+    assert lines[1:6] == ["1. Keep a log.", "2. Show it:", "1. to users;", "2. to auditors.", "3. Erase it."]
+    assert lines[7:] == ["3. One.", "5. Two."]
+    path.write_text("# Article 1\n\n" + "1. Keep a log.\n" * 900, encoding="utf-8")
+    assert list(provisions(path))[-1] == "Article 1(900)"
