@@ -23,7 +23,7 @@ def place_in_toml(path: Path, keys: Sequence[str | int]) -> str:
     """File and line of a key, such as ``("provisions", 0, "text")``: of its table where the key is missing."""
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     line = 0
-    for key, index in zip(keys, [*keys[1:], None], strict=True):
+    for key, index in zip(keys, (*keys[1:], None), strict=False):
         if isinstance(key, int):
             continue
         if isinstance(index, int):

@@ -232,6 +232,11 @@ class AttemptOptions(RecipePart):
     dialogue: DialogueOptions = DialogueOptions()
 
     @property
+    def shows_documents(self) -> bool:
+        """Whether prompts contain the documents of the law or their titles."""
+        return self.regulation in {"text", "named"}
+
+    @property
     def all_models(self) -> tuple[str, ...]:
         """All models under test: the named ones, then the remaining baselines."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))

@@ -402,7 +402,7 @@ def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = 
 
 
 def _reads_documents(recipe: Recipe) -> bool:
-    return recipe.attempts.regulation in {"text", "named"} or recipe.rules.regulation == "text"
+    return recipe.attempts.shows_documents or recipe.rules.regulation == "text"
 
 
 def _check_law(recipe: Recipe, domain: Domain, rules: Sequence[Rule]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
-from lawtrace.runs.recipe import BASELINES, AttemptOptions, Recipe
+from lawtrace.runs.recipe import BASELINES, AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import ExtractionScore, Findings, HabitRow, OracleStrengthRow, TaskFunnelRow
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -278,11 +278,6 @@ def _attempt_options(inputs: StageInputs) -> AttemptOptions:
     return options.model_copy(update={"models": options.all_models, "baselines": False})
 
 
-def _shows_documents(recipe: Recipe) -> bool:
-    """Whether prompts contain the documents of the law or their titles."""
-    return recipe.attempts.regulation in {"text", "named"}
-
-
 def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
     prompts = ("executor_system", "executor_tools_system", "executor_user")
     recipe = inputs.recipe
@@ -292,7 +287,7 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
         "attempts": _attempt_options(inputs),
         "prompts": {name: inputs.prompts[name].hash for name in prompts},
         "parameters": recipe.parameters,
-        **({"law": inputs.published.digest} if inputs.published and _shows_documents(recipe) else {}),
+        **({"law": inputs.published.digest} if inputs.published and recipe.attempts.shows_documents else {}),
         **({"seed": recipe.seed} if recipe.attempts.regulation_words is not None else {}),
         **(users if recipe.attempts.mode == "dialogue" else {}),
     }

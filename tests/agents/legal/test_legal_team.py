@@ -268,7 +268,7 @@ async def test_unusable_replies_do_not_stop_the_decomposition() -> None:
 
 async def test_an_unreachable_endpoint_leaves_the_question_invalid() -> None:
     def gone(messages: Sequence[LLMMessage]) -> str:
-        raise CallFailed("endpoint", "nobody is there")
+        raise CallFailed("endpoint", "no connection")
 
     team = await ask(Cast(rules_agent=gone))
     assert isinstance(team.answer, RoleFailure)
