@@ -45,6 +45,7 @@ RULES = "rules.toml"
 PUBLISHED = "published.toml"
 _DIGESTED_SUFFIXES = {".py", ".toml"}
 _DOC_PAGE = "docs/environments.md"
+_REFERENCE = "docs/declaration.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ def _describe_failure(folder: Path, package: str, error: BaseException) -> str:
     place = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder / DECLARATION)
     if isinstance(error, DeclarationError) and _is_inside(folder, error.place[0]):
         place = "{}, line {}".format(*error.place)
+    if isinstance(error, DeclarationError) or (isinstance(error, TypeError) and "__init__() " in str(error)):
+        return f"{place}: {error} ({_REFERENCE})"
     if isinstance(error, InputError):
         return f"{place}: {error}"
     if isinstance(error, ModuleNotFoundError) and _is_sibling(folder, error.name, package):

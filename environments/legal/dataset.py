@@ -102,7 +102,7 @@ def _files(path: Path) -> list[Path]:
             )
         return [path]
     if not path.is_dir():
-        raise InputError(f"{path}: no such file or folder")
+        raise InputError(f"{path}: cannot be read: No such file or directory")
     for pattern in ("*", "**/*"):
         found = sorted(
             file

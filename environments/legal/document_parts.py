@@ -119,7 +119,7 @@ def load_parts(path: Path) -> tuple[PartRange, ...]:
         raise InputError(f"{path}: {describe_validation_error(error)}") from error
 
 
-def write_parts(ranges: Sequence[PartRange], path: Path) -> None:
+def format_parts(ranges: Sequence[PartRange]) -> str:
     """The text of a mapping file, which a person can correct and use as input."""
     lines = [
         "# The part of the decision that each range of paragraphs belongs to. Correct it and pass it with --parts.",
@@ -129,7 +129,7 @@ def write_parts(ranges: Sequence[PartRange], path: Path) -> None:
     for given in ranges:
         lines += ["", "[[parts]]"]
         lines += [f"{name} = {_quoted(value)}" for name, value in given.model_dump().items() if value]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 def _quoted(text: str) -> str:

@@ -13,7 +13,7 @@ from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Parameter, Tool
-from lawtrace.environments.spec.types import Choice, ValueType
+from lawtrace.environments.spec.types import Choice, ListOf, ObjectOf, ValueType
 
 
 def document(environment: Environment, *, hints: bool = False, start: int | None = None) -> dict[str, Json]:
@@ -50,9 +50,9 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
 def docstring(tool: Tool) -> str:
     """The text of ``help()`` on a tool in a program, below its signature."""
     lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
-    lines += [
-        f"    {parameter.name}: {_with_format(parameter.description, parameter.type)}" for parameter in tool.parameters
-    ]
+    for parameter in tool.parameters:
+        lines.append(f"    {parameter.name}: {_with_format(parameter.description, parameter.type)}")
+        lines += _field_lines(parameter.type, "        ")
     lines += ["", "Returns:", *(f"    {result.name}: {result.description}" for result in tool.results)]
     lines += ["", "Raises:"] if tool.raises else []
     lines += [f"    {raised.exception}: {raised.description}" for raised in tool.raises]
@@ -60,6 +60,18 @@ def docstring(tool: Tool) -> str:
     lines += [f"    {failure.description}" for failure in tool.fails]
     duration = _duration(tool)
     return "\n".join(lines + (["", f"Takes {duration}."] if duration else []))
+
+
+def _field_lines(value_type: ValueType, indent: str) -> list[str]:
+    """The fields of an object or of the objects in a list, one a line."""
+    if isinstance(value_type, ListOf):
+        return _field_lines(value_type.items, indent)
+    lines: list[str] = []
+    if isinstance(value_type, ObjectOf):
+        for name, part in value_type.fields.items():
+            lines.append(f"{indent}{name}: {_typed(part)}{', may be absent' if name in value_type.optional else ''}")
+            lines += _field_lines(part, f"{indent}    ")
+    return lines
 
 
 def _duration(tool: Tool) -> str:
@@ -91,17 +103,42 @@ def _summary(tool: Tool, *, hints: bool) -> str:
 def _document_parameter(parameter: Parameter) -> Json:
     return {
         "name": parameter.name,
-        "type": _type(parameter.type),
-        "description": _with_format(parameter.description, parameter.type),
+        **_document_value(parameter.description, parameter.type),
         "required": parameter.required,
     }
+
+
+def _document_value(description: str, value_type: ValueType) -> dict[str, Json]:
+    """The type, the fields of an object or of the objects in a list, and the description."""
+    fields = _object_fields(value_type)
+    return {
+        "type": _type(value_type),
+        **({} if fields is None else {"fields": fields}),
+        "description": _with_format(description, value_type),
+    }
+
+
+def _object_fields(value_type: ValueType) -> dict[str, Json] | None:
+    """The fields of an object or of the objects in a list."""
+    match value_type:
+        case ListOf(items=items):
+            return _object_fields(items)
+        case ObjectOf(fields=fields, optional=optional):
+            return {name: _document_field(part, optional=name in optional) for name, part in fields.items()}
+        case _:
+            return None
+
+
+def _document_field(value_type: ValueType, *, optional: bool) -> Json:
+    """A field in a word or two; an object with its fields."""
+    fields, absent = _object_fields(value_type), ", may be absent" if optional else ""
+    return _typed(value_type) + absent if fields is None else {"type": _type(value_type) + absent, "fields": fields}
 
 
 def _document_result(tool: Tool, result: Result) -> Json:
     match result:
         case ValueResult():
-            description = _with_format(result.description, result.type)
-            return {"name": result.name, "type": _type(result.type), "description": description}
+            return {"name": result.name, **_document_value(result.description, result.type)}
         case KeyResult():
             value_type = result.entity.fields[result.entity.key].type
             null = ", null if it did not succeed" if tool.fails else ""
@@ -115,14 +152,18 @@ def _document_rows(result: RowsResult | NestedRows) -> dict[str, Json]:
     fields: dict[str, Json] = {}
     for name in result.fields:
         field = result.entity.fields[name]
-        fields[name] = _typed(field.type) + (", may be absent" if field.optional else "")
+        fields[name] = _document_field(field.type, optional=field.optional)
     for part in result.parts if isinstance(result, RowsResult) else ():
         fields[part.name] = _document_rows(part)
     return {"type": "array of objects", "fields": fields, "description": result.description}
 
 
 def _type(value_type: ValueType) -> str:
-    return value_type.name if value_type.name != "array" else "array of strings"
+    return f"array of {_plural(value_type.items)}" if isinstance(value_type, ListOf) else value_type.name
+
+
+def _plural(value_type: ValueType) -> str:
+    return f"arrays of {_plural(value_type.items)}" if isinstance(value_type, ListOf) else f"{value_type.name}s"
 
 
 def _typed(value_type: ValueType) -> str:

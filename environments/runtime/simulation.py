@@ -23,12 +23,21 @@ from lawtrace.environments.spec.effects import (
     RowsResult,
     ValueResult,
 )
-from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, RowVariable, Variable, bind, distinct
+from lawtrace.environments.spec.expressions import (
+    SUCCEEDED,
+    Compiled,
+    EvaluationScope,
+    IsPresent,
+    Junction,
+    RowVariable,
+    Term,
+    distinct,
+)
 from lawtrace.environments.spec.logic import PLAIN, Logic
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.terms import fresh_key, item_variable
-from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import Value, WrongFormat, WrongType
+from lawtrace.environments.spec.tools import FromUser, Tool
+from lawtrace.environments.spec.types import Record, Value, WrongFormat, WrongType
 
 INVALID_CALL = "InvalidCallError"
 """The error of a malformed call: unknown tool, or missing, surplus or ill-typed argument."""
@@ -59,6 +68,12 @@ class CompiledTool:
         self.raises = [(raised, raised.when.compile(logic)) for raised in tool.raises if raised.when is not None]
         self.fails = [(failure, failure.when.compile(logic)) for failure in tool.fails]
         self._duration = tool.duration if isinstance(tool.duration, int) else tool.duration.compile(logic)
+        self.stated_when = {
+            parameter.name: parameter.source.when.compile(logic)
+            for parameter in tool.parameters
+            if isinstance(parameter.source, FromUser) and parameter.source.when is not None
+        }
+        """The conditions under which the user states an argument, by its name."""
         self._effects = [self._compile_effect(effect) for effect in tool.effects]
         self._values: dict[str, Compiled] = {}
         self._rows: dict[str, _Listing] = {}
@@ -76,31 +91,32 @@ class CompiledTool:
         parts = [(part, RowVariable(part.entity)) for part in result.parts]
         return _Listing(
             result,
-            row,
-            result.where(row).compile(self._logic),
-            tuple((part, inner, part.where(row, inner).compile(self._logic)) for part, inner in parts),
+            _met_by(row, result.where(row)).compile(self._logic, row),
+            tuple(
+                (part, _met_by(inner, part.where(row, inner)).compile(self._logic, row, inner)) for part, inner in parts
+            ),
         )
 
     def _compile_effect(self, effect: Effect) -> "_Effect":
-        if isinstance(effect, Delete):
-            row = RowVariable(effect.entity)
-            return _Effect(effect.entity, {}, row, effect.where(row).compile(self._logic), deletes=True)
         if isinstance(effect, Insert):
             values = {name: term.compile(self._logic) for name, term in effect.values.items()}
             return _Effect(effect.entity, values)
         if isinstance(effect, InsertEach):
             variable, item = item_variable()
-            values = {name: term.compile(self._logic) for name, term in effect.values(item).items()}
-            return _Effect(effect.entity, values, variable, each=effect.items.compile(self._logic))
+            values = {name: term.compile(self._logic, variable) for name, term in effect.values(item).items()}
+            return _Effect(effect.entity, values, each=effect.items.compile(self._logic))
         row = RowVariable(effect.entity)
-        values = {name: effect.value(name, row).compile(self._logic) for name in effect.values}
-        return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
+        hit = Junction("and", (SUCCEEDED, _met_by(row, effect.where(row)))).compile(self._logic, row)
+        if isinstance(effect, Delete):
+            return _Effect(effect.entity, {}, hit, deletes=True)
+        values = {name: effect.value(name, row).compile(self._logic, row) for name in effect.values}
+        return _Effect(effect.entity, values, hit)
 
     def duration(self, arguments: Mapping[str, Value], now: Value) -> Value:
         """The seconds that a completed call takes."""
         if isinstance(self._duration, int):
             return self._duration
-        seconds = self._duration(EvaluationScope(State(), arguments, {}, now))
+        seconds = self._duration(EvaluationScope(State(), arguments, now))
         return self._logic.choose(seconds < 0, 0, seconds)
 
     def transition(self, state: State, arguments: Mapping[str, Value], now: Value, *, succeeded: Value) -> Transition:
@@ -108,93 +124,100 @@ class CompiledTool:
 
         Effects read the state before the call, and so do results unless declared otherwise.
         """
-        scope = EvaluationScope(state, arguments, {"succeeded": succeeded}, now)
+        scope = EvaluationScope(state, arguments, now, succeeded)
         after = state
         for effect in self._effects:
             rows = after.tables[effect.entity.table]
-            changed = (
-                self._inserted(effect, scope, rows) if effect.where is None else self._updated(effect, scope, rows)
-            )
+            changed = self._inserted(effect, scope, rows) if effect.hit is None else self._updated(effect, scope, rows)
             after = after.with_table(effect.entity.table, changed)
         results: dict[str, Value | CandidateRows] = {name: value(scope) for name, value in self._values.items()}
         for name, listing in self._rows.items():
             if listing.declared.after:
-                reported = EvaluationScope(after, arguments, {"succeeded": succeeded}, now)
+                reported = EvaluationScope(after, arguments, now, succeeded)
                 results[name] = self._listed(listing, reported)
             else:
                 results[name] = self._listed(listing, scope)
         return Transition(after, results)
 
     def _inserted(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        items = (None,) if effect.each is None else distinct(effect.each(scope))
-        for place, item in enumerate(items if effect.row is None else bind(scope, effect.row, items)):
-            fields = {name: value(scope) for name, value in effect.values.items()}
-            row = {name: fields.get(name) for name in effect.entity.fields}
-            row[effect.entity.key] = effect.entity.generated_key(rows)
-            # Concrete texts are distinct already; an expression may turn out equal to an earlier item.
-            earlier = [other for other in items[:place] if not (isinstance(item, str) and isinstance(other, str))]
-            there = self._logic.negate(self._logic.any(self._logic.equal(item, other) for other in earlier))
-            rows = (*rows, Row(row, self._logic.all([scope.bound["succeeded"], there])))
+        if effect.each is None:
+            return (*rows, self._new_row(effect, scope, rows, scope.succeeded))
+        for truth, each in self._logic.cases(effect.each(scope)):
+            items = distinct(each or ())
+            for place, item in enumerate(items):
+                # Concrete texts and objects are distinct already; an expression may turn out equal to an earlier item.
+                certain = str | Record
+                earlier = [one for one in items[:place] if not (isinstance(item, certain) and isinstance(one, certain))]
+                there = self._logic.negate(self._logic.any(self._logic.equal(item, other) for other in earlier))
+                present = self._logic.all([scope.succeeded, truth, there])
+                rows = (*rows, self._new_row(effect, scope, rows, present, item))
         return rows
 
+    def _new_row(
+        self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...], present: Value, *item: Value
+    ) -> Row:
+        fields = {name: value(scope, *item) for name, value in effect.values.items()}
+        row = {name: fields.get(name) for name in effect.entity.fields}
+        row[effect.entity.key] = effect.entity.generated_key(rows)
+        return Row(row, present)
+
     def _updated(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        assert effect.row is not None
-        assert effect.where is not None
+        assert effect.hit is not None
         changed = list(rows)
-        for index, row in enumerate(bind(scope, effect.row, scope.state.tables[effect.entity.table])):
-            hit = self._logic.all([scope.bound["succeeded"], row.present, effect.where(scope)])
+        for index, row in enumerate(scope.state.tables[effect.entity.table]):
+            hit = effect.hit(scope, row)
             if hit is False:
                 continue
             fields = dict(changed[index].values)
             for name, value in effect.values.items():
-                fields[name] = self._logic.choose(hit, value(scope), fields[name])
+                fields[name] = self._logic.choose(hit, value(scope, row), fields[name])
             stays = self._logic.negate(hit) if effect.deletes else True
             changed[index] = Row(fields, self._logic.all([changed[index].present, stays]))
         return tuple(changed)
 
     def _listed(self, listing: "_Listing", scope: EvaluationScope) -> CandidateRows:
-        listed: list[tuple[Value, Row]] = []
-        parts: list[Mapping[str, CandidateRows]] = []
-        for row in bind(scope, listing.row, scope.state.tables[listing.declared.entity.table]):
-            here = row.present if row.present is False else self._logic.all([row.present, listing.where(scope)])
-            listed.append((here, row))
-            wanted = listing.parts if here is not False else ()
-            parts.append({part.name: self._inside(part, inner, where, scope) for part, inner, where in wanted})
-        return CandidateRows(tuple(listed), tuple(parts))
+        rows = scope.state.tables[listing.declared.entity.table]
+        listed = tuple((listing.meets(scope, row), row) for row in rows)
+        parts = tuple(
+            {part.name: self._inside(part, meets, scope, row) for part, meets in listing.parts if here is not False}
+            for here, row in listed
+        )
+        return CandidateRows(listed, parts)
 
-    def _inside(
-        self, part: NestedRows, variable: RowVariable, where: Compiled, scope: EvaluationScope
-    ) -> CandidateRows:
-        rows = bind(scope, variable, scope.state.tables[part.entity.table])
-        listed = tuple((self._logic.all([row.present, where(scope)]), row) for row in rows)
+    def _inside(self, part: NestedRows, meets: Compiled, scope: EvaluationScope, row: Row) -> CandidateRows:
+        listed = tuple((meets(scope, row, inner), inner) for inner in scope.state.tables[part.entity.table])
         return CandidateRows(listed, tuple(dict[str, CandidateRows]() for _ in listed))
 
-    def listed(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> CandidateRows:
-        """One rows result alone, for the planner's search for unambiguous look-ups."""
-        return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}, now))
+    def rows_found(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> list[Row]:
+        """The rows that a result lists, in the plain logic, for the planner's search for unambiguous look-ups."""
+        listing, scope = self._rows[result], EvaluationScope(state, arguments, now, succeeded=True)
+        return [row for row in state.tables[listing.declared.entity.table] if listing.meets(scope, row)]
+
+
+def _met_by(row: RowVariable, condition: Term) -> Term:
+    """The row is there and meets the condition."""
+    return Junction("and", (IsPresent(row), condition))
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """A compiled effect: an insert of one row, or of one for each item of a list; or an update or deletion with its row
-    variable and condition."""
+    """A compiled effect: an insert of one row, or of one for each item of a list; or an update or deletion of the rows
+    that it hits."""
 
     entity: Entity
     values: Mapping[str, Compiled]
-    row: Variable | None = None
-    where: Compiled | None = None
+    hit: Compiled | None = None
     each: Compiled | None = None
     deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A compiled rows result: its row variable, its condition, and the same for each nested list."""
+    """A compiled rows result: which rows are listed, and the same for each nested list."""
 
     declared: RowsResult
-    row: RowVariable
-    where: Compiled
-    parts: tuple[tuple[NestedRows, RowVariable, Compiled], ...]
+    meets: Compiled
+    parts: tuple[tuple[NestedRows, Compiled], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -223,12 +246,13 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
         try:
             decoded[parameter.name] = parameter.type.decode(raw)
         except WrongType as error:
-            raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
+            raise WrongType(f"{tool.name}, argument {parameter.name + error.path!r}: {error.message}") from error
         except WrongFormat as error:
+            place = repr(parameter.name + error.path)
             if parameter.malformed is None:
-                raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
+                raise WrongType(f"{tool.name}, argument {place}: {error.message}") from error
             # An ill-typed value rejects the call, a malformed one raises: check all types first.
-            malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {parameter.name!r}: {error}")
+            malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {place}: {error.message}")
     if malformed:
         raise malformed
     return decoded
@@ -255,7 +279,7 @@ def simulate_call(
         return _refused(name, arguments, "raised", str(error), now), state
     arguments = _as_taken(tool, arguments, decoded)
     compiled = compile_tool(tool)
-    scope = EvaluationScope(state, decoded, {}, now)
+    scope = EvaluationScope(state, decoded, now)
     for raised, condition in compiled.raises:
         if condition(scope):
             return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}", now), state
@@ -279,7 +303,7 @@ def call_duration(environment: Environment, event: Event) -> int:
 def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
     """The arguments as the tool understood them: 400.00000000000006, a sum of floats, is recorded as 400."""
     return {
-        name: tool.parameter(name).type.encode(decoded[name]) if isinstance(raw, float) else raw
+        name: tool.parameter(name).type.encode(decoded[name]) if isinstance(raw, float | list | dict) else raw
         for name, raw in arguments.items()
     }
 

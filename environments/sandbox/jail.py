@@ -1,8 +1,9 @@
 """Jails: open one, run programs in it one after the other, close it. A pool runs several jails in parallel."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -127,6 +128,9 @@ class JailPool:
     ) -> None:
         number = count or min((os.cpu_count() or 1) + 1, MAX_JAILS)
         self._jails = [Jail(limits, backend) for _ in range(number)]
+        self._idle: SimpleQueue[Jail] = SimpleQueue()
+        for jail in self._jails:
+            self._idle.put(jail)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -134,10 +138,13 @@ class JailPool:
         with ExitStack() as opening:
             for jail in self._jails:
                 opening.enter_context(jail)
+            self._threads = ThreadPoolExecutor(len(self._jails), thread_name_prefix="jail")
             self._open = opening.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """End the workers; work not yet begun is dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         self._open.close()
 
     @property
@@ -145,27 +152,29 @@ class JailPool:
         """Name of the backend."""
         return self._jails[0].sandbox
 
+    def submit(self, work: Callable[[Jail, Item], Product], item: Item) -> Future[Product]:
+        """Begin ``work(jail, item)`` in a thread, as soon as a jail is free."""
+        return self._threads.submit(self._work_in_free_jail, work, item)
+
     def map(self, work: Callable[[Jail, Item], Product], items: Iterable[Item]) -> Iterator[Product]:
         """Compute ``work(jail, item)`` for each item in a free jail, and yield the products in the order of the items.
 
         ``work`` runs in several threads at once. An exception is raised here, and items not yet begun are dropped.
         """
-        idle: SimpleQueue[Jail] = SimpleQueue()
-        for jail in self._jails:
-            idle.put(jail)
+        waiting = deque(self.submit(work, item) for item in items)
+        try:
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
-        def work_in_free_jail(item: Item) -> Product:
-            jail = idle.get()
-            try:
-                return work(jail, item)
-            finally:
-                idle.put(jail)
-
-        with ThreadPoolExecutor(len(self._jails), thread_name_prefix="jail") as threads:
-            try:
-                yield from threads.map(work_in_free_jail, items)
-            finally:
-                threads.shutdown(wait=False, cancel_futures=True)
+    def _work_in_free_jail(self, work: Callable[[Jail, Item], Product], item: Item) -> Product:
+        jail = self._idle.get()
+        try:
+            return work(jail, item)
+        finally:
+            self._idle.put(jail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,11 @@ class Environment:
     declines: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("entities", "tools"):
+            if not isinstance(given := getattr(self, name), Mapping):
+                raise InputError(
+                    f"environment {self.name!r}: {name} must be a mapping from names, not {type(given).__name__}"
+                )
         for what, named in (
             ("tool", {name: tool.name for name, tool in self.tools.items()}),
             ("table", {name: entity.table for name, entity in self.entities.items()}),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lawtrace.environments.spec.expressions import SUCCEEDED, Argument, RowCondition, RowVariable, Term
+from lawtrace.environments.spec.expressions import SUCCEEDED, RowCondition, RowVariable, Term
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import item_variable
 from lawtrace.environments.spec.types import BOOLEAN, ValueType
@@ -42,11 +42,11 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class InsertEach:
-    """Append a row with a generated key for each distinct item of a list argument. ``values`` maps an item to the terms
-    of the fields."""
+    """Append a row with a generated key for each distinct item of a list. ``values`` maps an item to the terms of the
+    fields."""
 
     entity: Entity
-    items: Argument
+    items: Term
     values: Callable[[Term], Mapping[str, Term]]
 
     def terms(self) -> list[Term]:

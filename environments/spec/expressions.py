@@ -4,24 +4,24 @@ A term is a small immutable tree, built by operator overloading over arguments a
 
     exists(ACCOUNTS, lambda a: (a.account_number == argument("account_number")) & (a.balance >= argument("amount")))
 
-It prints as a readable sentence for certificates and documentation. It is compiled once to a closure over an
+It prints as a readable sentence for certificates and documentation. It is compiled once to a function of an
 :class:`EvaluationScope`, whose values are Python values or solver expressions, depending on the logic
-(``environments/spec/logic.py``). Simulator and solver use the same closure, so they cannot disagree.
+(``environments/spec/logic.py``). Simulator and solver compile the same source (``environments/spec/term_code.py``), so
+they cannot disagree.
 
 ``==`` builds a term, so terms have no equality of their own: they hash by identity, and ``bool(term)`` raises, which
 catches ``and``, ``or``, ``not`` and chained comparisons at once.
 """
 
-import operator
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, cast
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.spec.logic import PLAIN, Logic
-from lawtrace.environments.spec.state import Entity, Row, State
-from lawtrace.environments.spec.types import Value
+from lawtrace.environments.spec.logic import Logic
+from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.term_code import TermCode
+from lawtrace.environments.spec.types import Record, Value
 
 
 @dataclass(slots=True)
@@ -30,27 +30,33 @@ class EvaluationScope:
 
     Attributes:
         state: before the call.
-        bound: the bound rows and items. Keyed by variable, not by name: a condition may use two rows of one table.
         now: the time at which the call begins, in seconds since 1970; None where terms must not read it.
+        succeeded: whether the call succeeds; None where terms must not read it.
     """
 
     state: State
     arguments: Mapping[str, Value]
-    bound: dict[object, Any] = field(default_factory=dict[object, Any])
     now: Value = None
+    succeeded: Value = None
 
 
-Compiled = Callable[[EvaluationScope], Value]
+Compiled = Callable[..., Value]
+"""A compiled term: a function of an `EvaluationScope` and of the values of its free variables."""
 
 
 class Term:
-    """A node of the tree. Subclasses define printing and compilation."""
+    """A node of the tree. Subclasses define printing and source."""
 
     __slots__ = ()
     __hash__ = object.__hash__
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
-    def compile(self, logic: Logic) -> Compiled:
+    def compile(self, logic: Logic, *variables: "Variable") -> Compiled:
+        """The function of the term. `variables`: its free ones, whose values the function takes after the scope."""
+        return TermCode(logic, variables).function(self)
+
+    def code(self, code: TermCode) -> str:
+        """The Python expression of the term."""
         raise NotImplementedError
 
     def parts(self) -> "Iterator[Term]":
@@ -59,6 +65,16 @@ class Term:
             value: object = getattr(self, name)
             inner = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             yield from (part for part in inner if isinstance(part, Term))
+
+    __iter__ = None  # or Python would iterate by __getitem__
+
+    def __getitem__(self, name: str) -> "Term":
+        """A field of an object; None where it is absent."""
+        return FieldOf(self, name)
+
+    def get(self, name: str, otherwise: object) -> "Term":
+        """A field of an object; ``otherwise`` where it is absent."""
+        return FieldOf(self, name, otherwise)
 
     def __bool__(self) -> bool:
         raise TypeError(f"the term ({self}) has no truth value; write & | ~ instead of and, or, not")
@@ -145,9 +161,8 @@ def check_field(entity: Entity, name: str) -> None:
 class Constant(Term):
     value: Value
 
-    def compile(self, logic: Logic) -> Compiled:
-        value = self.value
-        return lambda scope: value
+    def code(self, code: TermCode) -> str:
+        return code.constant(self.value)
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -157,9 +172,8 @@ class Constant(Term):
 class Argument(Term):
     name: str
 
-    def compile(self, logic: Logic) -> Compiled:
-        name = self.name
-        return lambda scope: scope.arguments[name]
+    def code(self, code: TermCode) -> str:
+        return f"arguments[{self.name!r}]"
 
     def __str__(self) -> str:
         return self.name
@@ -173,22 +187,48 @@ class BoundValue(Term):
     field: str | None = None
     table: str | None = None
 
-    def compile(self, logic: Logic) -> Compiled:
-        variable, name = self.variable, self.field
-        if name is None:
-            return lambda scope: scope.bound[variable]
-        return lambda scope: scope.bound[variable].values[name]
+    def code(self, code: TermCode) -> str:
+        bound = code.variable(self.variable)
+        return bound if self.field is None else f"{bound}.values[{self.field!r}]"
 
     def __str__(self) -> str:
         return str(self.variable) if self.field is None else f"{self.variable}.{self.field}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FieldOf(Term):
+    """A field of an object; ``otherwise`` where it is absent."""
+
+    record: Term
+    field: str
+    otherwise: Value = None
+
+    def code(self, code: TermCode) -> str:
+        return code.call(_field_of, code.of(self.record), repr(self.field), code.constant(self.otherwise))
+
+    def __str__(self) -> str:
+        return f"{self.record}.{self.field}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IsPresent(Term):
+    """Whether a row that an enclosing loop has bound is there."""
+
+    variable: Variable
+
+    def code(self, code: TermCode) -> str:
+        return f"{code.variable(self.variable)}.present"
+
+    def __str__(self) -> str:
+        return f"{self.variable} is there"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Succeeded(Term):
     """Whether the call succeeds. The transition binds it."""
 
-    def compile(self, logic: Logic) -> Compiled:
-        return lambda scope: scope.bound["succeeded"]
+    def code(self, code: TermCode) -> str:
+        return "scope.succeeded"
 
     def __str__(self) -> str:
         return "the call succeeded"
@@ -205,9 +245,8 @@ class Now(Term):
     unit: int = 1
     origin: int = 0
 
-    def compile(self, logic: Logic) -> Compiled:
-        unit, origin, quotient = self.unit, self.origin, logic.quotient
-        return lambda scope: quotient(scope.now, unit) + origin
+    def code(self, code: TermCode) -> str:
+        return f"({code.quotient('scope.now', self.unit)} + {self.origin})"
 
     def __str__(self) -> str:
         return self.words
@@ -219,38 +258,26 @@ class FreshKey(Term):
 
     entity: Entity
 
-    def compile(self, logic: Logic) -> Compiled:
-        entity = self.entity
-        return lambda scope: entity.generated_key(scope.state.tables[entity.table])
+    def code(self, code: TermCode) -> str:
+        return f"{code.constant(self.entity)}.generated_key(tables[{self.entity.table!r}])"
 
     def __str__(self) -> str:
         return f"the new {self.entity.singular}'s {self.entity.key}"
 
 
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-}
-"""Order and arithmetic are Python's operators in every logic; equality is the logic's."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryOperation(Term):
-    """Equality, order and arithmetic."""
+    """Equality, order and arithmetic. Order and arithmetic are Python's operators in every logic; equality is the
+    logic's.
+    """
 
     symbol: str
     left: Term
     right: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        left, right = self.left.compile(logic), self.right.compile(logic)
-        function = logic.equal if self.symbol == "=" else _OPERATORS[self.symbol]
-        return lambda scope: function(left(scope), right(scope))
+    def code(self, code: TermCode) -> str:
+        left, right = code.of(self.left), code.of(self.right)
+        return code.equal(left, right) if self.symbol == "=" else f"({left} {self.symbol} {right})"
 
     def __str__(self) -> str:
         return f"{_operand(self.left)} {self.symbol} {_operand(self.right)}"
@@ -263,14 +290,9 @@ class Junction(Term):
     word: Literal["and", "or"]
     terms: tuple[Term, ...]
 
-    def compile(self, logic: Logic) -> Compiled:
-        compiled, join = [term.compile(logic) for term in self.terms], logic.all if self.word == "and" else logic.any
-        if logic is PLAIN and len(compiled) == 2:  # the common case of the simulator, without a generator
-            first, second = compiled
-            if self.word == "and":
-                return lambda scope: first(scope) and second(scope)
-            return lambda scope: first(scope) or second(scope)
-        return lambda scope: join(term(scope) for term in compiled)
+    def code(self, code: TermCode) -> str:
+        truths = [code.of(term) for term in self.terms]
+        return code.all(truths) if self.word == "and" else code.any(truths)
 
     def __str__(self) -> str:
         return "(" + f" {self.word} ".join(map(str, self.terms)) + ")"
@@ -280,9 +302,8 @@ class Junction(Term):
 class Negation(Term):
     term: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        compiled, negate = self.term.compile(logic), logic.negate
-        return lambda scope: negate(compiled(scope))
+    def code(self, code: TermCode) -> str:
+        return code.negate(code.of(self.term))
 
     def __str__(self) -> str:
         return f"not {_operand(self.term)}"
@@ -294,9 +315,8 @@ class Choose(Term):
     then: Term
     otherwise: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        condition, then, otherwise = (term.compile(logic) for term in self.parts())
-        return lambda scope: logic.choose(condition(scope), then(scope), otherwise(scope))
+    def code(self, code: TermCode) -> str:
+        return code.choose(*(code.of(term) for term in self.parts()))
 
     def __str__(self) -> str:
         return f"({self.then} if {self.condition} else {self.otherwise})"
@@ -310,9 +330,9 @@ class IfGiven(Term):
     body: Term
     default: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        name, body, default = self.argument.name, self.body.compile(logic), self.default.compile(logic)
-        return lambda scope: default(scope) if scope.arguments[name] is None else body(scope)
+    def code(self, code: TermCode) -> str:
+        given = code.of(self.argument)
+        return f"({code.of(self.default)} if {given} is None else {code.of(self.body)})"
 
     def __str__(self) -> str:
         return f"({self.body} if {self.argument} is given, else {self.default})"
@@ -320,13 +340,13 @@ class IfGiven(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsEmpty(Term):
-    """Whether a list argument has no items. The number of items is always concrete."""
+    """Whether a list has no items."""
 
     items: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        items = self.items.compile(logic)
-        return lambda scope: not items(scope)
+    def code(self, code: TermCode) -> str:
+        items = code.of(self.items)
+        return f"(not {items})" if code.is_plain else code.call(_is_empty, items)
 
     def __str__(self) -> str:
         return f"{self.items} is empty"
@@ -340,9 +360,8 @@ class Apply(Term):
     function: Callable[..., Value]
     operands: tuple[Term, ...]
 
-    def compile(self, logic: Logic) -> Compiled:
-        operands, function, apply_ = [term.compile(logic) for term in self.operands], self.function, logic.apply
-        return lambda scope: apply_(function, *[term(scope) for term in operands])
+    def code(self, code: TermCode) -> str:
+        return code.apply(self.function, [code.of(term) for term in self.operands])
 
     def __str__(self) -> str:
         return self.words.format(*self.operands)
@@ -356,14 +375,10 @@ class Exists(Term):
     variable: Variable
     condition: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        table, variable, condition = self.entity.table, self.variable, self.condition.compile(logic)
-
-        def compiled(scope: EvaluationScope) -> Value:
-            with closing(bind(scope, variable, scope.state.tables[table])) as rows:
-                return logic.any(logic.all((row.present, condition(scope))) for row in rows if row.present is not False)
-
-        return compiled
+    def code(self, code: TermCode) -> str:
+        with code.bound(self.variable) as row:
+            here = code.all([f"{row}.present", code.of(self.condition)])
+        return code.some(here, _each_row(row, self.entity))
 
     def __str__(self) -> str:
         return f"some {self.entity.singular} {self.variable} has {self.condition}"
@@ -379,22 +394,11 @@ class ValueOf(Term):
     field: str
     otherwise: Value
 
-    def compile(self, logic: Logic) -> Compiled:
-        table, variable, condition = self.entity.table, self.variable, self.condition.compile(logic)
-        name, otherwise = self.field, self.otherwise
-
-        def compiled(scope: EvaluationScope) -> Value:
-            matches = [
-                (logic.all((row.present, condition(scope))), row.values[name])
-                for row in bind(scope, variable, scope.state.tables[table])
-                if row.present is not False
-            ]
-            value = otherwise
-            for truth, candidate in reversed(matches):
-                value = logic.choose(truth, candidate, value)
-            return value
-
-        return compiled
+    def code(self, code: TermCode) -> str:
+        with code.bound(self.variable) as row:
+            here = code.all([f"{row}.present", code.of(self.condition)])
+        value = f"{row}.values[{self.field!r}]"
+        return code.first(here, value, _each_row(row, self.entity), code.constant(self.otherwise))
 
     def __str__(self) -> str:
         return f"the {self.field} of the {self.entity.singular} with {self.condition}"
@@ -402,23 +406,70 @@ class ValueOf(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyItem(Term):
-    """Some item of a list argument meets the condition."""
+    """Some item of a list meets the condition."""
 
     items: Term
     variable: Variable
     condition: Term
 
-    def compile(self, logic: Logic) -> Compiled:
-        items, variable, condition = self.items.compile(logic), self.variable, self.condition.compile(logic)
-
-        def compiled(scope: EvaluationScope) -> Value:
-            with closing(bind(scope, variable, distinct(items(scope)))) as bound:
-                return logic.any(condition(scope) for _ in bound)
-
-        return compiled
+    def code(self, code: TermCode) -> str:
+        items = code.of(self.items)
+        with code.bound(self.variable) as item:
+            condition = code.of(self.condition)
+        if code.is_plain:
+            return f"any({condition} for {item} in {items} or ())"
+        return code.call(_any_item, items, f"lambda {item}: {condition}")
 
     def __str__(self) -> str:
         return f"some {self.variable} of {self.items} has {self.condition}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Total(Term):
+    """The sum of a value over the items of a list, each as often as it is there."""
+
+    items: Term
+    variable: Variable
+    value: Term
+
+    def code(self, code: TermCode) -> str:
+        items = code.of(self.items)
+        with code.bound(self.variable) as item:
+            return code.call(_total, items, f"lambda {item}: {code.of(self.value)}")
+
+    def __str__(self) -> str:
+        if isinstance(self.value, Constant):
+            return f"the number of {self.items}"
+        return f"the sum of {self.value} over {self.items}"
+
+
+def _field_of(logic: Logic, record: Value, name: str, otherwise: Value) -> Value:
+    *others, (_, last) = logic.cases(record)
+    value = otherwise if last[name] is None else last[name]
+    for truth, one in others:
+        value = logic.choose(truth, otherwise if one[name] is None else one[name], value)
+    return value
+
+
+def _is_empty(logic: Logic, items: Value) -> Value:
+    return logic.any(truth for truth, found in logic.cases(items) if not found)
+
+
+def _any_item(logic: Logic, items: Value, condition: Callable[[Value], Value]) -> Value:
+    return logic.any(
+        logic.all([truth, logic.any(map(condition, distinct(found or ())))]) for truth, found in logic.cases(items)
+    )
+
+
+def _total(logic: Logic, items: Value, value: Callable[[Value], Value]) -> Value:
+    total: Value = 0
+    for truth, found in logic.cases(items):
+        total = logic.choose(truth, sum(map(value, found or ())), total)
+    return total
+
+
+def _each_row(row: str, entity: Entity) -> str:
+    return f"for {row} in tables[{entity.table!r}]"
 
 
 def _operand(term: Term) -> str:
@@ -427,25 +478,14 @@ def _operand(term: Term) -> str:
 
 
 def distinct(items: Sequence[Value]) -> tuple[Value, ...]:
-    """The items without repetitions of texts. Expressions all stay, which may turn out equal to an earlier item."""
-    texts = set[str]()
+    """The items without repetitions of texts and objects. Expressions all stay, which may turn out equal to an earlier
+    item."""
+    seen = set[str | Record]()
     kept: list[Value] = []
     for item in items:
-        if not isinstance(item, str):
+        if not isinstance(item, str | Record):
             kept.append(item)
-        elif item not in texts:
-            texts.add(item)
+        elif item not in seen:
+            seen.add(item)
             kept.append(item)
     return tuple(kept)
-
-
-def bind(scope: EvaluationScope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Generator[Any]:
-    """Bind each value to the variable in turn. Close the generator if the loop may stop early, or the variable stays
-    bound."""
-    outer = scope.bound.get(variable)
-    try:
-        for value in values:
-            scope.bound[variable] = value
-            yield value
-    finally:
-        scope.bound[variable] = outer

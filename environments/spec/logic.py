@@ -6,10 +6,18 @@ expressions, and so are results: that is the encoding. Arithmetic and order need
 operators work on both.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from lawtrace.environments.spec.types import Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """A list or an object that depends on open conditions: its values, each with its truth. Exactly one is true."""
+
+    cases: tuple[tuple[Value, Value], ...]
 
 
 class Logic(Protocol):
@@ -26,6 +34,10 @@ class Logic(Protocol):
     def negate(self, truth: Value) -> Value: ...
 
     def choose(self, condition: Value, then: Value, otherwise: Value) -> Value: ...
+
+    def cases(self, value: Value) -> Sequence[tuple[Value, Value]]:
+        """The values that a list or an object can have, each with its truth."""
+        ...
 
     def equal(self, left: Value, right: Value) -> Value: ...
 
@@ -52,6 +64,9 @@ class PlainLogic:
 
     def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
         return then if condition else otherwise
+
+    def cases(self, value: Value) -> Sequence[tuple[Value, Value]]:
+        return ((True, value),)
 
     def equal(self, left: Value, right: Value) -> Value:
         return left == right

@@ -8,15 +8,16 @@ choose within them.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from types import MappingProxyType
 from typing import ClassVar, Final, Protocol
 
-from lawtrace.environments.spec.expressions import EvaluationScope, RowCondition, RowVariable, bind
+from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, RowCondition, RowVariable
 from lawtrace.environments.spec.logic import PLAIN
-from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.terms import arguments_of
-from lawtrace.environments.spec.types import Value
+from lawtrace.environments.spec.types import Record, Value
 
 Arguments = Mapping[str, Value]
 NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})
@@ -145,8 +146,31 @@ class UnusedValue(FiniteSampler):
         return random.choice(free) if free else None
 
 
-@dataclass(frozen=True, slots=True)
-class FieldValue(FiniteSampler):
+class _OfRows(FiniteSampler):
+    """A sampler of rows that meet a condition."""
+
+    entity: Entity
+    where: RowCondition | None
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        return frozenset(arguments_of(self.where(RowVariable(self.entity))) if self.where else ())
+
+    @cached_property
+    def _meets(self) -> Compiled | None:
+        row = RowVariable(self.entity)
+        return None if self.where is None else self.where(row).compile(PLAIN, row)
+
+    def _rows(self, state: State, arguments: Arguments) -> list[Row]:
+        rows = state.rows(self.entity.table)
+        if self._meets is None:
+            return [*rows]
+        scope = EvaluationScope(state, arguments)
+        return [row for row in rows if self._meets(scope, row)]
+
+
+@dataclass(frozen=True)
+class FieldValue(_OfRows):
     """The value of a field in a row, as a user would state it.
 
     Attributes:
@@ -159,27 +183,80 @@ class FieldValue(FiniteSampler):
     where: RowCondition | None = None
     part: Callable[[Value], Value] | None = None
 
-    @property
-    def depends_on(self) -> frozenset[str]:
-        return frozenset(arguments_of(self.where(RowVariable(self.entity))) if self.where else ())
-
     def candidates(self, state: State) -> tuple[Value, ...]:
         return tuple(dict.fromkeys(self._spoken_part(row.values[self.field]) for row in state.rows(self.entity.table)))
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        values = self._values(state, arguments)
+        values = [row.values[self.field] for row in self._rows(state, arguments)]
         return self._spoken_part(random.choice(values)) if values else None
-
-    def _values(self, state: State, arguments: Arguments) -> list[Value]:
-        rows = tuple(state.rows(self.entity.table))
-        if self.where is None:
-            return [row.values[self.field] for row in rows]
-        variable, scope = RowVariable(self.entity), EvaluationScope(state, arguments)
-        meets = self.where(variable).compile(PLAIN)
-        return [row.values[self.field] for row in bind(scope, variable, rows) if meets(scope)]
 
     def _spoken_part(self, value: Value) -> Value:
         return value if self.part is None else self.part(value)
+
+
+@dataclass(frozen=True)
+class FieldsOf(_OfRows):
+    """An object whose fields are values of one row: by field of the object, the field of the row.
+
+    Attributes:
+        where: condition on the rows; it may use earlier arguments.
+    """
+
+    entity: Entity
+    fields: Mapping[str, str]
+    where: RowCondition | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.entity.table, *self.fields.items()))
+
+    def candidates(self, state: State) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(map(self._object, state.rows(self.entity.table))))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        rows = self._rows(state, arguments)
+        return self._object(random.choice(rows)) if rows else None
+
+    def _object(self, row: Row) -> Record:
+        return Record({name: row.values[field] for name, field in self.fields.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class EachField(Sampler):
+    """An object whose fields are drawn one by one. A field may depend on earlier arguments, not on other fields."""
+
+    fields: Mapping[str, Sampler]
+
+    def __hash__(self) -> int:
+        return hash((*self.fields.items(),))
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        return frozenset[str]().union(*(sampler.depends_on for sampler in self.fields.values()))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return Record({name: sampler.draw(random, state, arguments) for name, sampler in self.fields.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Several(Sampler):
+    """A list of different values of one sampler, between two inclusive numbers of them."""
+
+    sampler: Sampler
+    fewest: int = 1
+    most: int = 2
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        return self.sampler.depends_on
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        wanted = random.randint(self.fewest, self.most)
+        drawn: dict[Value, None] = {}
+        for _ in range(4 * wanted):
+            if len(drawn) < wanted:
+                drawn[self.sampler.draw(random, state, arguments)] = None
+        found = tuple(value for value in drawn if value is not None)
+        return found if len(found) >= self.fewest else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from lawtrace.environments.spec.expressions import (
     RowCondition,
     RowVariable,
     Term,
+    Total,
     ValueOf,
     Variable,
     as_term,
@@ -68,10 +69,21 @@ def item_variable() -> tuple[Variable, Term]:
     return variable, BoundValue(variable)
 
 
-def any_item(items: Argument, condition: Callable[[Term], Term]) -> Term:
-    """Some item of the list argument meets the condition."""
+def any_item(items: Term, condition: Callable[[Term], Term]) -> Term:
+    """Some item of the list meets the condition."""
     variable, item = item_variable()
     return AnyItem(items, variable, condition(item))
+
+
+def count_of(items: Term) -> Term:
+    """How many items the list has."""
+    return Total(items, item_variable()[0], Constant(1))
+
+
+def total_of(items: Term, value: Callable[[Term], Term]) -> Term:
+    """The sum of a number over the items of the list."""
+    variable, item = item_variable()
+    return Total(items, variable, value(item))
 
 
 def if_given(optional: Argument, body: Term, default: object = True) -> Term:
@@ -82,7 +94,7 @@ def is_given(optional: Argument) -> Term:
     return IfGiven(optional, Constant(True), Constant(False))
 
 
-def is_empty(items: Argument) -> Term:
+def is_empty(items: Term) -> Term:
     return IsEmpty(items)
 
 

@@ -12,24 +12,61 @@ import datetime as dt
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Self, cast
 
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 
 MINUTES_PER_DAY = 24 * 60
 
 Value = Any
-"""A value in internal form: bool, int, str, a tuple of str, None for *not given*, or an expression of a logic."""
+"""A value in internal form: bool, int, str, a tuple of values, a `Record`, None for *not given*, or an expression of a
+logic."""
 
 
-class WrongType(Exception):
+class WrongValue(Exception):
+    """A value does not fit its type. ``path`` leads to the wrong part of it: ``[1].date``; empty for the whole."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(f"{path.removeprefix('.')}: {message}" if path else message)
+        self.message = message
+        self.path = path
+
+    def inside(self, step: str) -> Self:
+        """The same error for a value that has this one at that step."""
+        return type(self)(self.message, step + self.path)
+
+
+class WrongType(WrongValue):
     """The JSON type of a value is wrong."""
 
 
-class WrongFormat(Exception):
+class WrongFormat(WrongValue):
     """The JSON type of a value is right, but its format is wrong."""
+
+
+class Record:
+    """An object in internal form: immutable, equal and hashable by content. ``record[name]`` is None for an absent
+    field."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = {name: value for name, value in values.items() if value is not None}
+
+    def __getitem__(self, name: str) -> Value:
+        return self.values.get(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.values.items()))
+
+    def __repr__(self) -> str:
+        return f"Record({self.values})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +91,11 @@ class ValueType(ABC):
     def name(self) -> str:
         """The JSON type."""
         return str(self.schema()["type"])
+
+    @property
+    def parts(self) -> "tuple[ValueType, ...]":
+        """The types of the items or fields; none for a scalar."""
+        return ()
 
     @property
     def can_be_malformed(self) -> bool:
@@ -218,7 +260,7 @@ class _Moment(ValueType):
 
 @dataclass(frozen=True, slots=True)
 class ListOf(ValueType):
-    """A list of items of one type, whose external form is a string."""
+    """A list of items of one type."""
 
     items: ValueType
 
@@ -226,28 +268,91 @@ class ListOf(ValueType):
         object.__setattr__(self, "format", self.items.format)
 
     @property
+    def parts(self) -> tuple[ValueType, ...]:
+        return (self.items,)
+
+    @property
     def can_be_malformed(self) -> bool:
         return self.items.can_be_malformed
 
     def decode(self, value: Json) -> tuple[Value, ...]:
         if not isinstance(value, list):
-            raise WrongType(f"expected a list of strings, not {_json_type_of(value)}")
-        decoded: list[Value] = []
-        malformed: WrongFormat | None = None
-        for item in value:
-            try:
-                decoded.append(self.items.decode(item))
-            except WrongFormat as error:
-                malformed = malformed or error  # a wrong type of a later item takes precedence
-        if malformed:
-            raise malformed
-        return tuple(decoded)
+            raise WrongType(f"expected a list of {self.items.name}s, not {_json_type_of(value)}")
+        return tuple(_decoded((f"[{place}]", self.items, item) for place, item in enumerate(value)))
 
     def encode(self, value: Value) -> Json:
         return [self.items.encode(item) for item in cast("Sequence[Value]", value)]
 
     def schema(self) -> dict[str, Json]:
         return {"type": "array", "items": self.items.schema()}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOf(ValueType):
+    """An object with named fields, each of its type. Inside, a `Record`.
+
+    Attributes:
+        optional: the fields that may be absent.
+    """
+
+    fields: Mapping[str, ValueType]
+    optional: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.optional:
+            if name not in self.fields:
+                raise InputError(f"an object has the optional field {name!r}, which is not one of {list(self.fields)}")
+
+    def __hash__(self) -> int:
+        return hash((*self.fields.items(), self.optional))
+
+    @property
+    def parts(self) -> tuple[ValueType, ...]:
+        return (*self.fields.values(),)
+
+    @property
+    def can_be_malformed(self) -> bool:
+        return any(part.can_be_malformed for part in self.parts)
+
+    def decode(self, value: Json) -> Record:
+        if not isinstance(value, dict):
+            raise WrongType(f"expected an object, not {_json_type_of(value)}")
+        for name in value:
+            if name not in self.fields:
+                raise WrongType(f"there is no such field; the fields are {list(self.fields)}", f".{name}")
+        given = [name for name in self.fields if value.get(name) is not None]
+        for name in self.fields:
+            if name not in given and name not in self.optional:
+                raise WrongType("the field is missing", f".{name}")
+        decoded = _decoded((f".{name}", self.fields[name], value[name]) for name in given)
+        return Record(dict(zip(given, decoded, strict=True)))
+
+    def encode(self, value: Value) -> Json:
+        return {name: part.encode(value[name]) for name, part in self.fields.items() if value[name] is not None}
+
+    def schema(self) -> dict[str, Json]:
+        return {
+            "type": "object",
+            "properties": {name: part.schema() for name, part in self.fields.items()},
+            "required": [name for name in self.fields if name not in self.optional],
+            "additionalProperties": False,
+        }
+
+
+def _decoded(parts: Iterable[tuple[str, ValueType, Json]]) -> list[Value]:
+    """The parts of a value, each with its step. A wrong type of a later part takes precedence over a wrong format."""
+    decoded: list[Value] = []
+    malformed: WrongFormat | None = None
+    for step, value_type, value in parts:
+        try:
+            decoded.append(value_type.decode(value))
+        except WrongType as error:
+            raise error.inside(step) from error
+        except WrongFormat as error:
+            malformed = malformed or error.inside(step)
+    if malformed:
+        raise malformed
+    return decoded
 
 
 TEXT = _Text()
@@ -261,8 +366,25 @@ TEXTS = ListOf(TEXT)
 
 
 def is_text_type(value_type: ValueType) -> bool:
-    """Whether values are strings internally, or lists of them, rather than numbers or booleans."""
-    return isinstance(value_type, _Text | Pattern | Choice | ListOf)
+    """Whether values are strings internally, or lists of them, rather than numbers, booleans or objects."""
+    return (
+        is_text_type(value_type.items)
+        if isinstance(value_type, ListOf)
+        else isinstance(value_type, _Text | Pattern | Choice)
+    )
+
+
+def has_objects(value_type: ValueType) -> bool:
+    """Whether values are objects, or contain some."""
+    return isinstance(value_type, ObjectOf) or any(map(has_objects, value_type.parts))
+
+
+def scalar_types(value_type: ValueType) -> Iterator[ValueType]:
+    """The types of the scalars in a value, one for each field and for the items of each list."""
+    if not value_type.parts:
+        yield value_type
+    for part in value_type.parts:
+        yield from scalar_types(part)
 
 
 def _number(value: Json) -> float:
@@ -289,3 +411,47 @@ def _json_type_of(value: Json) -> str:
             return "a list"
         case dict():
             return "an object"
+
+
+def scalars_in(value: Json, value_type: ValueType) -> Iterator[tuple[Json, ValueType]]:
+    """The scalars in a value in external form, each with its type."""
+    match value_type, value:
+        case ListOf(items=items), list():
+            for item in value:
+                yield from scalars_in(item, items)
+        case ObjectOf(fields=fields), dict():
+            for name, part in value.items():
+                yield from scalars_in(part, fields.get(name, TEXT))
+        case _:
+            yield value, value_type
+
+
+def type_at(value_type: ValueType, steps: Sequence[str | int]) -> ValueType | None:
+    """The type of a part of a value; a name leads from a list to that field of its items. None where there is none."""
+    match value_type, [*steps]:
+        case _, []:
+            return value_type
+        case ListOf(items=items), [int(), *rest]:
+            return type_at(items, rest)
+        case ListOf(items=items), rest:
+            found = type_at(items, rest)
+            return None if found is None else ListOf(found)
+        case ObjectOf(fields=fields), [name, *rest] if name in fields:
+            return type_at(fields[str(name)], rest)
+        case _:
+            return None
+
+
+def usual_internal(value_type: ValueType) -> Value:
+    """A value in internal form that stands for any; lists have one item."""
+    match value_type:
+        case ListOf(items=items):
+            return (usual_internal(items),)
+        case ObjectOf(fields=fields):
+            return Record({name: usual_internal(part) for name, part in fields.items()})
+        case Choice(options=options):
+            return options[0]
+        case _ if is_text_type(value_type):
+            return ""
+        case _:
+            return value_type == BOOLEAN or 1

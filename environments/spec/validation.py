@@ -19,9 +19,10 @@ from lawtrace.environments.spec.effects import (
 )
 from lawtrace.environments.spec.expressions import Argument, Term
 from lawtrace.environments.spec.state import Entity
+from lawtrace.environments.spec.term_types import TermTypes
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
-from lawtrace.environments.spec.types import BOOLEAN
+from lawtrace.environments.spec.types import BOOLEAN, ListOf
 
 
 class DeclarationError(InputError):
@@ -55,6 +56,7 @@ def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
             yield f"a term reads the table {table!r}, which the environment does not declare; add it to its entities"
         for name in sorted(arguments_of(term) - names):
             yield f"a term uses the argument {name!r}, which the tool does not declare; add a parameter"
+    yield from _wrong_parts(entities, tool)
     for name in sorted(_needed_arguments(tool)):
         if not tool.parameter(name).required and tool.parameter(name).default is None:
             yield f"{name!r} is optional, and a term computes with it outside of an if_given on it"
@@ -86,6 +88,23 @@ def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
     says_success = any(isinstance(r, ValueResult) and (r.name, r.type) == ("success", BOOLEAN) for r in tool.results)
     if tool.fails and not says_success:
         yield "it can fail, but has no boolean result 'success' that tells the caller; add one"
+
+
+def _wrong_parts(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
+    """Fields and items of values that have none."""
+    types = TermTypes({parameter.name: parameter.type for parameter in tool.parameters}, entities)
+    for term in tool.terms:
+        yield from types.problems(term)
+    for effect in tool.effects:
+        if isinstance(effect, InsertEach):
+            variable, item = item_variable()
+            types.bind(variable, effect.items)
+            for term in effect.values(item).values():
+                yield from types.problems(term)
+    for parameter in tool.parameters:
+        keys = parameter.type.items if isinstance(parameter.type, ListOf) else parameter.type
+        if isinstance(parameter.source, FromLookup) and keys.parts:
+            yield f"{parameter.name!r} has parts, and the key of a row has none; let the user state it"
 
 
 def _invalid_names(tool: Tool) -> Iterator[str]:

@@ -159,13 +159,18 @@ def annotation(schema: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - a
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
         match kind:
             case "object":
-                one: Any = record(schema, schema.get("title", name))
+                one: Any = record(schema, schema.get("title") or _class_name(name))
             case "array":
                 one = list[annotation(schema.get("items", {}), name)]
             case _:
                 one = PLAIN_TYPES[kind]
         hint = one if hint is None else hint | one
     return Any if hint is None else hint
+
+
+def _class_name(name: str) -> str:
+    """``home_address`` as the name of a class: ``HomeAddress``."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
 def record(schema: Mapping[str, Any], name: str) -> type[ToolResult]:

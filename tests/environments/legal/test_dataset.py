@@ -61,7 +61,7 @@ BAD = {
     "whether_contains_decision": question(whether_contains_decision="perhaps"),
     "source: it is empty": row("background", "text", " "),
     "source: is missing": {"content": "text", "type": "background"},
-    "at least 1 character": question(question=""),
+    "1 or more characters": question(question=""),
 }
 
 
@@ -170,7 +170,7 @@ def test_a_file_of_another_kind_is_rejected(tmp_path: Path, name: str, content: 
 def test_a_folder_without_a_dataset_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no dataset found"):
         load_dataset(tmp_path)
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         load_dataset(tmp_path / "nowhere")
 
 

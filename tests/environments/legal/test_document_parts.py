@@ -14,9 +14,9 @@ from lawtrace.environments.legal.document_parts import (
     PartRange,
     check_coverage,
     check_order,
+    format_parts,
     load_parts,
     paragraphs_by_part,
-    write_parts,
 )
 from lawtrace.environments.regulations.lines import text_lines
 
@@ -80,7 +80,7 @@ def test_unusual_order_is_reported() -> None:
 def test_a_mapping_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "case.parts.toml"
     odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
-    write_parts(odd, path)
+    path.write_text(format_parts(odd), encoding="utf-8")
     assert load_parts(path) == odd
 
 

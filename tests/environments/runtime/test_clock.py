@@ -117,7 +117,7 @@ def test_a_session_must_have_a_length() -> None:
 
 def test_terms_print_the_time_in_words() -> None:
     assert str(ARCHIVE.raises[1].when).endswith("(incident.opened + 30) > the current moment)")
-    assert NOW.compile(PLAIN)(EvaluationScope(EMPTY, {}, {}, 17)) == 17
+    assert NOW.compile(PLAIN)(EvaluationScope(EMPTY, {}, 17)) == 17
 
 
 @pytest.mark.parametrize(("name", "time"), [("banking", 9), ("smart_home", None), ("telehealth", None)])

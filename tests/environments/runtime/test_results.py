@@ -18,6 +18,7 @@ from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parame
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TIME
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
+from lawtrace.solver.traces import Trace
 
 ROOMS = Entity("rooms", "room", "name", {"name": Field(TEXT), "size": Field(INTEGER)})
 BOOKINGS = Entity(
@@ -105,12 +106,17 @@ def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
     assert (failed.outcome, failed.result, same) == ("failed", {"id": None, "success": False}, STATE)
 
 
+def _sampled(*tools: str, seed: int = 0) -> Trace | None:
+    product = Product(HOUSE, ())
+    return Walk(product, tools, product.system.initial_search_state(STATE), (), Random(seed)).sample()
+
+
 def test_a_caller_may_refer_to_created_rows() -> None:
-    trace = Walk(Product(HOUSE, ()), ("Book", "Confirm"), STATE, (), Random(0)).sample()
+    trace = _sampled("Book", "Confirm")
     assert trace is not None
     assert [origin.path for origin in trace.calls[1].looked_up["id"]] == [("id",)]
     assert trace.calls[1].event.arguments == {"id": "B-00004"}
-    assert Walk(Product(HOUSE, ()), ("List", "Confirm"), STATE, (), Random(0)).sample() is None
+    assert _sampled("List", "Confirm") is None
 
 
 def test_a_value_may_depend_on_the_arguments_before_it() -> None:
@@ -120,7 +126,7 @@ def test_a_value_may_depend_on_the_arguments_before_it() -> None:
     assert domain.candidates(STATE) == (600, 660)
     assert domain.depends_on == {"room"}
     assert OneOf((1,)).depends_on == frozenset()
-    walks = (Walk(Product(HOUSE, ()), ("Book",), STATE, (), Random(seed)).sample() for seed in range(20))
+    walks = (_sampled("Book", seed=seed) for seed in range(20))
     booked = {tuple(walk.calls[0].event.arguments.values()) for walk in walks if walk is not None}
     assert booked == {("Alder", "10:00"), ("Birch", "11:00")}
 

@@ -20,6 +20,7 @@ from lawtrace.environments.spec.types import (
     TEXTS,
     TIME,
     ListOf,
+    ObjectOf,
     Pattern,
     ValueType,
     WrongFormat,
@@ -40,6 +41,8 @@ ALL: tuple[ValueType, ...] = (
     ACCOUNT_TYPE,
     PAYEE_ID,
     PAYEE_IDS,
+    ObjectOf({"payee_id": PAYEE_ID, "dates": ListOf(DATE)}, optional=("dates",)),
+    ListOf(ObjectOf({"payee": ObjectOf({"payee_id": PAYEE_ID}), "amount": MONEY})),
 )
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
@@ -180,7 +183,7 @@ def test_a_whole_float_is_an_integer() -> None:
 
 @pytest.mark.parametrize("value_type", ALL)
 def test_the_schema_names_the_json_type(value_type: ValueType) -> None:
-    assert value_type.schema()["type"] in {"string", "number", "integer", "boolean", "array"}
+    assert value_type.schema()["type"] in {"string", "number", "integer", "boolean", "array", "object"}
     assert value_type.name == value_type.schema()["type"]
 
 

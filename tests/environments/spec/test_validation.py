@@ -38,6 +38,12 @@ def test_keys_of_tools_and_tables_are_their_names() -> None:
         replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
 
 
+@pytest.mark.parametrize("name", ["entities", "tools"])
+def test_tables_and_tools_are_mappings(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} must be a mapping from names, not list"):
+        replace(ENVIRONMENT, **{name: []})
+
+
 def test_a_valid_declaration_is_accepted() -> None:
     assert declare(effects=(Insert(TRANSACTIONS, TRANSACTION),)).changing_tools == {"Do"}
 

@@ -1,0 +1,38 @@
+"""The choices that recipes, stage files and the command line name: modes, styles, forms and profiles.
+
+They are apart from what they choose between, so that a command line is read without importing it.
+"""
+
+from typing import Literal, get_args
+
+Style = Literal["goal", "workflow"]
+"""An instruction states the outcome, or the steps."""
+STYLES: tuple[Style, ...] = get_args(Style)
+
+TaskVariant = Literal["authorized", "denied"]
+"""Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
+TASK_VARIANTS: tuple[TaskVariant, ...] = get_args(TaskVariant)
+
+TaskMode = Literal["tasks", "coverage", "contrasts"]
+"""What traces are made for: a trace mode, or contrast pairs."""
+
+ActingMode = Literal["program", "tools", "dialogue"]
+"""A model writes one program, or calls tools turn by turn, without or with a user who answers questions."""
+
+ShieldMode = Literal["off", "warn", "refuse"]
+"""``warn``: a call that breaks a rule is carried out, ``refuse``: it is not. The agent is told in either case."""
+
+RegulationForm = Literal["text", "restated", "named", "none"]
+"""What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
+
+AuditFormat = Literal["csv", "parquet", "sarif", "oscal"]
+"""The formats in which an audit writes its verdicts besides its own."""
+AUDIT_FORMATS: tuple[AuditFormat, ...] = get_args(AuditFormat)
+
+GradingProfile = Literal["strict", "published", "published-shared"]
+"""Definitions for judging: lawtrace's, the published ones, or the published ones with an expected audit log that the
+goal attempt of a pair consumes (`lawtrace.runs.published.published_grading`)."""
+GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
+
+PublishedDomainName = Literal["bank_manager", "teladoc", "smart_lock"]
+"""The domains of LogiSafetyBench."""
