@@ -18,9 +18,6 @@ from lawtrace.environments.runtime.session import Objection
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule
 
-ShieldMode = Literal["off", "warn", "refuse"]
-"""``warn``: the call is carried out, ``refuse``: it is not. The agent is told in either case."""
-
 
 class Shield:
     """The shield of one session. The agent reads the text of the provisions, never a formula."""

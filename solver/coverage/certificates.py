@@ -20,10 +20,9 @@ from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
-from lawtrace.solver.planner.product import environment_scope
-from lawtrace.solver.planner.synthesis import product_with_pair
-from lawtrace.solver.planner.tool_sequences import ToolPair, draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
+from lawtrace.solver.planner.product import Product, environment_scope
+from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import ToolPair, TraceSpec, completed_calls_automaton
 from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
 from lawtrace.solver.smt.call_encoding import Obstacle
 
@@ -112,6 +111,7 @@ class Certifier:
             requirement.name for requirement in requirements if isinstance(requirement.exact, MetricRule)
         )
         self._components = {requirement.name: requirement.component for requirement in requirements}
+        self._product = Product(environment, spec.automata(length))
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
     def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
@@ -180,7 +180,7 @@ class Certifier:
         return " ".join([*refusals, *([demanded] if demanded else [])])
 
     def _shortest(self, pair: ToolPair) -> tuple[str, ...] | None:
-        through = product_with_pair(self._spec, pair, self._length)
+        through = self._product.through(pair)
         for longer in range(self._length + 1, self._length + MAX_EXTRA_CALLS):
             if through.can_finish(0, longer):
                 return draw_tool_sequence(through, longer, Random(0), set())

@@ -26,8 +26,7 @@ from lawtrace.solver.coverage.suite import (
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import feasible_product
-from lawtrace.solver.planner.tool_sequences import ToolPair
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
+from lawtrace.solver.planner.trace_spec import ToolPair, TraceMode, TraceSpec
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
@@ -97,7 +96,7 @@ def analyse_coverage(
     with stages.stage(f"suite, {mode}", None):
         suite = find_suite(product, length, seed=str(seed), sequences=sequences)
     with stages.stage(f"rare pairs, {mode}", None):
-        suite += sequences_for_pairs(spec, product, length, planned - pairs_in(suite), sequences)
+        suite += sequences_for_pairs(product, length, planned - pairs_in(suite), sequences)
     encodings = _encodings(spec, product, length, seed)
     all_pairs = [(first, second) for first in environment.tools for second in environment.tools]
     open_pairs = [pair for pair in all_pairs if pair not in pairs_in(suite)]

@@ -9,7 +9,7 @@ from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
 from lawtrace.solver.ltlf import Automaton, Monitor
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.tool_sequences import adjacent_pairs
+from lawtrace.solver.planner.trace_spec import adjacent_pairs
 from lawtrace.solver.rules import Rule
 
 

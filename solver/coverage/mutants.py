@@ -10,7 +10,8 @@ A mutant says which calls to make with which pauses; the simulator executes it. 
 afterwards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -19,7 +20,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
 from lawtrace.solver.ltlf.syntax import atoms_of
-from lawtrace.solver.ltlf.terms import RESULT, BoundVariable, FieldPath, LiteralList, LiteralValue, leaves
+from lawtrace.solver.ltlf.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
@@ -84,13 +85,13 @@ def with_argument(kind: MutationKind, trace: Trace, index: int, place: FieldPath
     tool, arguments = calls[index]
     name = str(place.path[0])
     changed = {**arguments, name: _replace_at(arguments.get(name), place.path[1:], value)}
-    change = f"{step_name(trace, index)} with {place} = {value!r}"
+    change = f"{step_name(trace, index)} with {place} = {_shown(value)}"
     return Mutant(kind, change, (*calls[:index], (tool, changed), *calls[index + 1 :]))
 
 
 def with_result(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
     result = _replace_at(trace.events[index].result, place.path[1:], value)
-    change = f"{step_name(trace, index)} answering {place} = {value!r}"
+    change = f"{step_name(trace, index)} answering {place} = {_shown(value)}"
     return Mutant(kind, change, calls_of(trace), {index: result})
 
 
@@ -98,6 +99,10 @@ def value_in(event: Event, place: FieldPath) -> Json:
     """The value at a place of a call; None if there is none."""
     first, *rest = place.path
     return _value_at(event.result if first == RESULT else event.arguments.get(str(first)), rest)
+
+
+def _shown(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else repr(value)
 
 
 def _order_mutants(calls: Sequence[MutantCall], index: int) -> Iterator[Mutant]:
@@ -132,17 +137,21 @@ def _list_mutations(
 
 
 def _argument_mutations(rules: Sequence[Rule], tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    read = _element_fields(rules, tool)
     for place, constants in _observed_fields(rules, tool).items():
         name = str(place.path[0])
         if name in arguments and name != RESULT:
-            for value in _other_values(_value_at(arguments[name], place.path[1:]), constants):
+            now = _value_at(arguments[name], place.path[1:])
+            for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
                 yield name, _replace_at(arguments[name], place.path[1:], value)
 
 
 def _result_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[FieldPath, Json]]:
+    read = _element_fields(rules, event.tool)
     for place, constants in _observed_fields(rules, event.tool).items():
         if place.path[0] == RESULT:
-            for value in _other_values(value_in(event, place), constants):
+            now = value_in(event, place)
+            for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
                 yield place, value
 
 
@@ -191,10 +200,27 @@ def _other_values(value: Json, constants: Sequence[Json]) -> list[Json]:
             others = [*(text for text in constants if isinstance(text, str)), f"not {value}"]
         case list():
             others = [[*value[:index], *value[index + 1 :]] for index in range(len(value))]
-            others.append([*value, *(constant for constant in constants[:1] if constant not in value)])
+            if not any(isinstance(item, dict) for item in value):
+                others.append([*value, *(constant for constant in constants[:1] if constant not in value)])
         case _:
             others = []
     return [other for index, other in enumerate(others) if other != value and other not in others[:index]]
+
+
+def _changed_fields(value: Json, constants: Sequence[Json], read: Set[str]) -> Iterator[Json]:
+    """A list of objects with a constant in a field of one of them, of those that rules read."""
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        for name in [name for name in item if name in read] if isinstance(item, dict) else ():
+            for other in _other_values(_value_at(item, (name,)), constants):
+                if other in constants:
+                    yield _replace_at(value, (index, name), other)
+
+
+def _element_fields(rules: Sequence[Rule], tool: str) -> frozenset[str]:
+    """The fields that rules read of the objects in lists."""
+    conditions = [atom.condition for rule in rules for atom in atoms_of([rule.parsed]) if atom.tool == tool]
+    found = (leaf for condition in conditions if condition is not None for leaf in condition_leaves(condition))
+    return frozenset(str(leaf.path[0]) for leaf in found if isinstance(leaf, Element) and leaf.path)
 
 
 def _value_at(value: Json, path: Sequence[str | int]) -> Json:

@@ -10,9 +10,9 @@ from random import Random
 from lawtrace.environments.events import Event
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
-from lawtrace.solver.planner.synthesis import product_with_pair
-from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjacent_pairs, draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.planner.sequence_graph import ToolSequence
+from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import ToolPair, adjacent_pairs
 from lawtrace.solver.traces import Trace
 
 GREEDY_RUNS = 6
@@ -66,14 +66,14 @@ def find_suite(product: Product, length: int, *, seed: str, sequences: Instantia
 
 
 def sequences_for_pairs(
-    spec: TraceSpec, product: Product, length: int, missing: set[ToolPair], sequences: InstantiatedSequences
+    product: Product, length: int, missing: set[ToolPair], sequences: InstantiatedSequences
 ) -> list[ToolSequence]:
     """A sequence for each pair that the suite lacks, where a few tries find one that can be instantiated."""
     found: list[ToolSequence] = []
     while missing:
         pair = min(missing)
         missing = missing - {pair}
-        through = product_with_pair(spec, pair, length, overapproximate=product.overapproximate)
+        through = product.through(pair)
         for number in range(SEQUENCES_PER_PAIR):
             sequence = draw_tool_sequence(through, length, Random(f"{pair}/{number}"), missing)
             if sequences.instantiate(sequence):

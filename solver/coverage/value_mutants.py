@@ -17,7 +17,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.samplers import FiniteSampler
 from lawtrace.environments.spec.tools import FromLookup, FromUser
-from lawtrace.environments.spec.types import INTEGER, ListOf, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import INTEGER, ListOf, ValueType, WrongFormat, WrongType, type_at
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison
@@ -371,9 +371,10 @@ def _type_of(environment: Environment, place: FieldOfTool) -> ValueType:
     """The declared type of a field; of the fields of rows, whole numbers."""
     tool, path = environment.tools[place.tool], place.field.path
     if path[0] != RESULT:
-        return tool.parameter(str(path[0])).type if len(path) == 1 else INTEGER
+        return type_at(tool.parameter(str(path[0])).type, path[1:]) or INTEGER
     values = {result.name: result.type for result in tool.results if isinstance(result, ValueResult)}
-    return values.get(str(path[-1]), INTEGER) if len(path) == 2 else INTEGER
+    shown = values.get(str(path[1])) if len(path) > 1 else None
+    return (type_at(shown, path[2:]) if shown else None) or INTEGER
 
 
 def _units(kind: ValueType, value: Value) -> int | None:

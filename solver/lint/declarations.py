@@ -9,7 +9,8 @@ reported.
 """
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.clock import DEFAULT_START
@@ -18,7 +19,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, RowsResult, ValueResult
 from lawtrace.environments.spec.terms import arguments_of, fields_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter
-from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType
+from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType, is_text_type, type_at
 from lawtrace.solver.lint.cross_references import cross_reference
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
@@ -26,7 +27,7 @@ from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import terms
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, ElementCondition, Operator, condition_parts
 from lawtrace.solver.ltlf.syntax import (
     Always,
     Eventually,
@@ -39,9 +40,12 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     children,
 )
-from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue
+from lawtrace.solver.ltlf.terms import Element, FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.rules import Rule
+
+Path = tuple[str | int, ...]
+"""Steps into an argument."""
 
 
 def lint_declaration(
@@ -211,10 +215,13 @@ def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Ite
             tool = environment.tools.get(atom.tool)
             if tool is None:  # a message
                 continue
-            for comparison in _comparisons(atom.condition):
+            for comparison, elements in _comparisons(atom.condition):
                 for field, text in _text_comparisons(comparison):
-                    parameter = next((p for p in tool.parameters if field.path == (p.name,)), None)
-                    if parameter is not None and (reason := _why_impossible(environment, parameter, text)):
+                    path = elements.get(field.name, ()) + field.path if isinstance(field, Element) else field.path
+                    parameter = next((p for p in tool.parameters if path[:1] == (p.name,)), None)
+                    if parameter is not None and (
+                        reason := _why_impossible(environment, parameter, path[1:], comparison.operator, text)
+                    ):
                         yield DeclarationIssue(
                             f"rule {rule.id!r}",
                             f"`{comparison}` matches no call of {tool.name}: {reason}",
@@ -253,17 +260,25 @@ def _duty_windows(formula: Formula, *, positive: bool) -> Iterator[Window]:
                 yield from _duty_windows(part, positive=positive)
 
 
-def _comparisons(condition: Condition | None) -> Iterator[Comparison]:
+def _comparisons(
+    condition: Condition | None, elements: Mapping[str, Path] = MappingProxyType({})
+) -> Iterator[tuple[Comparison, Mapping[str, Path]]]:
+    """The comparisons in a condition, each with the fields of whose lists the named elements are."""
     if isinstance(condition, Comparison):
-        yield condition
+        yield condition, elements
+    if isinstance(condition, ElementCondition):
+        of = condition.elements
+        inside = elements.get(of.name, ()) + of.path if isinstance(of, Element) else ()
+        path = of.path if isinstance(of, FieldPath) else inside
+        elements = {**elements, condition.name: path}
     for part in condition_parts(condition) if condition is not None else ():
-        yield from _comparisons(part)
+        yield from _comparisons(part, elements)
 
 
-def _text_comparisons(comparison: Comparison) -> Iterator[tuple[FieldPath, str]]:
-    """The field of an argument with each text that it is compared with."""
+def _text_comparisons(comparison: Comparison) -> Iterator[tuple[FieldPath | Element, str]]:
+    """The field of an argument, or of an element of it, with each text that it is compared with."""
     for one, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
-        if isinstance(one, FieldPath):
+        if isinstance(one, FieldPath | Element):
             yield from ((one, text) for text in _text_literals(other))
 
 
@@ -274,14 +289,21 @@ def _text_literals(operand: terms.Term) -> Iterator[str]:
             yield constant.content
 
 
-def _why_impossible(environment: Environment, parameter: Parameter, text: str) -> str | None:
-    """Why the argument can neither equal nor contain the text; None if it can."""
-    source, value_type = parameter.source, parameter.type
+def _why_impossible(
+    environment: Environment, parameter: Parameter, path: Path, operator: Operator, text: str
+) -> str | None:
+    """Why no part of the argument there can compare so with the text; None if one can."""
+    source = parameter.source
     if isinstance(source, FromTrace) and source.function is pending_events and text not in environment.event_names:
         nearest = difflib.get_close_matches(text, environment.event_names, 1)
         return f"no tool emits {text!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
+    part = type_at(parameter.type, path)
+    while isinstance(part, ListOf):
+        part = part.items
+    if part is None or (is_text_type(part) and operator not in ("==", "!=", "in")):
+        return None  # any text is before or after others, and may begin, end or contain one
     try:
-        (value_type.items if isinstance(value_type, ListOf) else value_type).decode(text)
+        part.decode(text)
     except (WrongFormat, WrongType) as error:
         return str(error)
     return None

@@ -156,11 +156,20 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
 
 
 def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | None:
-    """A user parameter whose sampler finds no value."""
+    """A user parameter whose sampler finds no value, or one that does not fit its type."""
     state = environment.populate(Random(seed))
     for tool in environment.tools.values():
         try:
-            sample_arguments(tool, state, Random(seed))
+            drawn = sample_arguments(tool, state, Random(seed))
+            for parameter in tool.parameters:
+                value = drawn.get(parameter.name)
+                if value is not None and (why := _misfit(parameter, value)):
+                    return DeclarationIssue(
+                        f"tool {tool.name!r}, parameter {parameter.name!r}",
+                        f"a value that is drawn for it does not fit its type: {why}",
+                        "let the sampler draw values of the type in internal form",
+                        f"For example {value!r} in populate(Random({seed})).",
+                    )
         except EmptyDomainError as nothing:
             return DeclarationIssue(
                 f"tool {tool.name!r}, parameter {nothing.parameter.name!r}",
@@ -169,6 +178,15 @@ def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | Non
                 f"For example populate(Random({seed})).",
             )
     return None
+
+
+def _misfit(parameter: Parameter, value: Value) -> str | None:
+    """Why a value in internal form is not one of the parameter's type."""
+    try:
+        again = parameter.type.decode(parameter.type.encode(value))
+    except (WrongFormat, WrongType, TypeError, AttributeError, ValueError) as error:
+        return str(error)
+    return None if again == value else f"read back it is {again!r}"
 
 
 def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | None:
@@ -184,7 +202,7 @@ def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | Non
             call_duration(environment, simulate_call(environment, state, tool.name, said, now)[0])
         except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
             return DeclarationIssue(
-                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, {}, now))}",
+                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, now))}",
                 f"a call raises {type(error).__name__}: {error}",
                 "compare values of one type: internally, money is cents, days and minutes are numbers",
                 f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",

@@ -29,7 +29,7 @@ from lawtrace.environments.runtime.documentation import document, document_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import MONEY, ValueType
+from lawtrace.environments.spec.types import MONEY, ValueType, scalar_types, type_at
 from lawtrace.solver.lint.demanded_orders import demanded_orders
 from lawtrace.solver.lint.order_grounds import order_ground, texts_in
 from lawtrace.solver.lint.quantities import Quantity, of_span, quantities
@@ -339,7 +339,12 @@ def _measure(term: Term, tool: Tool | None, environment: Environment) -> str:
             return _measure(inner, environment.tools.get(atom.tool), environment)
         case _:
             found = [leaf for leaf in leaves(term) if isinstance(leaf, FieldPath)]
-            return "money" if found and all(_type_of(tool, leaf) is MONEY for leaf in found) else "count"
+            return "money" if found and all(_is_money(_type_of(tool, leaf)) for leaf in found) else "count"
+
+
+def _is_money(value_type: ValueType | None) -> bool:
+    """Whether it is an amount, or a list of amounts."""
+    return value_type is not None and [*scalar_types(value_type)] == [MONEY]
 
 
 def _type_of(tool: Tool | None, field: FieldPath) -> ValueType | None:
@@ -347,14 +352,13 @@ def _type_of(tool: Tool | None, field: FieldPath) -> ValueType | None:
     if tool is None:
         return None
     if field.path[0] != RESULT:
-        return (
-            next((p.type for p in tool.parameters if p.name == field.path[0]), None) if len(field.path) == 1 else None
-        )
+        declared = next((p.type for p in tool.parameters if p.name == field.path[0]), None)
+        return declared and type_at(declared, field.path[1:])
     names = [step for step in field.path[1:] if isinstance(step, str)]
     for result in tool.results:
         if names and result.name == names[0]:
             if isinstance(result, ValueResult):
-                return result.type if len(names) == 1 else None
-            if isinstance(result, RowsResult) and len(names) == 2 and names[1] in result.fields:
-                return result.entity.fields[names[1]].type
+                return type_at(result.type, field.path[2:])
+            if isinstance(result, RowsResult) and len(names) > 1 and names[1] in result.fields:
+                return type_at(result.entity.fields[names[1]].type, names[2:])
     return None

@@ -95,6 +95,11 @@ class UntilTable:
         self.watches: dict[Key, dict[_Watch, None]] = {}
         self.deadlines: deque[_Watch] = deque()
 
+    def clear(self) -> None:
+        """Forget all duties."""
+        self.watches.clear()
+        self.deadlines.clear()
+
     def forget(self, watch: _Watch) -> None:
         """Stop looking for a duty that is decided."""
         same = self.watches.get(watch.key)
@@ -229,6 +234,10 @@ class NextTable:
         self._write = self.moment.writer(self.variables)
         self._operand = compiler.compile_check(formula.operand, frozenset(self.variables))
         self._asked: list[_Successor] = []
+
+    def clear(self) -> None:
+        """Forget all questions."""
+        self._asked = []
 
     def check(self) -> Status:
         asked = _Successor(self._read(), self.moment.time)

@@ -94,6 +94,7 @@ class Evaluator:
         self.moment: Final = Moment()
         self._updates: list[_Update] = []
         self._expiries: list[UntilTable] = []
+        self._totals: Final[list[EventTotals]] = []
         self._by_tool: dict[str, tuple[Callable[[], None], ...]] = {}
         self._always: tuple[Callable[[], None], ...] = ()
         self._past: Final[dict[Formula, PastTable]] = {}
@@ -109,6 +110,12 @@ class Evaluator:
                 update.run for update in self._updates if update.tools is None or tool in update.tools
             )
         self._always = tuple(update.run for update in self._updates if update.tools is None)
+
+    def clear(self) -> None:
+        """Forget all steps; what is compiled stays."""
+        self.moment.clear()
+        for table in (*self._past.values(), *self._future.values(), *self._totals):
+            table.clear()
 
     def add_update(self, run: Callable[[], None], tools: frozenset[str] | None) -> None:
         """Do something in each step, after the tables are up to date; `tools`: only in steps with calls of these."""
@@ -373,6 +380,7 @@ class Evaluator:
     def _aggregate(self, leaf: Computed) -> Callable[[], Value]:
         if isinstance(leaf, EventAggregate):
             totals = EventTotals(self, leaf)
+            self._totals.append(totals)
             self.add_update(totals.update, totals.tools)
             return totals.value
         if not isinstance(leaf, RelationAggregate):

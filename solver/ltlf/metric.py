@@ -192,6 +192,16 @@ class MetricMonitor:
         """The index of the latest step, -1 before the first."""
         return self._evaluator.moment.position
 
+    def clear(self) -> None:
+        """Forget the trace, so that another one can be followed without compiling the rule again."""
+        self.violations.clear()
+        self.violation_count = self.triggered = self.broken_at_end = 0
+        self.first_irreparable = None
+        self.untimed_event = self._started = False
+        self._open.clear()
+        self._found.clear()
+        self._evaluator.clear()
+
     def _watch(self, case: _Case) -> None:
         """Look for the violation in every step in which it can occur."""
         self._watching = True

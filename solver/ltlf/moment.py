@@ -58,6 +58,12 @@ class Moment:
         self.values: list[Hashable] = []
         self.numbers: dict[str, int] = {}
 
+    def clear(self) -> None:
+        """Go back to before the first step."""
+        self.position = -1
+        self.time = 0
+        self.events = {}
+
     def number(self, variable: str) -> int:
         if variable not in self.numbers:
             self.numbers[variable] = len(self.values)

@@ -13,8 +13,10 @@ below s before the trigger and s higher afterwards, and the columns are doubled 
     Instruction Adherence      its trigger
     any other formula          any atom of it
 
+each with its conditions. So a rule of no template is also triggered by the check that it asks for.
+
 A rule with time, several variables or aggregates has no automaton; its own monitor (`lawtrace.solver.ltlf.metric`) runs
-beside the tables.
+beside the tables. Its trigger is the call that a violation is about, if the formula names one call there.
 
 A call that a shield refused never reached its tool: it keeps its number and moves no rule.
 
@@ -95,10 +97,24 @@ class Monitor:
         self._by_tool: Final = plan.by_tool
         self._elsewhere: Final = plan.elsewhere
         self._violated: Final = [[verdict == "violated" for verdict in a.verdicts] * 2 for a in self._automata]
-        self._numbers: Final = [a.initial for a in self._automata]
-        self._irreparable: Final[list[int | None]] = [None] * len(self._automata)
-        self._instances: Final = {rule: Instances(automaton, columns) for rule, automaton, columns in plan.quantified}
+        self._numbers: Final[list[int]] = []
+        self._irreparable: Final[list[int | None]] = []
+        self._quantified: Final = plan.quantified
+        self._instances: Final[dict[int, Instances]] = {}
         self._history: Final[list[tuple[Verdict, ...]] | None] = [] if history else None
+        self._events = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the trace, so that another one can be followed. It is cheaper than a new monitor."""
+        self._numbers[:] = [automaton.initial for automaton in self._automata]
+        self._irreparable[:] = [None] * len(self._automata)
+        for rule, automaton, columns in self._quantified:
+            self._instances[rule] = Instances(automaton, columns)
+        for monitor in self._metric.values():
+            monitor.clear()
+        if self._history is not None:
+            self._history.clear()
         self._events = 0
 
     def feed(self, event: Event) -> None:

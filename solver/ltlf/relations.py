@@ -17,6 +17,8 @@ class Observer(Protocol):
 
     def discarded(self, key: Key) -> None: ...
 
+    def cleared(self) -> None: ...
+
 
 class PastTable:
     """The times at which the right operand of S (or the operand of Y) was true, for each combination of values.
@@ -82,6 +84,17 @@ class PastTable:
 
         self._keeps = scan
         return None
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        self._entries.clear()
+        self._oldest.clear()
+        for index in self._indexes.values():
+            index.clear()
+        self._forgot = None
+        self._next = []
+        for observer in self.observers:
+            observer.cleared()
 
     def update(self) -> None:
         moment = self.moment

@@ -234,6 +234,13 @@ class EventTotals:
             tools.add(leaf.since.tool)
         self.tools: frozenset[str] | None = frozenset(tools)
 
+    def clear(self) -> None:
+        """Forget all events."""
+        self._groups.clear()
+        self._oldest.clear()
+        if self._parts is not None:
+            self._parts.clear()
+
     def _compile_events(self, compiler: Compiler) -> Callable[[], Iterator[tuple[Key, Event]]]:
         """The counted events of this step with their keys, one for each event."""
         moment, atom = self.moment, self.leaf.atom
@@ -365,6 +372,9 @@ class RelationTotals:
         total.remove(self._term(key))
         if not members:
             del self._totals[group]
+
+    def cleared(self) -> None:
+        self._totals.clear()
 
     def value(self) -> Value:
         self.table.forget_old()

@@ -5,12 +5,14 @@ model's review of the wording: the text states every value of the literal calls 
 and the calls that an independent reader derives from it have the effect of the trace.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import decode_arguments
@@ -18,14 +20,10 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
-from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType, scalars_in
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
-
-Style = Literal["goal", "workflow"]
-STYLES: tuple[Style, ...] = ("goal", "workflow")
-
 
 Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 """Words that say the same; one of them may stand alone."""
@@ -144,15 +142,17 @@ def find_missing(
             if value is None or isinstance(value, bool) or _is_worded(tool, name):
                 continue
             value_type = tool.parameter(name).type
-            if isinstance(value, list):
-                said = all(mentions(text, str(item)) for item in value)
-            elif isinstance(value_type, Choice):
-                said = _mentions_inflected(text, str(value))
-            else:
-                said = any(mentions(text, str(item)) for item in _spellings(value, value_type))
-            if not said:
+            if not all(_is_said(text, *scalar) for scalar in scalars_in(value, value_type)):
                 missing.append(f"{tool.name}.{name} = {format_value(value, value_type)}")
     return list(dict.fromkeys(missing))
+
+
+def _is_said(text: str, value: Json, value_type: ValueType) -> bool:
+    if isinstance(value, bool):
+        return True
+    if isinstance(value_type, Choice):
+        return _mentions_inflected(text, str(value))
+    return any(mentions(text, str(item)) for item in _spellings(value, value_type))
 
 
 def _is_worded(tool: Tool, name: str) -> bool:
@@ -296,4 +296,8 @@ def _call_text(event: Event) -> str:
 
 
 def _argument_text(arguments: Mapping[str, Json]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return ", ".join(f"{name}={_readable(value)}" for name, value in arguments.items())
+
+
+def _readable(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else repr(value)

@@ -12,10 +12,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Parameter, Phrases
-from lawtrace.solver.masking.instructions import Style
+from lawtrace.environments.spec.types import scalars_in
 from lawtrace.solver.masking.wording import (
     Unsaid,
     describe_step,
@@ -133,15 +134,15 @@ class PhrasedRequest(PartialRequest):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All values that the user states; of a list each item."""
+        """All values that the user states; of a list each item, of an object each field."""
         found: list[str] = []
         for call in self.calls:
             tool = self.environment.tools[call.event.tool]
             for name in call.said:
                 value = call.event.arguments[name]
-                items = [str(item) for item in value] if isinstance(value, list) else None
-                if value is not None and not isinstance(value, bool):
-                    found += [format_value(value, tool.parameter(name).type)] if items is None else items
+                if value is not None:
+                    scalars = scalars_in(value, tool.parameter(name).type)
+                    found += [format_value(one, kind) for one, kind in scalars if not isinstance(one, bool)]
         return tuple(dict.fromkeys(found))
 
     def _is_lookup(self, number: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
@@ -15,7 +16,6 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Choice, ValueType
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.traces import PlannedCall, replay, resolve_path
 
 _GENERAL_WORDS = """

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TIME, Choice, ListOf, ValueType
+from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TIME, Choice, ListOf, ValueType, scalars_in
 
 Span = tuple[int, int]
 
@@ -87,11 +87,15 @@ def says(text: str, words: str) -> bool:
 
 
 def value_spans(text: str, value: Json, value_type: ValueType) -> list[Span]:
-    """Where the text says the value. Empty also for a list of which an item is not said, and for a truth value."""
+    """Where the text says the value. Empty also if an item or a field is not said, and for a truth value."""
     match value:
         case list():
             items = value_type.items if isinstance(value_type, ListOf) else value_type
             found = [value_spans(text, item, items) for item in value]
+            return [span for spans in found for span in spans] if all(found) else []
+        case dict():
+            scalars = [one for one in scalars_in(value, value_type) if not isinstance(one[0], bool)]
+            found = [value_spans(text, *scalar) for scalar in scalars]
             return [span for spans in found for span in spans] if all(found) else []
         case bool() | None:
             return []

@@ -10,7 +10,7 @@ from typing import Final
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases, Tool
-from lawtrace.environments.spec.types import MONEY, ValueType
+from lawtrace.environments.spec.types import MONEY, ListOf, ObjectOf, ValueType, has_objects, is_text_type
 from lawtrace.solver.traces import PlannedCall
 
 Unsaid = Mapping[int, AbstractSet[str]]
@@ -19,12 +19,29 @@ NOTHING_UNSAID: Final[Unsaid] = MappingProxyType({})
 
 
 def format_value(value: Json, value_type: ValueType) -> str:
-    """A value as a user writes it: ``22.60``, ``2026-01-31``, ``"Harbour" "Taxes"``."""
-    if value_type is MONEY and isinstance(value, int | float):
-        return f"{value:.2f}"
-    if isinstance(value, list):
-        return " ".join(f'"{item}"' for item in value)
-    return str(value)
+    """A value as a user writes it: ``22.60``, ``2026-01-31``, ``"Harbour" "Taxes"``, ``flight number "TR-100", date
+    2026-01-31 and flight number "TR-200", date 2026-02-02``."""
+    match value_type, value:
+        case _, int() | float() if value_type is MONEY:
+            return f"{value:.2f}"
+        case ListOf(items=items), list() if has_objects(items):
+            return " and ".join(format_value(item, items) for item in value)
+        case _, list():
+            return " ".join(f'"{item}"' for item in value)
+        case ObjectOf(fields=fields), dict():
+            return ", ".join(_format_field(name, value[name], part) for name, part in fields.items() if name in value)
+        case _:
+            return str(value)
+
+
+def _format_field(name: str, value: Json, value_type: ValueType) -> str:
+    words = name.replace("_", " ")
+    if isinstance(value, bool):
+        return f"{words} {'yes' if value else 'no'}"
+    said = format_value(value, value_type)
+    if has_objects(value_type):
+        return f"{words} ({said})"
+    return f'{words} "{said}"' if is_text_type(value_type) and isinstance(value, str) else f"{words} {said}"
 
 
 def describe_step(

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.tools import PhrasesByArgument
-from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice
-from lawtrace.solver.masking.instructions import Says, Style, find_leaks
+from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice, scalars_in
+from lawtrace.solver.masking.instructions import Says, find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (
     Span,
@@ -158,8 +159,8 @@ class _Check:
         spans = value_spans(self._text, value, value_type)
         if spans:
             self._account(spans, value, format_value(value, value_type))
-            if value_type is DATE:
-                self._check_weekday(dt.date.fromisoformat(str(value)), spans)
+            for day in (one for one, kind in scalars_in(value, value_type) if kind is DATE):
+                self._check_weekday(dt.date.fromisoformat(str(day)), value_spans(self._text, day, DATE))
             return value
         if noted:
             self._account(noted, value, format_value(value, value_type))
@@ -187,7 +188,7 @@ class _Check:
 
     def _account(self, spans: Sequence[Span], value: Json, words: str) -> None:
         self._accounted += spans
-        self._result.said += [words, *(map(str, value) if isinstance(value, list) else (str(value),))]
+        self._result.said += [words, *_texts(value)]
 
     def _check_weekday(self, day: dt.date, spans: Sequence[Span]) -> None:
         for span in spans:
@@ -394,3 +395,14 @@ def _outline(text: str, spans: Sequence[Span]) -> str:
         kept[start:end] = " # ".ljust(end - start)[: end - start] if end - start > 2 else "#" * (end - start)
     words = re.findall(r"[a-z]+|#", re.sub(r"\d+(?:[.,:]\d+)*", " # ", "".join(kept).lower()))
     return " ".join(word for word, after in pairwise([*words, ""]) if word != "#" or after != "#")
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The scalars in a value, as text."""
+    match value:
+        case list():
+            yield from (text for item in value for text in _texts(item))
+        case dict():
+            yield from (text for part in value.values() for text in _texts(part))
+        case _:
+            yield str(value)

@@ -16,20 +16,25 @@ call are abstracted away. Values derived from the call history are not part of t
 (`lawtrace.solver.planner.derived_values`).
 """
 
+import operator
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import cast
 
+from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, ValueResult
 from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, Term
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import OneOf, UnusedValue
-from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.state import Entity, State
 from lawtrace.environments.spec.terms import arguments_of, fields_of, reads_time, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.ltlf.terms import Scalar, with_list_index
 from lawtrace.solver.planner.argument_choices import RowClass
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.predicates import ObservedPredicates
@@ -65,11 +70,44 @@ class _StateQuery:
         return self.term(EvaluationScope(state, arguments))
 
 
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """A rule with one variable, for the keys of one table. Its state is part of the class of a row."""
+
+    automaton: Automaton
+    entity: Entity
+
+    def state(self, events: Sequence[Event], key: Value) -> int:
+        """The state of the automaton for a row after these calls."""
+        state, value = self.automaton.initial, cast("Scalar", self.entity.fields[self.entity.key].type.encode(key))
+        for event in events:
+            state = self.automaton.step(state, self.automaton.event_letter(with_list_index(event), value))
+        return state
+
+    def is_broken(self, events: Sequence[Event]) -> bool:
+        """Whether the rule can no longer be kept for some row."""
+        monitor = Monitor({"rule": self.automaton})
+        monitor.run(events)
+        return monitor.verdicts() == ("violated",)
+
+
 class StateAbstraction:
     """Computes abstract states."""
 
-    def __init__(self, environment: Environment, predicates: ObservedPredicates, *, classes: bool = True) -> None:
-        """`classes`: whether rows have classes; if not, known rows are counted."""
+    def __init__(
+        self,
+        environment: Environment,
+        predicates: ObservedPredicates,
+        *,
+        classes: bool = True,
+        row_rule: RowRule | None = None,
+    ) -> None:
+        """
+        Args:
+            classes: whether rows have classes; if not, known rows are counted.
+            row_rule: a rule whose states are distinguished.
+        """
+        self.row_rule = row_rule
         self.environment = environment
         self.predicates = predicates
         self._classes = classes
@@ -92,13 +130,21 @@ class StateAbstraction:
             table: tuple(sorted(frozenset[str]().union(*(query.tables_read for query in queries))))
             for table, queries in self._row_queries.items()
         }
+        asked = frozenset[str]().union(*(query.tables_read for query in self._state_queries))
+        self._tables_asked = tuple(sorted(asked | {domain.entity.table for domain in self._unused_values}))
+        self._last_truths: tuple[tuple[object, ...], AbstractState] = ((), ())
         self._answer_cache: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, RowClass]]] = (
             OrderedDict()
         )
+        self._last_part: dict[str, tuple[tuple[object, ...], AbstractState]] = {}
+        """For each table what its part of an abstract state was last computed from, and the part."""
+        self._refused: dict[tuple[str, RowClass], bool] = {}
         self._keys = {table: entity.key for table, entity in environment.entities.items()}
         self.row_caps = self._row_caps(environment)
+        self._tables_counted = {*self.row_caps, *self._tables_asked}.union(*self._tables_read.values())
+        """The tables that abstract states depend on."""
         self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
-        self.classifies_rows = any(self._row_queries.values())
+        self.classifies_rows = any(map(self._has_classes, environment.entities))
         """Whether rows have classes at all."""
         self.is_exact = not self.classifies_rows and not self._state_queries and not self._unused_values
         """Whether rows are only counted and nothing else is observed, so that the effect of a call is certain."""
@@ -158,9 +204,22 @@ class StateAbstraction:
 
     def abstract(self, search_state: SearchState) -> AbstractState:
         tables = tuple(self._table(search_state, table, cap) for table, cap in self.row_caps.items())
-        answers = [query.answer(search_state.state) for query in self._state_queries]
-        truths = (*answers, *(bool(domain.candidates(search_state.state)) for domain in self._unused_values))
-        return tables, truths
+        return tables, self._state_truths(search_state.state)
+
+    def _state_truths(self, state: State) -> AbstractState:
+        """The answers on the state alone, which most calls leave as they are."""
+        read = tuple(state.tables[table] for table in self._tables_asked)
+        if not _same(read, self._last_truths[0]):
+            answers = [query.answer(state) for query in self._state_queries]
+            self._last_truths = read, (*answers, *(bool(domain.candidates(state)) for domain in self._unused_values))
+        return self._last_truths[1]
+
+    def leaves_unchanged(self, tool: Tool) -> bool:
+        """Whether a call of the tool leaves every abstract state as it is."""
+        shown = {result.entity.table for result in tool.revealing_results}
+        return self.row_rule is None and not (
+            tool.written_tables & self._tables_counted or shown & self.row_caps.keys()
+        )
 
     def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
         """Rows and unused values beyond the counted number, each with its table."""
@@ -172,10 +231,11 @@ class StateAbstraction:
         for table in (table for table, cap in self.row_caps.items() if cap > 1):
             known, counts = search_state.known.get(table, {}), Counter[tuple[bool, RowClass]]()
             findable = search_state.findable.get(table, ())
+            answers = self._answers(search_state.state, table)
             for row in search_state.state.rows(table):
                 key = row.values[self._keys[table]]
                 if key in known or key in findable or not self.classifies_rows:
-                    counts[key in known, self._class(search_state, table, key)] += 1
+                    counts[key in known, self._class(search_state, table, key, answers)] += 1
             enough = {True: self.row_caps[table], False: 1}
             more |= {(table, kind) for kind, count in counts.items() if count > enough[kind[0]]}
         return more
@@ -184,27 +244,42 @@ class StateAbstraction:
         self, search_state: SearchState, table: str, keys: Sequence[Value]
     ) -> Mapping[RowClass, Sequence[Value]]:
         """Rows by their class."""
-        if not self._row_queries[table]:
+        if not self._has_classes(table):
             return {(): keys} if keys else {}
         sorted_: dict[RowClass, list[Value]] = {}
+        answers = self._answers(search_state.state, table)
         for key in keys:
-            sorted_.setdefault(self._class(search_state, table, key), []).append(key)
+            sorted_.setdefault(self._class(search_state, table, key, answers), []).append(key)
         return sorted_
 
     def _table(self, search_state: SearchState, table: str, cap: int) -> AbstractState:
         known = search_state.known.get(table, {})
-        if not self._row_queries[table]:
+        if not self._has_classes(table):
             count = min(len(known), cap)
             if not self._classes:
                 return (count,)
             more = count < cap and table in self._lookup_tables
             return count, more and len(search_state.state.tables[table]) > len(known)
+        if self.row_rule is not None:
+            return self._classified(search_state, table, cap)
+        # Most calls change nothing that this table's part depends on.
+        read = (search_state.state.tables[other] for other in (table, *self._tables_read[table]))
+        seen = (search_state.known.get(table), search_state.findable.get(table), *read)
+        before, part = self._last_part.get(table, ((), ()))
+        if not _same(seen, before):
+            part = self._classified(search_state, table, cap)
+            self._last_part[table] = seen, part
+        return part
+
+    def _classified(self, search_state: SearchState, table: str, cap: int) -> AbstractState:
+        known = search_state.known.get(table, {})
         counts = Counter[RowClass]()
         unknown: set[RowClass] = set()
         key_field, findable = self._keys[table], search_state.findable.get(table, ())
+        answers = self._answers(search_state.state, table)
         for key in [row.values[key_field] for row in search_state.state.rows(table)]:
             if key in known or key in findable:
-                class_ = self._class(search_state, table, key)
+                class_ = self._class(search_state, table, key, answers)
                 if self._is_refused_everywhere(table, class_):
                     continue
                 if key in known:
@@ -215,11 +290,16 @@ class StateAbstraction:
         more = frozenset(class_ for class_ in unknown if capped.get(class_, 0) < cap)
         return tuple(sorted(capped.items(), key=repr)), more if table in self._lookup_tables else frozenset[RowClass]()
 
-    def _class(self, search_state: SearchState, table: str, key: Value) -> RowClass:
-        answers = self._answers(search_state.state, table)
+    def _has_classes(self, table: str) -> bool:
+        return bool(self._row_queries[table]) or (self.row_rule is not None and self.row_rule.entity.table == table)
+
+    def _class(self, search_state: SearchState, table: str, key: Value, answers: dict[Value, RowClass]) -> RowClass:
+        """The class of a row. `answers`: those that are cached for the table."""
         if key not in answers:
             self.effort += len(self._row_queries[table]) * len(search_state.state.tables[table])
             answers[key] = tuple(query.answer(search_state.state, key) for query in self._row_queries[table])
+        if self.row_rule is not None and self.row_rule.entity.table == table:
+            return *answers[key], self.row_rule.state(search_state.events, key)
         return answers[key]
 
     def _answers(self, state: State, table: str) -> dict[Value, RowClass]:
@@ -234,10 +314,16 @@ class StateAbstraction:
 
     def _is_refused_everywhere(self, table: str, class_: RowClass) -> bool:
         """Whether every tool that could refer to such a row refuses it, in every parameter."""
-        refusing = {
-            query.refuses_row for query, answer in zip(self._row_queries[table], class_, strict=False) if answer is True
-        }
-        return self._referring[table] <= refusing
+        if (table, class_) not in self._refused:
+            answered = zip(self._row_queries[table], class_, strict=False)
+            refusing = {query.refuses_row for query, answer in answered if answer is True}
+            self._refused[table, class_] = self._referring[table] <= refusing
+        return self._refused[table, class_]
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Whether these are the same objects."""
+    return len(one) == len(other) and all(map(operator.is_, one, other))
 
 
 def _refusals(tool: Tool) -> list[Term]:

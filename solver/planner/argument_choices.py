@@ -13,10 +13,10 @@ from itertools import combinations_with_replacement
 from random import Random
 
 from lawtrace.environments.events import Derived, FromResults, Origin, SaidByUser
+from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import EvaluationScope
-from lawtrace.environments.spec.logic import PLAIN
-from lawtrace.environments.spec.samplers import Amount, OneOf
+from lawtrace.environments.spec.samplers import Amount, FiniteSampler, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
@@ -48,6 +48,7 @@ class ArgumentChooser:
         self._environment = environment
         self._predicates = predicates
         self._classify = classify
+        self._regions: dict[tuple[str, str], tuple[Amount, ...]] = {}
         self._lookups = {name: tool.lookups for name, tool in environment.tools.items()}
 
     def sample(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
@@ -131,15 +132,26 @@ class ArgumentChooser:
             if not lookups or lookups[0].after:
                 continue
             keys = found.setdefault(lookups[0].entity.table, set())
-            rows, seen = sum(1 for _ in search_state.state.rows(lookups[0].entity.table)), set[str]()
-            for _ in range(LOOKUP_TRIES):
+            rows = sum(1 for _ in search_state.state.rows(lookups[0].entity.table))
+            for choice in self._different_lookups(search_state, self._environment.tools[name], random):
                 if len(keys) == rows:
                     break
-                choice = self._sample_once(search_state, self._environment.tools[name], random)
-                if choice is not None and (repr_key := repr(choice.values)) not in seen:
-                    seen.add(repr_key)
-                    keys |= {choice.only_match(lookups[0], search_state)} - {None}
+                keys |= {choice.only_match(lookups[0], search_state)} - {None}
         return {table: frozenset(keys) for table, keys in found.items()}
+
+    def _different_lookups(self, search_state: SearchState, tool: Tool, random: Random) -> Iterator[CallChoice]:
+        """Different arguments: all, if a look-up has one that is finite, else some samples."""
+        match tool.parameters:
+            case [Parameter(name=name, required=True, source=FromUser(FiniteSampler() as sampler))]:
+                for value in sampler.candidates(search_state.state)[:LOOKUP_TRIES]:
+                    yield CallChoice(tool, {name: value}, {name: SaidByUser()})
+            case _:
+                seen = set[str]()
+                for _ in range(LOOKUP_TRIES):
+                    choice = self._sample_once(search_state, tool, random)
+                    if choice is not None and (repr_key := repr(choice.values)) not in seen:
+                        seen.add(repr_key)
+                        yield choice
 
     def _is_new(self, search_state: SearchState, choice: CallChoice) -> bool | None:
         """Whether a look-up reveals an unknown row; None if it does not find exactly one."""
@@ -172,7 +184,7 @@ class ArgumentChooser:
     ) -> _ArgumentValue | None:
         match parameter.source:
             case FromUser() as source:
-                if not parameter.required and not self._is_given(search_state, source, values, random):
+                if not parameter.required and not self._is_given(search_state, tool, parameter, source, values, random):
                     return _ArgumentValue(parameter.default, None)
                 return self._sample_stated(search_state, tool, parameter, values, random)
             case FromLookup(entity):
@@ -244,17 +256,12 @@ class ArgumentChooser:
         matters = bool(self._lookups[tool.name]) or self._predicates.observes_argument(tool.name, parameter.name)
         kinds: list[_ArgumentValue] = []
         if not parameter.required:
-            given = (
-                matters
-                if source.when is None
-                else bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values, {}, search_state.now)))
-            )
+            given = matters if source.when is None else _is_stated(search_state, tool, parameter, values)
             if not given or (source.when is None and matters):
                 kinds.append(_ArgumentValue(parameter.default, None))
             if not given:
                 return kinds
-        if isinstance(source.sampler, Amount):
-            regions = self._predicates.regions(tool, parameter.name, source.sampler)
+        if regions := self._regions_of(tool, parameter):
             return [*kinds, *(_ArgumentValue(region.lowest, SaidByUser(), region) for region in regions)]
         if isinstance(source.sampler, OneOf):
             return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.sampler.values))]
@@ -268,8 +275,8 @@ class ArgumentChooser:
     ) -> _ArgumentValue | None:
         assert isinstance(parameter.source, FromUser)
         domain = parameter.source.sampler
-        if isinstance(domain, Amount):
-            regions = self._predicates.regions(tool, parameter.name, domain)
+        regions = self._regions_of(tool, parameter)
+        if regions:
             region = regions[0] if len(regions) == 1 else random.choice(regions)
             return _ArgumentValue(
                 region.draw(random, search_state.state), SaidByUser(), region if parameter.required else None
@@ -279,12 +286,27 @@ class ArgumentChooser:
             return None if parameter.required else _ArgumentValue(parameter.default, None)
         return _ArgumentValue(value, SaidByUser())
 
+    def _regions_of(self, tool: Tool, parameter: Parameter) -> tuple[Amount, ...]:
+        """The regions of an amount; none for another value."""
+        key = (tool.name, parameter.name)
+        if key not in self._regions:
+            domain = parameter.source.sampler if isinstance(parameter.source, FromUser) else None
+            is_amount = isinstance(domain, Amount)
+            self._regions[key] = self._predicates.regions(tool, parameter.name, domain) if is_amount else ()
+        return self._regions[key]
+
     def _is_given(
-        self, search_state: SearchState, source: FromUser, values: Mapping[str, Value], random: Random
+        self,
+        search_state: SearchState,
+        tool: Tool,
+        parameter: Parameter,
+        source: FromUser,
+        values: Mapping[str, Value],
+        random: Random,
     ) -> bool:
         if source.when is None:
             return random.random() < source.share
-        return bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values, {}, search_state.now)))
+        return _is_stated(search_state, tool, parameter, values)
 
     def _classes(
         self, search_state: SearchState, table: str, used: frozenset[Value]
@@ -310,6 +332,12 @@ class ArgumentChooser:
 def plain_chooser(environment: Environment) -> ArgumentChooser:
     """A chooser to which all rows and all values are of one kind."""
     return ArgumentChooser(environment, ObservedPredicates([]), lambda _, __, known: {(): known} if known else {})
+
+
+def _is_stated(search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value]) -> bool:
+    """Whether the condition holds under which the user states the argument."""
+    condition = compile_tool(tool).stated_when[parameter.name]
+    return bool(condition(EvaluationScope(search_state.state, values, search_state.now)))
 
 
 def _bind(

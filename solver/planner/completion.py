@@ -19,7 +19,7 @@ from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import Choice, ListOf, Value
+from lawtrace.environments.spec.types import Choice, ListOf, Value, has_objects
 from lawtrace.solver.ltlf import Atom, compile_formula, parse
 from lawtrace.solver.ltlf.metric import MetricRule
 from lawtrace.solver.ltlf.monitor import Monitor
@@ -299,7 +299,7 @@ def _narrowed_parameter(parameter: Parameter, said: Sequence[Mapping[str, Json]]
     values = [parameter.type.decode(call[parameter.name]) for call in said if parameter.name in call]
     if not values:
         return replace(parameter, source=replace(parameter.source, when=constant(value=False)))
-    if isinstance(parameter.type, ListOf):  # candidates are its items
+    if isinstance(parameter.type, ListOf) and not has_objects(parameter.type):  # candidates are its items
         values = [item for value in values for item in value]
     return replace(parameter, source=FromUser(OneOf(tuple(dict.fromkeys(values)))), required=True)
 
@@ -317,14 +317,19 @@ def _in_order(requested: Sequence[PlannedCall], compliance: Sequence[str]) -> st
 
 def _atom(call: PlannedCall) -> str:
     """The atom of a call with its arguments, but for lists and for keys of rows that an earlier call created."""
-    fixed = {
-        name: value
-        for name, value in call.event.arguments.items()
-        if not isinstance(value, list) and not _is_created(call, name)
-    }
-    named = " and ".join(f"{name} == {_literal(value)}" for name, value in fixed.items())
+    given = {name: value for name, value in call.event.arguments.items() if not _is_created(call, name)}
+    named = " and ".join(f"{path} == {_literal(value)}" for path, value in _scalars(given))
     tool = str(Atom(call.event.tool))
     return f"{tool}({named})" if named else tool
+
+
+def _scalars(fields: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
+    """The scalars in an object, each with its path; without those in lists."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _scalars(value, f"{path}{name}.")
+        elif not isinstance(value, list):
+            yield f"{path}{name}", value
 
 
 def _is_created(call: PlannedCall, name: str) -> bool:

@@ -23,10 +23,11 @@ from lawtrace.solver.ltlf import Formula
 from lawtrace.solver.ltlf.syntax import aggregates_of, subformulas
 from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.planner.row_rules import RowRuleSequences
+from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.smt.call_encoding import Obstacle, refusals_named
 
-ToolSequence = tuple[str, ...]
 FieldOfTable = tuple[str, str]
 """A table and a field."""
 Positions = tuple[int, ...]
@@ -38,14 +39,19 @@ SHORT_PART: Final = 100
 
 
 class Conflicts:
-    """A trie for each set of tools that some conflict is about.
+    """A trie for each set of tools that some conflict is about, beside what rules about single rows exclude.
 
     A beginning is followed through all of them: its position in each is the node of its calls to these tools, or
     nowhere, if no conflict begins so.
     """
 
-    def __init__(self) -> None:
-        self._groups: dict[frozenset[str], _Trie] = {}
+    def __init__(self, row_rules: Sequence[RowRuleSequences] = ()) -> None:
+        """`row_rules`: what is excluded from the start, beside what is added."""
+        self._tries: dict[frozenset[str], _Trie] = {}
+        self._groups: list[_Trie | RowRuleSequences] = [*row_rules]
+        self._about: dict[str, list[int]] = {}
+        for number, sequences in enumerate(row_rules):
+            self._enter(sequences.tools, number)
 
     @property
     def start(self) -> Positions:
@@ -53,10 +59,13 @@ class Conflicts:
 
     def after(self, positions: Positions, tool: str) -> Positions | None:
         """The positions after one more call; None if the beginning is excluded."""
+        concerned = self._about.get(tool)
+        if concerned is None:
+            return positions
         following = list(positions)
-        for number, (tools, trie) in enumerate(self._groups.items()):
-            if tool in tools and positions[number] != _ELSEWHERE:
-                node = trie.after(positions[number], tool)
+        for number in concerned:
+            if following[number] != _ELSEWHERE:
+                node = self._groups[number].after(following[number], tool)
                 if node is None:
                     return None
                 following[number] = node
@@ -64,11 +73,19 @@ class Conflicts:
 
     def add(self, beginning: ToolSequence, tools: frozenset[str]) -> None:
         """Exclude every beginning with the same calls to these tools."""
-        trie = self._groups.setdefault(tools, _Trie())
-        trie.add([tool for tool in beginning if tool in tools])
+        if tools not in self._tries:
+            self._tries[tools] = _Trie()
+            self._groups.append(self._tries[tools])
+            self._enter(tools, len(self._groups) - 1)
+        self._tries[tools].add([tool for tool in beginning if tool in tools])
 
     def __len__(self) -> int:
-        return sum(len(trie.excluded) for trie in self._groups.values())
+        """How many beginnings were added."""
+        return sum(len(trie.excluded) for trie in self._tries.values())
+
+    def _enter(self, tools: Iterable[str], number: int) -> None:
+        for tool in tools:
+            self._about.setdefault(tool, []).append(number)
 
 
 class _Trie:

@@ -69,6 +69,7 @@ class DerivedValues:
             _is_entangled(environment, environment.tools[name], sources, predicates)
             for name, sources in self._parameters.items()
         )
+        self._plain_labels = {name: CallLabel(name, 0) for name in environment.tools}
         self._numbers: dict[DerivedAbstraction, int] = {self.abstract(()): 0}
         self._histories: list[History] = [()]
         self._examples: list[tuple[SearchState, CallChoice, Event]] = []
@@ -89,6 +90,8 @@ class DerivedValues:
 
     def label(self, event: Event) -> CallLabel:
         """The label of a completed call."""
+        if event.tool not in self._predicates.conditions:
+            return self._plain_labels[event.tool]
         satisfied, other_comparisons = self._predicates.satisfied(event), 0
         sources = self._parameters.get(event.tool, ())
         for number, condition in self._derived_conditions.get(event.tool, ()):

@@ -6,6 +6,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lawtrace.environments.choices import TaskMode
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf.monitor import Monitor
@@ -29,6 +31,11 @@ class Difficulty(BaseModel):
     rules: int = Field(default=0, ge=0)
     distance: int = Field(default=0, ge=0)
     calls: int = Field(default=0, ge=0)
+
+    def check(self, mode: TaskMode) -> None:
+        """Raises InputError if it bounds other traces than contrast pairs."""
+        if self != ANY_DIFFICULTY and mode != "contrasts":
+            raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
 
 
 ANY_DIFFICULTY = Difficulty()

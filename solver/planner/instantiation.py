@@ -9,15 +9,17 @@ chooses all arguments, and the calls are replayed with them.
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import cast
+from typing import Final, cast
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
+from lawtrace.solver.ltlf import Automaton
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, rename
+from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
@@ -25,14 +27,15 @@ from lawtrace.solver.traces import PlannedCall, Trace
 ARGUMENT_REDRAWS = 24
 """How often the arguments of a call are sampled if it is refused or leaves the plan."""
 RULE_REDRAWS = 4
-"""How often they are sampled if the call breaks a rule that monitors follow."""
+"""How often they are sampled if the call breaks a rule about time, sums or several objects. A rule about one object is
+broken by some of a few objects, so all redraws may be used."""
 
 
 class Walk:
     """A tool sequence whose first calls have arguments."""
 
     def __init__(
-        self, product: Product, tools: tuple[str, ...], initial: State, rules: Sequence[Rule], random: Random
+        self, product: Product, tools: tuple[str, ...], initial: SearchState, rules: Sequence[Rule], random: Random
     ) -> None:
         """`rules`: those that the product does not decide."""
         self._product = product
@@ -40,7 +43,7 @@ class Walk:
         self._chooser = product.system.argument_chooser
         self._random = random
         self._tools = tools
-        self._search_states: list[SearchState] = [product.system.initial_search_state(initial)]
+        self._search_states: list[SearchState] = [initial]
         self._choices: list[CallChoice] = []
         self._rules = _RulesSoFar(rules)
         self._broken = 0
@@ -56,8 +59,8 @@ class Walk:
 
     @property
     def broke_a_rule(self) -> bool:
-        """Whether the samples of the last call broke a rule."""
-        return self._broken > 0
+        """Whether the samples of the last call broke a rule, of which only an evaluation of the whole trace decides."""
+        return self._broken > 0 and self._rules.judge_whole_traces
 
     @property
     def calls_made(self) -> int:
@@ -98,13 +101,17 @@ class Walk:
     def _add(self, tool: Tool) -> bool:
         """Choose the arguments of the next call and run it. False if no sample makes it complete as planned."""
         self._broken = 0
+        failed: list[Mapping[str, Value]] = []
         for _ in range(ARGUMENT_REDRAWS):
             choice = self._chooser.sample(self._search_states[-1], tool, self._random)
             if choice is None:
                 return False
+            if choice.values in failed and not self._rules.judge_whole_traces:
+                continue
             if self._run(choice):
                 return True
-            if self._broken >= RULE_REDRAWS:
+            failed.append(choice.values)
+            if self._broken >= self._rules.redraws:
                 return False
         return False
 
@@ -142,12 +149,17 @@ class _RulesSoFar:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._compiled = {rule.id: rule.compiled for rule in rules}
+        self._named = frozenset[str]().union(*(tools_named(rule.parsed) for rule in rules))
+        """The tools after whose calls the rules are judged; those of other tools follow with the next of these."""
+        one_object = all(isinstance(compiled, Automaton) for compiled in self._compiled.values())
+        self.judge_whole_traces: Final = not one_object
+        self.redraws: Final = ARGUMENT_REDRAWS if one_object else RULE_REDRAWS
         self._fed: tuple[Event, ...] = ()
         self._monitor: Monitor | None = None  # made with the first call: many walks cannot even start
 
     def allow(self, events: tuple[Event, ...], *, last: bool) -> bool:
         """Whether the rules can still be kept after these events; if they are the last ones, whether they are kept."""
-        if not self._compiled:
+        if not (last or events[-1].tool in self._named):
             return True
         if self._monitor is None or len(self._fed) >= len(events) or events[: len(self._fed)] != self._fed:
             self._monitor, self._fed = Monitor(self._compiled), ()

@@ -10,13 +10,14 @@ Bisimilar nodes are merged. The exact position of a trace is therefore kept besi
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import Automaton
 from lawtrace.solver.model_checking.call_scopes import CallScope
 from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, class_representatives, coreachable
 from lawtrace.solver.planner.search_state import SearchState
+from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph
 from lawtrace.solver.planner.spec_automaton import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
@@ -93,13 +94,6 @@ class ProductGraph:
         return used
 
 
-class ProductMove(NamedTuple):
-    """A call that is possible in a node, and the node that it leads to."""
-
-    tool: str
-    target: int
-
-
 @dataclass(frozen=True, slots=True)
 class ProductState:
     """The position of a trace: its node, and the two state numbers that the node was merged from."""
@@ -109,14 +103,13 @@ class ProductState:
     spec_state: int
 
 
-class Product:
+class Product(SequenceGraph):
     """The reachable part of abstract states x automata for one environment.
 
     Nodes are numbers; node 0 is the start. Where traces can begin in different abstract states, node 0 stands for all
     of them and the first move decides. Only moves after which acceptance is reachable are kept.
 
     Attributes:
-        moves: for each node the possible calls.
         automata: what accepted sequences satisfy.
         predicates: what the automata observe of calls.
         system: the abstract transition system.
@@ -129,7 +122,6 @@ class Product:
         """`overapproximate`: for claims of impossibility, see `lawtrace.solver.planner.transition_system`."""
         if any(automaton.is_quantified for automaton in automata):
             raise ValueError("a rule with variables takes part with its skeleton: see TraceSpec.automata")
-        self.environment: Final = environment
         self.overapproximate: Final = overapproximate
         self.predicates: Final = ObservedPredicates(automata)
         self.system: Final[TransitionSystem] = transition_system(
@@ -142,42 +134,12 @@ class Product:
         labels = [tools.index(label.tool) for label in self.system.labels]
         edges = [[(labels[label], target) for label, target in out] for out in self._graph.transitions]
         self._classes: Final = bisimulation_classes(self._graph.accepting, edges)
-        self.moves: Final = [
-            tuple(
-                ProductMove(tools[tool], to)
-                for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node])
-            )
-            for node in class_representatives(self._classes)
+        kept = class_representatives(self._classes)
+        moves = [
+            tuple(Move(tools[tool], to) for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node]))
+            for node in kept
         ]
-        self._alive: Final = [[self._graph.accepting[node] for node in class_representatives(self._classes)]]
-        self._completable: Final[dict[tuple[int, int], tuple[ProductMove, ...]]] = {}
-
-    def can_finish(self, node: int, remaining: int) -> bool:
-        """Whether some ``remaining`` calls lead from the node to acceptance by every automaton."""
-        while len(self._alive) <= remaining:
-            nearer = self._alive[-1]
-            self._alive.append([any(nearer[move.target] for move in moves) for moves in self.moves])
-        return self._alive[remaining][node]
-
-    def completable_moves(self, node: int, remaining: int) -> tuple[ProductMove, ...]:
-        """The moves after which acceptance is reachable in ``remaining`` calls, this one included."""
-        key = (node, remaining)
-        if key not in self._completable:
-            self._completable[key] = tuple(m for m in self.moves[node] if self.can_finish(m.target, remaining - 1))
-        return self._completable[key]
-
-    def feasible_pairs(self, length: int) -> set[tuple[str, str]]:
-        """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""
-        pairs: set[tuple[str, str]] = set()
-        layer: dict[int, set[str]] = {0: set()}
-        for remaining in range(length, 0, -1):
-            following: dict[int, set[str]] = {}
-            for node, previous_tools in layer.items():
-                for move in self.completable_moves(node, remaining):
-                    pairs.update((previous, move.tool) for previous in previous_tools)
-                    following.setdefault(move.target, set()).add(move.tool)
-            layer = following
-        return pairs
+        super().__init__(environment, moves, [self._graph.accepting[node] for node in kept])
 
     def automaton_transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
         """The transitions (state, letter) of one of the automata that accepted sequences of that length take."""
@@ -208,14 +170,9 @@ class Product:
             targets = [edge.target for edge in self.system.transitions[before.abstract_state] if edge.label == label]
             if len(targets) <= 1:
                 return self._product_state(targets[0], spec_state) if targets else None
+        if self.system.is_unchanged_by(search_state.events[-1].tool):
+            return self._product_state(before.abstract_state, spec_state)
         return self._product_state(self.system.state_number(search_state), spec_state)
-
-    def accepts_sequence(self, node: int, tools: tuple[str, ...]) -> bool:
-        """Whether exactly these tools lead from the node to acceptance."""
-        nodes = {node}
-        for tool in tools:
-            nodes = {move.target for node in nodes for move in self.moves[node] if move.tool == tool}
-        return any(self.can_finish(node, 0) for node in nodes)
 
     def _product_state(self, abstract_state: int | None, spec_state: int) -> ProductState | None:
         if abstract_state is None:

@@ -13,17 +13,21 @@ A trace counts when the simulator has executed it and the monitors say that ever
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.planner.conflicts import Conflicts, Relevance, ToolSequence
+from lawtrace.solver.ltlf import compile_formula, is_untimed, parse
+from lawtrace.solver.planner.conflicts import Conflicts, Relevance
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.trace_spec import TraceSpec
+from lawtrace.solver.planner.row_rules import row_rule_sequences
+from lawtrace.solver.planner.search_state import SearchState
+from lawtrace.solver.planner.sequence_graph import ToolSequence
+from lawtrace.solver.planner.trace_spec import ToolPair, TraceSpec
 from lawtrace.solver.smt.sequence_encoding import (
     InitialRanges,
     SequenceConflict,
@@ -37,13 +41,17 @@ STATES_PER_SEQUENCE = 20
 """How many initial states of each kind are drawn for one sequence."""
 SAMPLED_STATES = 3
 """In how many of those that fit the plan arguments are sampled before Z3 is asked. One is enough if samples broke a
-rule."""
+rule that only an evaluation of the whole trace decides."""
 RANGE_STATES = 24
 """How many initial states say which values their fields can have."""
 RARE_STATES = 400
 """How many initial states are drawn to find one with certain values."""
 RARE_STATES_SOLVED = 6
 """In how many of these Z3 is asked for arguments."""
+
+SAMPLED_FOR_SKIPPED = 10
+"""A sequence that samples do not carry is skipped, and Z3 is not asked, if samples carried so many others for each
+that was skipped before."""
 
 CONFLICTS_BEFORE_REPAIR = 8
 """After how many conflicts in a row a sequence is repaired. Another sequence costs less, if there is one."""
@@ -66,19 +74,27 @@ class TraceSearch:
 
     def __init__(self, spec: TraceSpec, *, use: SolverUse | None = None, solver: bool = True) -> None:
         """`solver`: False to do without Z3, to see what it contributes."""
-        self.conflicts: Final = Conflicts()
+        quantified = [rule.automaton for rule in spec.monitored_rules if is_untimed(rule.parsed)]
+        known = [row_rule_sequences(spec.environment, automaton) for automaton in quantified]
+        self.conflicts: Final = Conflicts([sequences for sequences in known if sequences is not None])
         self.use: Final = SolverUse() if use is None else use
         self.hopeless: Final[dict[Product, list[SequenceConflict]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
         self._compiled: Final = {rule.id: rule.encodable for rule in spec.rules}
         self._relevance: Final = Relevance(spec.environment, {rule.id: rule.parsed for rule in spec.rules})
-        self._rules = len(spec.rules)
+        self._spec: Final = spec
         self._solver = solver
         self._in_a_row = 0
+        self._sampled = 0
+        self._skipped = 0
         self._met: Final = set[frozenset[str]]()
         """Tools that a conflict was about, in one initial state; the second time all initial states are asked."""
         self._states: Final = _initial_states(spec.environment)
+
+    def draw_initial(self, product: Product, random: Random) -> SearchState:
+        """An initial state."""
+        return product.system.initial_search_state(self._environment.populate(random))
 
     def find(
         self,
@@ -88,28 +104,55 @@ class TraceSearch:
         states: int = STATES_PER_SEQUENCE,
         *,
         repair: bool = True,
+        pair: ToolPair | None = None,
+        may_skip: bool = False,
+        start: SearchState | None = None,
     ) -> Trace | None:
-        """A trace with these tools, or with `repair` with some of them replaced; None if none was found."""
-        trace = self._sampled_or_solved(product, tools, random, states, repair=repair)
+        """A trace with these tools, or with `repair` with some of them replaced; None if none was found.
+
+        Args:
+            pair: two tools that stay neighbours.
+            may_skip: whether another sequence would do as well, so that Z3 is not asked where samples nearly always
+                suffice.
+            start: the initial state that is tried first.
+        """
+        trace = self._sampled_or_solved(
+            product, tools, random, states, repair=repair, pair=pair, may_skip=may_skip, start=start
+        )
         if trace is not None:
             self._in_a_row = 0
         return trace
 
     def _sampled_or_solved(
-        self, product: Product, tools: ToolSequence, random: Random, states: int, *, repair: bool
+        self,
+        product: Product,
+        tools: ToolSequence,
+        random: Random,
+        states: int,
+        *,
+        repair: bool,
+        pair: ToolPair | None,
+        may_skip: bool,
+        start: SearchState | None,
     ) -> Trace | None:
         fitting: list[Walk] = []
-        for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
-            walk = self._walk(product, tools, self._environment.populate(random), random)
+        tries = states * len(product.system.initial_states)  # each initial state allows only some sequences
+        drawn = (self.draw_initial(product, random) for _ in range(tries))
+        for initial in chain([] if start is None else [start], drawn):
+            walk = Walk(product, tools, initial, self._monitored, random)
             if not walk.can_start:
                 continue
             trace = walk.sample()
             if trace is not None:
+                self._sampled += 1
                 return trace
             fitting.append(walk)
             if self._solver and (len(fitting) == SAMPLED_STATES or walk.broke_a_rule):
                 break
         if not self._solver:
+            return None
+        if fitting and may_skip and self._sampled >= SAMPLED_FOR_SKIPPED * self._skipped:
+            self._skipped += 1
             return None
         if not fitting:
             rare = (self._walk(product, tools, state, random) for state in self._states.each(RARE_STATES))
@@ -120,13 +163,20 @@ class TraceSearch:
             if trace is not None:
                 return trace
         best = max(fitting, key=lambda walk: walk.calls_made)
-        return self._solved(product, tools, best, random, repair=repair)
+        return self._solved(product, tools, best, random, repair=repair, pair=pair)
 
     def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
-        return Walk(product, tools, state, self._monitored, random)
+        return Walk(product, tools, product.system.initial_search_state(state), self._monitored, random)
 
     def _solved(
-        self, product: Product, tools: ToolSequence, walk: Walk, random: Random, *, repair: bool
+        self,
+        product: Product,
+        tools: ToolSequence,
+        walk: Walk,
+        random: Random,
+        *,
+        repair: bool,
+        pair: ToolPair | None,
     ) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
         encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use)
@@ -145,7 +195,7 @@ class TraceSearch:
                     return None
                 trace = self._from_rare_state(product, tools, walk, conflict, random)
                 if trace is None and repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
-                    trace = self._repaired(product, tools, walk, conflict, encoding, random)
+                    trace = self._repaired(product, tools, walk, conflict, encoding, random, pair)
                 return trace
             case None:
                 self._give_up(tools)
@@ -198,14 +248,18 @@ class TraceSearch:
         conflict: SequenceConflict,
         encoding: SequenceEncoding,
         random: Random,
+        pair: ToolPair | None,
     ) -> Trace | None:
         """A trace from the same initial state in which calls are replaced by others that the conflict is about."""
         others = self._relevance.helpers(conflict.obstacles)
-        demands = {f"demand {number}": automaton for number, automaton in enumerate(product.automata[self._rules :])}
+        beside_rules = self._spec.automata(len(tools))[len(self._spec.rules) :]
+        demands = {f"demand {number}": automaton for number, automaton in enumerate(beside_rules)}
+        if pair is not None:
+            demands["the pair"] = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
         repaired = encoding.repair(tools, others, demands)
         if isinstance(repaired, SequenceConflict):
             repaired = encoding.repair(tools, self._environment.tools, demands)
-            if isinstance(repaired, SequenceConflict) and self._few_rows(walk.initial) is walk.initial:
+            if isinstance(repaired, SequenceConflict) and pair is None and self._few_rows(walk.initial) is walk.initial:
                 self.hopeless.setdefault(product, []).append(repaired)
         if not isinstance(repaired, tuple):
             return None

@@ -59,10 +59,8 @@ class CallChoice:
 
     def only_match(self, lookup: RowsResult, search_state: SearchState) -> Value:
         """The key of the one row that the look-up finds; None if it finds none or several."""
-        tool = compile_tool(self.tool)
-        listed = tool.listed(lookup.name, search_state.state, self.values, search_state.now).listed
-        keys = [row.values[lookup.entity.key] for there, row in listed if there]
-        return keys[0] if len(keys) == 1 else None
+        rows = compile_tool(self.tool).rows_found(lookup.name, search_state.state, self.values, search_state.now)
+        return rows[0].values[lookup.entity.key] if len(rows) == 1 else None
 
 
 def initial_search_state(environment: Environment, state: State) -> SearchState:

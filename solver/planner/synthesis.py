@@ -5,30 +5,28 @@ forty-fold product. The goal there is that every call completes, and the number 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
 from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
-from lawtrace.solver.planner.tool_sequences import (
-    NoArgumentsError,
-    ToolPair,
-    ToolSequence,
-    adjacent_pairs,
-    draw_tool_sequence,
-)
+from lawtrace.solver.planner.search_state import SearchState
+from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
+from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import (
     NO_CONSTRAINTS,
+    ToolPair,
     TraceConstraints,
     TraceMode,
     TraceSpec,
+    adjacent_pairs,
     completed_calls_automaton,
 )
 from lawtrace.solver.rules import Rule
@@ -99,6 +97,8 @@ def _exclusion_text(causes: Sequence[str]) -> str:
 
 SEQUENCES_PER_TRACE = 5
 """How many sequences are tried for one trace without learning anything."""
+SKIPS_PER_TRACE = 2
+"""How many of these may be skipped without asking Z3."""
 HOPELESS_STATES = 3
 """For how many initial states Z3 proves that there is no trace before the search gives up."""
 MAX_SEQUENCES_PER_TRACE = 200
@@ -149,10 +149,13 @@ def synthesize(
                     raise _instantiation_error(environment, tried)
                 wanted.discard(demanded)
                 tried, learned = [], len(search.conflicts)
-            sequence, source, demanded = _next_sequence(
-                spec, product, length, random, wanted, targets, sequences, search
+            start = search.draw_initial(product, random)
+            sequence, demanded = _next_sequence(
+                spec, product, length, random, wanted, targets, sequences, search, start
             )
-            trace = search.find(source, sequence, random)
+            trace = search.find(
+                product, sequence, random, pair=demanded, may_skip=len(tried) < SKIPS_PER_TRACE, start=start
+            )
             tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
         sequences.append(trace.tools)
@@ -184,40 +187,41 @@ def _next_sequence(
     targets: Sequence[ToolPair],
     earlier: Sequence[ToolSequence],
     search: TraceSearch,
-) -> tuple[ToolSequence, Product, ToolPair | None]:
-    """A sequence with a pair that is still wanted, the product that it was drawn from, and the pair that this demands.
+    start: SearchState,
+) -> tuple[ToolSequence, ToolPair | None]:
+    """A sequence with a pair that is still wanted, and the pair that was demanded of it.
 
-    A pair of which conflicts exclude every sequence is no longer wanted.
+    Without demands it begins in the initial state, if that has a sequence of this length. A pair of which conflicts
+    exclude every sequence is no longer wanted.
     """
     missing = next((pair for pair in targets if pair in wanted), None)
-    source = (
-        product
-        if missing is None
-        else product_with_pair(spec, missing, length, overapproximate=product.overapproximate)
-    )
+    distance, conflicts = spec.constraints.distance, search.conflicts
+    begins = None if missing is not None or distance else product.initial_state(start)
 
-    def drawn(source: Product) -> ToolSequence:
-        distance, conflicts = spec.constraints.distance, search.conflicts
+    def drawn(graph: SequenceGraph, node: int = 0) -> ToolSequence:
         return draw_tool_sequence(
-            source, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts
+            graph, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts, start=node
         )
 
+    sequence = None
+    if begins is not None and product.can_finish(begins.node, length):
+        with suppress(NoArgumentsError):
+            sequence = drawn(product, begins.node)
     try:
-        sequence = drawn(source)
+        sequence = sequence or drawn(product if missing is None else product.through(missing))
     except NoArgumentsError:
         if missing is None:
             raise
         wanted.discard(missing)
-        return _next_sequence(spec, product, length, random, wanted, targets, earlier, search)
+        return _next_sequence(spec, product, length, random, wanted, targets, earlier, search, start)
     while wanted and not adjacent_pairs(sequence) & wanted:
         # The beam finds no wanted pair: require one.
         pair = min(wanted)
-        through = product_with_pair(spec, pair, length, overapproximate=product.overapproximate)
         try:
-            return drawn(through), through, pair
+            return drawn(product.through(pair)), pair
         except NoArgumentsError:
             wanted.discard(pair)
-    return sequence, source, missing
+    return sequence, missing
 
 
 def feasible_product(spec: TraceSpec, length: int) -> Product:
@@ -230,9 +234,3 @@ def feasible_product(spec: TraceSpec, length: int) -> Product:
         if product.can_finish(0, length):
             return product
     raise explain_infeasibility(spec, length)
-
-
-def product_with_pair(spec: TraceSpec, pair: ToolPair, length: int, *, overapproximate: bool = False) -> Product:
-    """The product whose accepted sequences contain the pair: one more automaton."""
-    through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
-    return Product(spec.environment, [*spec.automata(length), through], overapproximate=overapproximate)

@@ -8,21 +8,21 @@ keeps the earlier sequences that it is still too close to, and is dropped when t
 If the beam runs empty, a backtracking search decides.
 """
 
+import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
 from lawtrace.environments.errors import SearchError
-from lawtrace.solver.planner.conflicts import Conflicts, Positions, ToolSequence
-from lawtrace.solver.planner.product import Product, ProductMove
+from lawtrace.solver.planner.conflicts import Conflicts, Positions
+from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph, ToolSequence
+from lawtrace.solver.planner.trace_spec import ToolPair
 
 BEAM_WIDTH = 30
 MAX_BACKTRACKING_MOVES = 50_000
 """The number of moves after which the backtracking search gives up."""
 
-ToolPair = tuple[str, str]
 UnmetDistances = tuple[tuple[int, int], ...]
 """The earlier sequences that a prefix is still too close to: index, and the number of differing positions so far."""
 
@@ -31,13 +31,8 @@ class NoArgumentsError(SearchError):
     """The rules allow tool sequences, but for none of them exist arguments, times and an initial state."""
 
 
-def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:
-    """The ordered pairs of adjacent tools (P Eq. 1)."""
-    return set(pairwise(tools))
-
-
 class _Prefix(NamedTuple):
-    """A prefix: its node in the product and among the conflicts, the wanted pairs it has as a bit each, and the earlier
+    """A prefix: its node in the graph and among the conflicts, the wanted pairs it has as a bit each, and the earlier
     sequences it is too close to.
     """
 
@@ -46,11 +41,10 @@ class _Prefix(NamedTuple):
     unmet: UnmetDistances
     tools: ToolSequence = ()
     pairs: int = 0
-    chance: float = 0.0
 
 
 def draw_tool_sequence(
-    product: Product,
+    graph: SequenceGraph,
     length: int,
     random: Random,
     wanted: AbstractSet[ToolPair],
@@ -59,6 +53,7 @@ def draw_tool_sequence(
     distance: int = 0,
     beam: int = BEAM_WIDTH,
     conflicts: Conflicts | None = None,
+    start: int = 0,
 ) -> ToolSequence:
     """An accepted sequence of ``length`` tools, with as many wanted pairs as the beam search finds.
 
@@ -66,44 +61,77 @@ def draw_tool_sequence(
         earlier: sequences of the same length, from each of which it differs in at least ``distance`` positions.
         beam: how many prefixes are kept; it matters only while pairs are wanted.
         conflicts: beginnings to avoid.
+        start: the node in which the sequence begins.
 
     Raises SearchError if no sequence of that length exists, or none at that distance without a conflict.
     """
-    if not product.can_finish(0, length):
-        raise SearchError(f"environment {product.environment.name!r}: no compliant trace of {length} calls exists")
+    if not graph.can_finish(start, length):
+        raise SearchError(f"environment {graph.environment.name!r}: no compliant trace of {length} calls exists")
     distance_constraint = _DistanceConstraint(earlier, distance, length)
     conflicts = Conflicts() if conflicts is None else conflicts
+    if not wanted and not distance_constraint.start:
+        found = _random_sequence(graph, length, random, conflicts, start)
+        return found or _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
     bits = {pair: 1 << number for number, pair in enumerate(sorted(wanted))}
-    exponents = {name: 1 / _sampling_weight(product, name) for name in product.environment.tools}
-    prefixes = [_Prefix(0, conflicts.start, distance_constraint.start)]
+    prefixes = [_Prefix(start, conflicts.start, distance_constraint.start)]
     for position in range(length):
         remaining = length - position - 1
-        candidates: dict[tuple[int, Positions, str, int, UnmetDistances], _Prefix] = {}
-        for prefix in prefixes:
-            last = prefix.tools[-1] if prefix.tools else ""
-            for tool, node in product.completable_moves(prefix.node, remaining + 1):
-                follows = conflicts.after(prefix.conflicts, tool) if prefix.conflicts else ()
-                if follows is None:
-                    continue
-                unmet = distance_constraint.after(prefix.unmet, position, tool) if prefix.unmet else ()
+        moves: dict[tuple[int, Positions], list[tuple[str, int, Positions]]] = {}
+        candidates: dict[tuple[int, Positions, str, int, UnmetDistances], tuple[float, ToolSequence]] = {}
+        for node, reached, too_close, tools, seen in prefixes:
+            if (node, reached) not in moves:
+                moves[node, reached] = _allowed_moves(graph, node, remaining + 1, conflicts, reached)
+            last = tools[-1] if tools else ""
+            for tool, target, follows in moves[node, reached]:
+                unmet = distance_constraint.after(too_close, position, tool) if too_close else ()
                 if unmet is None:
                     continue
-                pairs = prefix.pairs | bits.get((last, tool), 0)
-                chance = random.random() ** exponents[tool]
-                key = (node, follows, tool, pairs, unmet)
+                chance = _chance(graph, tool, random)
+                key = (target, follows, tool, seen | bits.get((last, tool), 0), unmet)
                 rival = candidates.get(key)
-                if rival is None or rival.chance < chance:
-                    candidates[key] = _Prefix(node, follows, unmet, (*prefix.tools, tool), pairs, chance)
-        ranked = sorted(candidates.values(), key=lambda prefix: (-prefix.pairs.bit_count(), -prefix.chance))
-        prefixes = ranked[: beam if wanted else 1]
+                if rival is None or rival[0] < chance:
+                    candidates[key] = chance, tools
+        ranked = sorted((-key[3].bit_count(), -chance, key, tools) for key, (chance, tools) in candidates.items())
+        prefixes = [
+            _Prefix(node, follows, unmet, (*tools, tool), pairs)
+            for _, _, (node, follows, tool, pairs, unmet), tools in ranked[: beam if wanted else 1]
+        ]
         if not prefixes:
-            return _backtracking_search(product, length, random, distance_constraint, conflicts)
+            return _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
     return prefixes[0].tools
 
 
-def _sampling_weight(product: Product, tool: str) -> float:
-    # Uniform choice prefers look-ups, which are always possible: tools that change something get twice the weight.
-    return 2.0 if tool in product.environment.changing_tools else 1.0
+def _random_sequence(
+    graph: SequenceGraph, length: int, random: Random, conflicts: Conflicts, start: int
+) -> ToolSequence | None:
+    """A sequence drawn call by call; None at a dead end."""
+    node, reached, tools = start, conflicts.start, list[str]()
+    for remaining in range(length, 0, -1):
+        moves = _allowed_moves(graph, node, remaining, conflicts, reached)
+        if not moves:
+            return None
+        _, tool, node, reached = max((_chance(graph, move[0], random), *move) for move in moves)
+        tools.append(tool)
+    return tuple(tools)
+
+
+def _allowed_moves(
+    graph: SequenceGraph, node: int, remaining: int, conflicts: Conflicts, reached: Positions
+) -> list[tuple[str, int, Positions]]:
+    """The completable moves that no conflict excludes, each with the position among the conflicts after it."""
+    return [
+        (tool, target, follows)
+        for tool, target in graph.completable_moves(node, remaining)
+        if (follows := conflicts.after(reached, tool)) is not None
+    ]
+
+
+def _chance(graph: SequenceGraph, tool: str, random: Random) -> float:
+    """The largest one is taken. Uniform choice prefers look-ups, which are always possible: tools that change
+    something have twice the weight.
+    """
+    chance = random.random()
+    return math.sqrt(chance) if tool in graph.changing_tools else chance
 
 
 class _DistanceConstraint:
@@ -127,9 +155,9 @@ class _DistanceConstraint:
                 remaining_unmet.append((number, differs))
         return tuple(remaining_unmet)
 
-    def infeasible_error(self, product: Product) -> SearchError:
+    def infeasible_error(self, graph: SequenceGraph) -> SearchError:
         return SearchError(
-            f"environment {product.environment.name!r}: after {len(self.earlier)} traces there is no further one of "
+            f"environment {graph.environment.name!r}: after {len(self.earlier)} traces there is no further one of "
             f"{self._length} calls that differs from each of them in {self._positions_text}; ask for fewer traces or "
             "a smaller distance"
         )
@@ -138,22 +166,27 @@ class _DistanceConstraint:
     def _positions_text(self) -> str:
         return "one position" if self._distance == 1 else f"{self._distance} positions"
 
-    def undecided_error(self, product: Product) -> SearchError:
+    def undecided_error(self, graph: SequenceGraph) -> SearchError:
         return SearchError(
-            f"environment {product.environment.name!r}: after {len(self.earlier)} traces, a search of "
+            f"environment {graph.environment.name!r}: after {len(self.earlier)} traces, a search of "
             f"{MAX_BACKTRACKING_MOVES} moves found none that differs from each of them in {self._positions_text}, and "
             "did not prove that there is none; ask for fewer traces or a smaller distance"
         )
 
 
 def _backtracking_search(
-    product: Product, length: int, random: Random, distance_constraint: _DistanceConstraint, conflicts: Conflicts
+    graph: SequenceGraph,
+    length: int,
+    random: Random,
+    distance_constraint: _DistanceConstraint,
+    conflicts: Conflicts,
+    start: int,
 ) -> ToolSequence:
     """Depth first with memoised dead ends: exact, up to a limit of moves."""
     dead_ends: set[tuple[int, Positions, int, UnmetDistances]] = set()
     tried = 0
-    stack: list[tuple[int, Positions, UnmetDistances, ToolSequence, list[ProductMove]]] = [
-        (0, conflicts.start, distance_constraint.start, (), _shuffled_moves(product, 0, length, random))
+    stack: list[tuple[int, Positions, UnmetDistances, ToolSequence, list[Move]]] = [
+        (start, conflicts.start, distance_constraint.start, (), _shuffled_moves(graph, start, length, random))
     ]
     while stack:
         node, reached, unmet, tools, moves = stack[-1]
@@ -166,23 +199,23 @@ def _backtracking_search(
             continue
         tried += 1
         if tried > MAX_BACKTRACKING_MOVES:
-            raise distance_constraint.undecided_error(product)
+            raise distance_constraint.undecided_error(graph)
         move = moves.pop()
         after, follows = distance_constraint.after(unmet, position, move.tool), conflicts.after(reached, move.tool)
         if after is None or follows is None or (move.target, follows, position + 1, after) in dead_ends:
             continue
-        further = _shuffled_moves(product, move.target, length - position - 1, random)
+        further = _shuffled_moves(graph, move.target, length - position - 1, random)
         stack.append((move.target, follows, after, (*tools, move.tool), further))
-    if conflicts and not distance_constraint.start:
+    if conflicts.start and not distance_constraint.start:
         raise NoArgumentsError(
-            f"environment {product.environment.name!r}: no compliant trace of {length} calls was found: the rules "
+            f"environment {graph.environment.name!r}: no compliant trace of {length} calls was found: the rules "
             "allow sequences of tools, but the initial states have no arguments and times for them "
             f"({len(conflicts)} beginnings are excluded); give them more rows, or amounts a smaller domain"
         )
-    raise distance_constraint.infeasible_error(product)
+    raise distance_constraint.infeasible_error(graph)
 
 
-def _shuffled_moves(product: Product, node: int, remaining: int, random: Random) -> list[ProductMove]:
-    moves = list(product.completable_moves(node, remaining)) if remaining else []
+def _shuffled_moves(graph: SequenceGraph, node: int, remaining: int, random: Random) -> list[Move]:
+    moves = list(graph.completable_moves(node, remaining)) if remaining else []
     random.shuffle(moves)
     return moves

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -36,8 +37,15 @@ from lawtrace.solver.ltlf.skeleton import CallTimes, IsRequired, skeleton
 from lawtrace.solver.ltlf.syntax import ForAll
 from lawtrace.solver.ltlf.terms import RESULT, FieldPath
 from lawtrace.solver.model_checking.product_search import Component, keeping_component
-from lawtrace.solver.planner.tool_sequences import ToolPair
 from lawtrace.solver.rules import Rule
+
+ToolPair = tuple[str, str]
+
+
+def adjacent_pairs(tools: Sequence[str]) -> set[ToolPair]:
+    """The ordered pairs of adjacent tools (P Eq. 1)."""
+    return set(pairwise(tools))
+
 
 TraceMode = Literal["tasks", "coverage"]
 TRACE_MODES: tuple[TraceMode, ...] = ("tasks", "coverage")

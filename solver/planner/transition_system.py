@@ -29,7 +29,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.solver.planner.abstract_state import AbstractState, StateAbstraction
+from lawtrace.solver.planner.abstract_state import AbstractState, RowRule, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.derived_values import CallLabel, DerivedValues
 from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
@@ -76,11 +76,13 @@ class TransitionSystem:
         *,
         overapproximate: bool = False,
         classes: bool = True,
+        row_rule: RowRule | None = None,
     ) -> None:
         """
         Args:
             overapproximate: also explore search states that have more rows than the abstraction counts.
             classes: whether abstract states keep classes of rows.
+            row_rule: a rule whose states belong to these classes, and which no call breaks.
 
         Raises TooManyStatesError, but not without classes.
         """
@@ -88,9 +90,13 @@ class TransitionSystem:
         self._environment = environment
         self._overapproximate = overapproximate
         self._predicates = predicates
-        self.abstraction = StateAbstraction(environment, predicates, classes=classes)
+        self.abstraction = StateAbstraction(environment, predicates, classes=classes, row_rule=row_rule)
         self.argument_chooser = ArgumentChooser(environment, predicates, self.abstraction.classify_rows)
         self.derived = DerivedValues(environment, predicates)
+        tools = environment.tools.values()
+        self._unchanging = frozenset(
+            tool.name for tool in tools if not self.derived.affects_state and self.abstraction.leaves_unchanged(tool)
+        )
         self.labels: list[CallLabel] = []
         self._label_numbers: dict[CallLabel, int] = {}
         self._numbers: dict[tuple[AbstractState, object], int] = {}
@@ -116,6 +122,10 @@ class TransitionSystem:
     def state_number(self, search_state: SearchState) -> int | None:
         """The number of the abstract state of a search state; None if it was never reached."""
         return self._numbers.get(self._abstract(search_state))
+
+    def is_unchanged_by(self, tool: str) -> bool:
+        """Whether a call of the tool leaves the abstract state as it is."""
+        return tool in self._unchanging
 
     def label_number(self, event: Event) -> int | None:
         """The number of the label of a completed call; None if no explored call had it."""
@@ -180,7 +190,7 @@ class TransitionSystem:
             completed = False
             for choice in self.argument_chooser.representatives(before, tool, self._random):
                 after = apply_call(self._environment, before, choice) or apply_call(self._permissive, before, choice)
-                if after is None:
+                if after is None or self._breaks_row_rule(after):
                     continue
                 completed = True
                 label = self.derived.label(after.events[-1])
@@ -191,6 +201,10 @@ class TransitionSystem:
                 self._transitions[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = None
             if completed:
                 break
+
+    def _breaks_row_rule(self, after: SearchState) -> bool:
+        row_rule = self.abstraction.row_rule
+        return row_rule is not None and row_rule.is_broken(after.events)
 
 
 def _without_abstracted_refusals(

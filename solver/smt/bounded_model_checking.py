@@ -92,6 +92,7 @@ class BoundedEncoding:
             f"an initial state with {counts}",
             f"each call begins when the one before has ended, within {self.environment.clock.length} s",
             "amounts within their declared domain, optional arguments left out unless a look-up finds rows by them",
+            "of a sampler that neither has bounds nor lists its values, one value",
             "a look-up makes a row known only if it is the only match",
         )
 
@@ -141,4 +142,6 @@ class BoundedEncoding:
 def _rename_values(value: Json, names: Mapping[Json, Json]) -> Json:
     if isinstance(value, list):
         return [_rename_values(item, names) for item in value]
+    if isinstance(value, dict):
+        return {name: _rename_values(part, names) for name, part in value.items()}
     return names.get(value, value) if isinstance(value, str) else value

@@ -8,23 +8,24 @@ Each refusal and each demand on knowledge has a *selector*, a Boolean that switc
 names what stands in the way.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from random import Random
 from types import MappingProxyType
 from typing import Final, Literal, cast
 
 import z3
 
-from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import EvaluationScope, Term
-from lawtrace.environments.spec.logic import PLAIN
-from lawtrace.environments.spec.samplers import Amount, FiniteSampler
+from lawtrace.environments.spec.logic import Cases
+from lawtrace.environments.spec.samplers import Amount, EachField, FiniteSampler, Sampler, Several
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Raises, Tool
-from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.environments.spec.types import ListOf, Record, Value, has_objects, usual_internal
 from lawtrace.solver.smt.environment_encoding import (
     KnowledgeEncoding,
     PendingEventsEncoding,
@@ -56,6 +57,45 @@ def refusals_named(tool: Tool, text: str) -> list[Term]:
     """The conditions of the refusals that an obstacle names."""
     named = (refusal for refusal in (*tool.raises, *tool.fails) if _refusal_text(tool.name, refusal) == text)
     return [refusal.when for refusal in named if refusal.when is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenChoice(Cases):
+    """One of several lists or objects. ``number``: the open number of it among them."""
+
+    number: z3.ArithRef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenLength(Cases):
+    """The beginnings of a list of open items. ``number``: the open number of items."""
+
+    number: z3.ArithRef
+
+
+def open_parts(value: Value, wish: Value) -> Iterator[tuple[z3.ExprRef, Value]]:
+    """What is open in an argument, each with what is wished for it, if anything is."""
+    match value:
+        case OpenChoice(cases, number):
+            yield number, next((place for place, (_, one) in enumerate(cases) if one == wish), None)
+        case OpenLength(cases, number):
+            wanted: Sequence[Value] = cast("Sequence[Value]", wish) if isinstance(wish, tuple) else ()
+            yield number, len(wanted) if isinstance(wish, tuple) else None
+            items = cast("Sequence[Value]", cases[-1][1])
+            for item, other in zip_longest(items, wanted[: len(items)]):
+                yield from open_parts(item, other)
+        case Record(values=fields):
+            for name, part in fields.items():
+                yield from open_parts(part, wish[name] if isinstance(wish, Record) else None)
+        case tuple():
+            listed = cast("Sequence[Value]", value)
+            each = cast("Sequence[Value]", wish if isinstance(wish, tuple) else (wish,) * len(listed))
+            for item, other in zip_longest(listed, each[: len(listed)]):
+                yield from open_parts(item, other)
+        case z3.ExprRef():
+            yield value, wish
+        case _:
+            pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +169,7 @@ class CallEncoding:
         following, results = state, dict[str, Mapping[str, Value | CandidateRows]]()
         for name, act in acts.items():
             compiled = self._compiled[name]
-            self._forbid_refusals(compiled, act, EvaluationScope(state, arguments[name], {}, now))
+            self._forbid_refusals(compiled, act, EvaluationScope(state, arguments[name], now))
             self._demand_knowledge(compiled.tool, act, arguments[name], before)
             # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
             transition = compiled.transition(following, arguments[name], now, succeeded=act)
@@ -186,16 +226,21 @@ class CallEncoding:
         given: dict[str, Value] = {}
         for parameter in self.environment.tools[name].parameters:
             values[parameter.name] = value = self.closed(step.arguments[name][parameter.name], model)
-            when = parameter.source.when if isinstance(parameter.source, FromUser) else None
+            when = compile_tool(self.environment.tools[name]).stated_when.get(parameter.name)
             # An argument without meaning here is left out, such as the end of permanent access.
-            scope = EvaluationScope(self._initial, values, {}, self.closed(step.time, model))
-            needless = when is not None and not when.compile(PLAIN)(scope)
+            scope = EvaluationScope(self._initial, values, self.closed(step.time, model))
+            needless = when is not None and not when(scope)
             if value is not None and not needless and not isinstance(parameter.source, FromTrace):
                 given[parameter.name] = value
         return given
 
     def closed(self, value: Value, model: z3.ModelRef) -> Value:
         """A value in a model; a list without repetitions."""
+        if isinstance(value, Cases):
+            chosen = (one for truth, one in value.cases if z3.is_true(model.eval(truth, model_completion=True)))
+            return self.closed(next(chosen), model)
+        if isinstance(value, Record):
+            return Record({name: self.closed(part, model) for name, part in value.values.items()})
         if isinstance(value, tuple):
             return tuple(dict.fromkeys(self.closed(item, model) for item in cast("tuple[Value, ...]", value)))
         if not z3.is_expr(value):
@@ -222,40 +267,75 @@ class CallEncoding:
         self, tool: Tool, number: int, state: State, now: Value, wished: Mapping[str, Value]
     ) -> dict[str, Value]:
         values: dict[str, Value] = {}
+        stated_when = self._compiled[tool.name].stated_when
         filters = set[str]().union(*(arguments_of(term) for lookup in tool.lookups for term in lookup.terms()))
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{number}"
             match parameter.source:
-                case FromUser(when=when) if when is not None and self._is_left_out(
-                    when, EvaluationScope(state, values, {}, now)
-                ):
+                # If that depends on an open argument, it is given: tools ignore arguments that they do not need.
+                case FromUser() if (when := stated_when.get(parameter.name)) is not None and when(
+                    EvaluationScope(state, values, now)
+                ) is False:
                     values[parameter.name] = parameter.default
                 case FromUser(when=None) if not parameter.required and not {parameter.name} & (filters | {*wished}):
                     values[parameter.name] = parameter.default
-                case FromUser(Amount(lowest, highest)):
-                    amount = z3.Int(name)
-                    self.solver.add(amount >= lowest, amount <= highest)
-                    self._domains[name] = Amount(lowest, highest)
-                    values[parameter.name] = amount
                 case FromUser(FiniteSampler() as domain):
-                    value = self._one_of(name, domain.candidates(self._initial))
-                    values[parameter.name] = (value,) if isinstance(parameter.type, ListOf) else value
-                case FromUser(domain):
-                    # No precondition compares these texts and dates: any value will do.
-                    values[parameter.name] = wished.get(parameter.name) or domain.draw(Random(0), self._initial)
+                    candidates = domain.candidates(self._initial)
+                    value = self._one_of(name, candidates)
+                    is_item = isinstance(parameter.type, ListOf) and not isinstance(next(iter(candidates), ""), tuple)
+                    values[parameter.name] = (value,) if is_item else value
+                case FromUser(sampler):
+                    earlier = {one: self._some(values[one]) for one in sampler.depends_on}
+                    values[parameter.name] = self._open_value(name, sampler, earlier, wished.get(parameter.name))
                 case FromLookup(entity):
                     keys = [row.values[entity.key] for row in state.tables[entity.table]]
                     items = self._list_items if isinstance(parameter.type, ListOf) else 1
                     chosen = tuple(self._one_of(f"{name}{'*' * item}", keys) for item in range(items))
                     values[parameter.name] = chosen if isinstance(parameter.type, ListOf) else chosen[0]
                 case FromTrace():
-                    # Only its emptiness matters: see PendingEventsEncoding.
-                    values[parameter.name] = ("pending",)
+                    # Only its emptiness matters: see PendingEventsEncoding. Objects have fixed values.
+                    values[parameter.name] = (
+                        usual_internal(parameter.type) if has_objects(parameter.type) else ("pending",)
+                    )
         return values
 
-    def _is_left_out(self, when: Term, scope: EvaluationScope) -> bool:
-        # If that depends on an open argument, it is given: tools ignore arguments that they do not need.
-        return when.compile(self.logic)(scope) is False
+    def _open_value(self, name: str, sampler: Sampler, earlier: Mapping[str, Value], wish: Value) -> Value:
+        """A value that users state. Of objects the fields are open, of a list the length, too."""
+        match sampler:
+            case Amount(lowest, highest):
+                amount = z3.Int(name)
+                self.solver.add(amount >= lowest, amount <= highest)
+                self._domains[name] = sampler
+                return amount
+            case FiniteSampler():
+                return self._one_of(name, sampler.candidates(self._initial))
+            case EachField(fields):
+                return Record(
+                    {
+                        field: self._open_value(
+                            f"{name}.{field}", inner, earlier, wish[field] if isinstance(wish, Record) else None
+                        )
+                        for field, inner in fields.items()
+                    }
+                )
+            case Several(inner, fewest, most):
+                return self._open_list(name, inner, range(fewest, most + 1), earlier)
+            case _:
+                # One given value, as a sample has it: no precondition compares texts and dates of these samplers.
+                return wish or sampler.draw(Random(0), self._initial, earlier)
+
+    def _open_list(self, name: str, sampler: Sampler, lengths: range, earlier: Mapping[str, Value]) -> Value:
+        """A list of different items, of an open length."""
+        items = tuple(self._open_value(f"{name}[{n}]", sampler, earlier, None) for n in range(lengths.stop - 1))
+        number = z3.Int(f"{name} length")
+        self._domains[f"{name} length"] = lengths
+        self.solver.add(number >= lengths.start, number < lengths.stop)
+        for place, item in enumerate(items):
+            for other in items[:place]:
+                same = self.logic.equal(item, other)
+                if same is not False:
+                    self.solver.add(z3.Implies(number > place, self.logic.negate(same)))
+        return OpenLength(tuple((number == length, items[:length]) for length in lengths), number)
 
     def _one_of(self, name: str, values: Sequence[Value]) -> Value:
         """One of the values, left open; if there are none, a text that no row has."""
@@ -264,11 +344,35 @@ class CallEncoding:
         self._domains[name] = tuple(dict.fromkeys(values))
         if isinstance(values[0], str):
             return self.logic.open_text(name, self.solver, values)
+        if isinstance(values[0], tuple | Record):
+            return self._one_of_parts(name, tuple(dict.fromkeys(values)))
         if isinstance(values[0], bool):
             return z3.Bool(name) if len(set(values)) > 1 else values[0]
         number = z3.Int(name)
         self.solver.add(z3.Or([number == value for value in values]))
         return number
+
+    def _one_of_parts(self, name: str, values: Sequence[Value]) -> Value:
+        """One of several lists or objects, by an open number."""
+        if len(values) == 1:
+            return values[0]
+        number = z3.Int(name)
+        self._domains[name] = range(len(values))
+        self.solver.add(number >= 0, number < len(values))
+        return OpenChoice(tuple((number == place, value) for place, value in enumerate(values)), number)
+
+    def _some(self, value: Value) -> Value:
+        """One of the values that an argument can have."""
+        if isinstance(value, Cases):
+            return self._some(value.cases[0][1])
+        if isinstance(value, Record):
+            return Record({name: self._some(part) for name, part in value.values.items()})
+        if isinstance(value, tuple):
+            return tuple(map(self._some, cast("tuple[Value, ...]", value)))
+        if not z3.is_expr(value):
+            return value
+        domain = self._domains[value.decl().name()]
+        return domain.lowest if isinstance(domain, Amount) else domain[0]
 
     def _forbid_refusals(self, compiled: CompiledTool, act: Value, scope: EvaluationScope) -> None:
         tool = compiled.tool.name

@@ -24,11 +24,10 @@ from lawtrace.environments.spec.clock import DEFAULT_START, SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import FromUser
+from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.environments.spec.types import (
-    ListOf,
     is_text_type,
 )
-from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf import Formula, MetricRule, Monitor
 from lawtrace.solver.ltlf.conditions import WORDS
 from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
@@ -36,10 +35,10 @@ from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import SECONDS, Window
 from lawtrace.solver.smt.environment_encoding import observed_fields
 from lawtrace.solver.smt.free_values import (
-    ELEMENTS,
     ModelValues,
     OpenValues,
     new_texts,
+    places_of,
     texts_of,
     texts_of_arguments,
     types_in,
@@ -275,14 +274,19 @@ class FreeTraces:
     def _text_places(self, tool: str) -> int:
         """How many different texts a call may have, at most."""
         declared = self._environment.tools[tool]
-        types = [each.type for each in declared.parameters if (tool, each.name) in self._arguments]
+        types = [
+            place
+            for each in declared.parameters
+            if (tool, each.name) in self._arguments
+            for place in places_of(each.type)
+        ]
         types += [
             value_type
             for result in declared.results
             if (tool, result.name) in self._results
             for value_type in types_in(result)
         ]
-        return sum(ELEMENTS if isinstance(t, ListOf) else 1 for t in types if is_text_type(t))
+        return sum(map(is_text_type, types))
 
     # Concrete traces
 

@@ -20,6 +20,7 @@ from lawtrace.environments.spec.types import (
     TIME,
     Choice,
     ListOf,
+    ObjectOf,
     ValueType,
     is_text_type,
 )
@@ -30,7 +31,15 @@ from lawtrace.solver.ltlf.syntax import Compare, atoms_of, subformulas
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Term, leaves
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Optional
-from lawtrace.solver.smt.symbolic_values import Open, OpenList, OpenObject, SymbolicValue, from_internal, only
+from lawtrace.solver.smt.symbolic_values import (
+    Alternatives,
+    Open,
+    OpenList,
+    OpenObject,
+    SymbolicValue,
+    from_internal,
+    only,
+)
 
 ELEMENTS: Final = 2
 """How many elements a list has at most."""
@@ -61,7 +70,13 @@ class OpenValues:
                     self.solver.add(z3.Implies(there, items[-1][0]))
                 items.append((there, self.value(value_type.items, f"{place}[{number}]", named)))
             return OpenList(tuple(items))
+        if isinstance(value_type, ObjectOf):
+            return OpenObject({name: self._field(value_type, name, place, named) for name in value_type.fields})
         return from_internal(self.logic, value_type, self._scalar(value_type, place, named))
+
+    def _field(self, value_type: ObjectOf, name: str, place: str, named: Sequence[str]) -> Alternatives:
+        value = self.value(value_type.fields[name], f"{place}.{name}", named)
+        return [(z3.Bool(f"{place} has {name}"), value)] if name in value_type.optional else only(value)
 
     def _scalar(self, value_type: ValueType, place: str, named: Sequence[str]) -> Truth:
         if value_type == BOOLEAN:
@@ -136,7 +151,8 @@ class ModelValues:
             case OpenList(items):
                 return [self.value(item) for here, item in items if self.truth(here)]
             case OpenObject(fields):
-                return {name: self.value(alternatives[0][1]) for name, alternatives in fields.items()}
+                there = {name: alternatives[0] for name, alternatives in fields.items()}
+                return {name: self.value(one) for name, (here, one) in there.items() if self.truth(here)}
             case _:
                 return cast("Json", value)
 
@@ -152,6 +168,8 @@ def usual_value(value_type: ValueType) -> Json:
     match value_type:
         case ListOf():
             return []
+        case ObjectOf(fields=fields, optional=optional):
+            return {name: usual_value(part) for name, part in fields.items() if name not in optional}
         case Choice(options=options):
             return options[0]
         case _ if value_type == BOOLEAN:
@@ -180,17 +198,29 @@ def usual_result(declared: Result) -> Json:
 
 
 def types_in(result: Result) -> list[ValueType]:
-    """The types of the values in a result, once for each place."""
+    """The types of the scalars in a result, once for each place."""
     match result:
         case ValueResult(type=value_type):
-            return [value_type]
+            return places_of(value_type)
         case KeyResult(entity=entity):
-            return [entity.fields[entity.key].type]
+            return places_of(entity.fields[entity.key].type)
         case RowsResult():
-            row = [result.entity.fields[name].type for name in result.fields if name in result.entity.fields]
+            row = _field_places(result)
             for part in result.parts:
-                row += ELEMENTS * [part.entity.fields[n].type for n in part.fields if n in part.entity.fields]
+                row += ELEMENTS * _field_places(part)
             return ELEMENTS * row
+
+
+def _field_places(rows: RowsResult | NestedRows) -> list[ValueType]:
+    declared = [rows.entity.fields[name].type for name in rows.fields if name in rows.entity.fields]
+    return [place for value_type in declared for place in places_of(value_type)]
+
+
+def places_of(value_type: ValueType) -> list[ValueType]:
+    """The types of the scalars in a value, once for each place."""
+    if isinstance(value_type, ListOf):
+        return ELEMENTS * places_of(value_type.items)
+    return [place for part in value_type.parts for place in places_of(part)] if value_type.parts else [value_type]
 
 
 def _leaves_of(formulas: Iterable[Formula]) -> Iterator[Term]:

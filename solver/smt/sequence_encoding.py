@@ -8,9 +8,8 @@ avoids that beginning from then on.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from time import perf_counter
-from typing import Final, cast
+from typing import Final
 
 import z3
 
@@ -20,7 +19,7 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.predicates import tools_named
-from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
+from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle, open_parts
 from lawtrace.solver.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.smt.rule_encoding import Rule
 
@@ -248,11 +247,7 @@ class SequenceEncoding:
         calls, wishes = self._calls, list[tuple[z3.ExprRef, Value]]()
         for number, (tool, step) in enumerate(zip(tools, calls.steps, strict=True)):
             for name, value in step.arguments[tool].items():
-                wish = wished[number].get(name)
-                listed = isinstance(value, tuple)
-                items = cast("Sequence[Value]", value if listed else (value,))
-                wanted = cast("Sequence[Value]", wish if isinstance(wish, tuple) else (wish,) * len(items))
-                wishes += [pair for pair in zip_longest(items, wanted[: len(items)]) if z3.is_expr(pair[0])]
+                wishes += open_parts(value, wished[number].get(name))
         literals: dict[str, z3.ExprRef] = {}
         for number, (variable, wish) in enumerate(wishes):
             if wish is not None:

@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 
 import z3
 
-from lawtrace.environments.spec.types import Value
+from lawtrace.environments.spec.logic import Cases
+from lawtrace.environments.spec.types import Record, Value
 
 
 class SymbolicLogic:
@@ -67,16 +68,42 @@ class SymbolicLogic:
             return then if condition else otherwise
         if then is otherwise:
             return then
-        if isinstance(then, tuple) or isinstance(otherwise, tuple):
-            raise TypeError("a list cannot depend on an open condition; guard the call instead")
+        if isinstance(then, tuple | Record | Cases) or isinstance(otherwise, tuple | Record | Cases):
+            return self._joined_cases(condition, then, otherwise)
         return z3.If(condition, self._carried(then), self._carried(otherwise))
 
+    def cases(self, value: Value) -> Sequence[tuple[Value, Value]]:
+        return value.cases if isinstance(value, Cases) else ((True, value),)
+
+    def _joined_cases(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        cases = [(self.all([condition, truth]), value) for truth, value in self.cases(then)]
+        cases += [(self.all([self.negate(condition), truth]), value) for truth, value in self.cases(otherwise)]
+        return Cases(tuple((truth, value) for truth, value in cases if truth is not False))
+
     def equal(self, left: Value, right: Value) -> Value:
+        if isinstance(left, Cases) or isinstance(right, Cases):
+            return self.any(
+                self.all([one, other, self.equal(a, b)])
+                for one, a in self.cases(left)
+                for other, b in self.cases(right)
+            )
+        if isinstance(left, tuple | Record) or isinstance(right, tuple | Record):
+            return self._equal_parts(left, right)
         if not (z3.is_expr(left) or z3.is_expr(right)):
             return left == right
         if left is None or right is None:
             return False
         return self._carried(left) == self._carried(right)
+
+    def _equal_parts(self, left: Value, right: Value) -> Value:
+        if isinstance(left, Record) and isinstance(right, Record):
+            return self.all(self.equal(left[name], right[name]) for name in {**left.values, **right.values})
+        if not (isinstance(left, tuple) and isinstance(right, tuple)):
+            return False
+        items, others = cast("tuple[Value, ...]", left), cast("tuple[Value, ...]", right)
+        if len(items) != len(others):
+            return False
+        return self.all(self.equal(one, other) for one, other in zip(items, others, strict=True))
 
     def quotient(self, number: Value, divisor: int) -> Value:
         return number / divisor if z3.is_expr(number) else number // divisor

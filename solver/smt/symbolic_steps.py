@@ -25,7 +25,7 @@ from lawtrace.solver.smt.symbolic_values import (
     SymbolicValue,
     SymbolicValues,
     Unsupported,
-    from_internal,
+    alternatives_of,
     only,
 )
 from lawtrace.solver.smt.symbolic_windows import Seconds
@@ -153,7 +153,8 @@ class StepReader:
             return NO_VALUE
         if value is None:
             raise Unsupported(missing)
-        return [(given, from_internal(self._logic, value_type, value))]
+        found = alternatives_of(self._logic, value_type, value)
+        return [(self._logic.all([given, here]), one) for here, one in found]
 
     def _result(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
         shown = step.results.get(tool, {})
@@ -198,7 +199,7 @@ class StepReader:
             for name in declared.fields:
                 value = row.values.get(name) if name in declared.entity.fields else None
                 if value is not None:
-                    shown[name] = only(from_internal(self._logic, declared.entity.fields[name].type, value))
+                    shown[name] = alternatives_of(self._logic, declared.entity.fields[name].type, value)
             for part in declared.parts if isinstance(declared, RowsResult) else ():
                 shown[part.name] = only(OpenList(tuple(self._rows(part, inside[part.name]))))
             rows.append((listed, OpenObject(shown)))

@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, cast
 import z3
 
 from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
+from lawtrace.environments.spec.logic import Cases
 from lawtrace.environments.spec.types import (
     BOOLEAN,
     DATE,
@@ -32,6 +33,7 @@ from lawtrace.environments.spec.types import (
     MONEY,
     TIME,
     ListOf,
+    ObjectOf,
     ValueType,
     WrongFormat,
 )
@@ -129,8 +131,20 @@ def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Sy
     if isinstance(value, Open | OpenList | OpenObject):
         return value
     if isinstance(value_type, ListOf):
-        items = [from_internal(logic, value_type.items, item) for item in cast("Sequence[Any]", value)]
-        return OpenList(tuple((True, item) for item in items)) if any(map(is_open, items)) else cast("Concrete", items)
+        items = [
+            each for item in cast("Sequence[Any]", value) for each in alternatives_of(logic, value_type.items, item)
+        ]
+        if any(here is not True or is_open(item) for here, item in items):
+            return OpenList(tuple(items))
+        return cast("Concrete", [item for _, item in items])
+    if isinstance(value_type, ObjectOf):
+        fields = {
+            name: alternatives_of(logic, part, value[name])
+            for name, part in value_type.fields.items()
+            if value[name] is not None
+        }
+        certain = all(len(found) == 1 and found[0][0] is True and not is_open(found[0][1]) for found in fields.values())
+        return cast("Concrete", value_type.encode(value)) if certain else OpenObject(fields)
     if z3.is_expr(value):
         value = _constant(logic, value_type, value)
     if not z3.is_expr(value):
@@ -140,6 +154,14 @@ def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Sy
     if value_type == BOOLEAN:
         return Open("boolean", value)
     return Open("string", value, calendar=value_type if type(value_type) in _CALENDAR else None)
+
+
+def alternatives_of(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Alternatives:  # noqa: ANN401 (internal form)
+    """The alternatives of a value in internal form."""
+    if not isinstance(value, Cases):
+        return only(from_internal(logic, value_type, value))
+    cases = ((truth, one) for truth, one in value.cases if one is not None)
+    return [(truth, from_internal(logic, value_type, one)) for truth, one in cases]
 
 
 def _constant(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Any:  # noqa: ANN401 (internal form)
@@ -424,13 +446,29 @@ class SymbolicValues:
                 ]
                 return only(OpenList(tuple(parts), value.counted))
             case OpenList(items):
-                if not value.counted or any(here is not True for here, _ in items):
+                if not value.counted:
                     raise Unsupported("the place of an element in an open list")
-                return only(items[cast("int", step)][1]) if cast("int", step) < len(items) else NO_VALUE
+                return self._element(items, cast("int", step))
             case Open():
                 return NO_VALUE
             case _:
                 return only(step_into(value, (step,)))
+
+    def _element(self, items: Sequence[tuple[Truth, SymbolicValue]], place: int) -> Alternatives:
+        """The element at a place of a list: the item that is there with so many before it."""
+        found: list[tuple[Truth, SymbolicValue]] = []
+        before: list[Truth] = [True, *(False for _ in range(place))]
+        """For each number whether so many of the items seen are there."""
+        for here, item in items:
+            chosen = self._logic.all([here, before[place]])
+            if chosen is not False:
+                found.append((chosen, item))
+            without, absent = [False, *before], self._logic.negate(here)
+            before = [
+                self._logic.any([self._logic.all([absent, same]), self._logic.all([here, less])])
+                for same, less in zip(before, without, strict=False)
+            ]
+        return found
 
     # Aggregates
 

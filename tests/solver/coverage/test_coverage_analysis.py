@@ -16,9 +16,9 @@ from lawtrace.solver.coverage.suite import InstantiatedSequences, find_suite, pa
 from lawtrace.solver.ltlf import Monitor, compile_formula, parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
+from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.tool_sequences import ToolSequence, adjacent_pairs
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, adjacent_pairs, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES

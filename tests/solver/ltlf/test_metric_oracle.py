@@ -58,14 +58,15 @@ def differences(seed: int) -> Iterator[Difference]:
         return
     if str(parse(str(formula))) != str(formula):
         yield Difference(seed, formula, [], f"prints as {parse(str(formula))}")
+    monitor = MetricMonitor(rule)  # one for all traces, cleared before each
     for _ in range(TRACES):
         trace = source.trace()
-        for what in _compared(source, rule, trace):
+        for what in _compared(source, rule, monitor, trace):
             yield Difference(seed, formula, trace, what)
 
 
-def _compared(source: RandomFormulas, rule: MetricRule, trace: list[Step]) -> Iterator[str]:
-    monitor = MetricMonitor(rule)
+def _compared(source: RandomFormulas, rule: MetricRule, monitor: MetricMonitor, trace: list[Step]) -> Iterator[str]:
+    monitor.clear()
     values = source.values(rule.formula)
     for step in trace:
         monitor.feed_step(step.time, step.events)

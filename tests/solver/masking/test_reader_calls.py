@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import pytest
 from pydantic import ValidationError
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import Json
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import ReaderArgument, ReaderCall, ReaderReference, Style, check_reader_calls
+from lawtrace.solver.masking.instructions import ReaderArgument, ReaderCall, ReaderReference, check_reader_calls
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls

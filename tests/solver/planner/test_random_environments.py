@@ -19,7 +19,6 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import FromUser
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.synthesis import product_with_pair
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule
@@ -61,11 +60,17 @@ def _takes_amounts(environment: Environment) -> bool:
 def _carried(spec: TraceSpec, pair: tuple[str, str], seed: int) -> tuple[str, ...] | None:
     """The tools of a trace with the pair, executed and judged; None if a few attempts find none."""
     environment = spec.environment
-    through = product_with_pair(spec, pair, LENGTH)
+    product = Product(environment, spec.automata(LENGTH))
     for number in range(4):
         random = Random(f"{seed}/{number}")
-        walk = draw_tool_sequence(through, LENGTH, random, set())
-        trace = Walk(through, walk, environment.populate(random), spec.monitored_rules, random).sample()
+        walk = draw_tool_sequence(product.through(pair), LENGTH, random, set())
+        trace = Walk(
+            product,
+            walk,
+            product.system.initial_search_state(environment.populate(random)),
+            spec.monitored_rules,
+            random,
+        ).sample()
         if trace is not None and all(keeps(rule.formula, trace.events) for rule in spec.rules):
             return trace.tools
     return None

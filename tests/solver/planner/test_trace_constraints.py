@@ -13,11 +13,11 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.solver.ltlf import Atom
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.tool_sequences import adjacent_pairs
 from lawtrace.solver.planner.trace_spec import (
     TraceConstraints,
     TraceMode,
     TraceSpec,
+    adjacent_pairs,
     completed_calls_automaton,
     counting_automaton,
 )

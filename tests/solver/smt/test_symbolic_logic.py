@@ -6,8 +6,11 @@ from collections.abc import Callable
 import pytest
 import z3
 
+from lawtrace.environments.spec.expressions import EvaluationScope, Term
 from lawtrace.environments.spec.logic import PLAIN
-from lawtrace.environments.spec.types import Value
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.terms import any_item, argument, choose, count_of, is_empty, total_of
+from lawtrace.environments.spec.types import Record, Value
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
@@ -83,9 +86,53 @@ def test_a_function_may_return_a_string() -> None:
 
 def test_unsupported_operations_raise() -> None:
     logic, open_ = SymbolicLogic(), z3.Bool("open")
-    with pytest.raises(TypeError, match="a list cannot depend on an open condition"):
-        logic.choose(open_, ("a",), ())
     with pytest.raises(TypeError, match="give the term an 'otherwise'"):
         logic.choose(open_, 1, None)
     same = ("a",)
     assert logic.choose(open_, same, same) is same
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((), ("a", "b")), ((Record({"n": 1, "t": "a"}),), (Record({"n": 4}),)), ((1, 2), (2,))],
+)
+@pytest.mark.parametrize(
+    "term",
+    [
+        is_empty(argument("items")),
+        any_item(argument("items"), lambda item: item == "b"),
+        any_item(argument("items"), lambda item: item == Record({"n": 4})),
+        count_of(argument("items")),
+        argument("items") == ("a", "b"),
+        argument("items") == (Record({"n": 1, "t": "a"}),),
+        choose(argument("items") == (2,), 5, 6),
+    ],
+    ids=str,
+)
+def test_terms_over_lists_that_depend_on_a_condition(left: Value, right: Value, term: Term) -> None:
+    """They have the value that they have where the condition is known."""
+    logic, open_ = SymbolicLogic(["a", "b"]), z3.Bool("open")
+    value = term.compile(logic)(EvaluationScope(State(), {"items": logic.choose(open_, left, right)}))
+    for assumed, items in ((open_, left), (z3.Not(open_), right)):
+        plain = term.compile(PLAIN)(EvaluationScope(State(), {"items": items}))
+        assert is_valid(_as_claim(logic.equal(value, plain)), assumed)
+
+
+def _as_claim(truth: Value) -> Value:
+    return truth if z3.is_expr(truth) else z3.BoolVal(truth)
+
+
+def test_fields_and_sums_of_objects_that_depend_on_a_condition() -> None:
+    logic, open_ = SymbolicLogic(["a", "b"]), z3.Bool("open")
+    one, other = Record({"n": 3, "t": "a"}), Record({"n": 5})
+    scope = EvaluationScope(
+        State(), {"one": logic.choose(open_, one, other), "all": logic.choose(open_, (one, one, other), ())}
+    )
+    for term, if_open, if_not in (
+        (argument("one")["n"], 3, 5),
+        (argument("one").get("t", "b"), "a", "b"),
+        (total_of(argument("all"), lambda item: item["n"]), 11, 0),
+    ):
+        value = term.compile(logic)(scope)
+        assert is_valid(_as_claim(logic.equal(value, if_open)), open_)
+        assert is_valid(_as_claim(logic.equal(value, if_not)), z3.Not(open_))

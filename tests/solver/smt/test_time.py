@@ -14,11 +14,11 @@ from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START
 
 def test_a_term_that_reads_the_time_is_an_expression_over_an_open_time() -> None:
     time, logic = z3.Int("time"), SymbolicLogic()
-    minute = CURRENT_MOMENT.compile(logic)(EvaluationScope(EMPTY, {}, {}, time))
+    minute = CURRENT_MOMENT.compile(logic)(EvaluationScope(EMPTY, {}, time))
     solver = z3.SimpleSolver()
     solver.add(time == START + 119, minute != (START + 60) // 60 + EPOCH_MOMENT)
     assert solver.check() == z3.unsat
-    assert NOW.compile(logic)(EvaluationScope(EMPTY, {}, {}, START)) == START
+    assert NOW.compile(logic)(EvaluationScope(EMPTY, {}, START)) == START
 
 
 def test_the_solver_waits_until_a_tool_accepts_the_call() -> None:
