@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from lawtrace.environments.choices import ShieldMode
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.solver.shield import ShieldMode
-
-RegulationForm = Literal["text", "restated", "named", "none"]
-"""What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
 
 
 @dataclass(frozen=True, slots=True)

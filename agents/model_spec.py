@@ -105,3 +105,11 @@ def _unknown_provider(text: str, provider: str, *, has_name: bool) -> str:
     if not nearest:
         return f"model {text!r} names no provider; write 'openai:{text}', or one of {', '.join(_KNOWN)}"
     return f"model {text!r}: unknown provider {provider!r}; did you mean {nearest[0]!r}? Known are {', '.join(_KNOWN)}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedModel:
+    """A model as a role used it in a recorded run."""
+
+    model: str
+    parameters: ModelParameters

@@ -28,9 +28,10 @@ from lawtrace.agents.roles.instruction_roles import (
     instruction_plan,
     manner_of,
 )
+from lawtrace.environments.choices import Style
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Instruction, Style, check_reader_calls, check_wording
+from lawtrace.solver.masking.instructions import Instruction, check_reader_calls, check_wording
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.masking.written_texts import check_text

@@ -11,11 +11,12 @@ from typing import cast, get_args
 
 from lawtrace.agents.roles.instruction_roles import RequestReading, instruction_plan
 from lawtrace.agents.scripted.request_parser import read_lines
+from lawtrace.environments.choices import Style
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.lint.declarations import DeclarationIssue
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Style, check_reader_calls
+from lawtrace.solver.masking.instructions import check_reader_calls
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule

@@ -6,13 +6,15 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.event_log import Entry, EventLog
+from lawtrace.agents.scripted.justification import Ground
 from lawtrace.solver.rules import Rule
 
-ProvisionStatusName = Literal["out_of_scope", "not_checkable", "no_rule", "rule", "unread"]
+ProvisionStatusName = Literal["out_of_scope", "not_checkable", "not_understood", "no_rule", "rule", "unread"]
 PROVISION_STATUS_LABELS: dict[ProvisionStatusName, str] = {
     "rule": "a rule",
     "no_rule": "in scope, but no rule",
     "not_checkable": "in scope, but calls cannot show it",
+    "not_understood": "in scope, but not understood",
     "out_of_scope": "not checkable on tool calls",
     "unread": "not read",
 }
@@ -31,6 +33,7 @@ class ProvisionStatus(_Frozen):
         because: the reason for the status.
         scope: the reason that the scope aligner gave.
         refined: whether an obligation was found in it.
+        not_understood: why the offline baseline does not understand some of its sentences.
     """
 
     citation: str
@@ -38,6 +41,7 @@ class ProvisionStatus(_Frozen):
     because: str
     scope: str = ""
     refined: bool = False
+    not_understood: tuple[str, ...] = ()
 
 
 class ProvenanceMessage(_Frozen):
@@ -87,6 +91,7 @@ class RuleCandidate(_Frozen):
         rule: the rule; if it is *invalid*, with the formula as it was written.
         quotes: the words of the provision that it rests on.
         piece: the batch of provisions in which it was proposed.
+        grounds: which words of the provision justify which part, if the role that proposed it says so.
         checks: results of the checks by code.
         history: from *proposed* to *accepted*, *merged* into another rule by proof, *dropped* after an objection, or
             *invalid*: not a rule over these tools.
@@ -96,6 +101,7 @@ class RuleCandidate(_Frozen):
     rule: Rule
     quotes: tuple[Quote, ...] = ()
     piece: int = 0
+    grounds: tuple[Ground, ...] = ()
     checks: tuple[str, ...] = ()
     history: tuple[StatusChange, ...] = (StatusChange(status="proposed"),)
 
@@ -122,12 +128,14 @@ class ProvisionProvenance(_Frozen):
     """A provision with its text and status.
 
     Attributes:
+        within: the citations of the units above it, outermost first.
         rules: the accepted rules that cite it.
     """
 
     kind: Literal["provision"] = "provision"
     citation: str
     heading: str = ""
+    within: tuple[str, ...] = ()
     words: str
     fate: ProvisionStatus
     rules: tuple[str, ...] = ()
@@ -135,7 +143,10 @@ class ProvisionProvenance(_Frozen):
 
 
 class ExtractionFunnel(_Frozen):
-    """Counts after each step: of provisions, then from ``candidates`` on of rules."""
+    """Counts after each step: of provisions, then from ``candidates`` on of rules.
+
+    ``not_understood``: provisions in scope that the offline baseline does not understand.
+    """
 
     provisions: int
     in_scope: int
@@ -144,13 +155,25 @@ class ExtractionFunnel(_Frozen):
     valid: int
     distinct: int
     accepted: int
+    not_understood: int = 0
+
+    @property
+    def understood(self) -> int:
+        return self.in_scope - self.not_understood
+
+    @property
+    def baseline_sentence(self) -> str:
+        return (
+            f"Of {self.in_scope} provisions in scope the offline baseline understood {self.understood}; "
+            f"{self.not_understood} are not understood."
+        )
 
 
 class ProvenanceHeader(_Frozen):
     """The first row: the regulation, the environment and the models of the roles."""
 
     kind: Literal["head"] = "head"
-    schema_version: Literal["lawtrace.provenance/2"] = "lawtrace.provenance/2"
+    schema_version: Literal["lawtrace.provenance/3"] = "lawtrace.provenance/3"
     regulation: str
     title: str
     source: str
@@ -177,6 +200,7 @@ def measure_funnel(fates: Sequence[ProvisionStatus], rules: Sequence[RuleCandida
         valid=len(valid),
         distinct=sum(rule.status != "merged" for rule in valid),
         accepted=sum(rule.status == "accepted" for rule in valid),
+        not_understood=sum(fate.fate == "not_understood" for fate in fates),
     )
 
 

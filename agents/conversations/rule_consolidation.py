@@ -41,6 +41,7 @@ def consolidate_rules(
         ProvisionProvenance(
             citation=provision.citation,
             heading=provision.heading or "",
+            within=provision.within,
             words=provision.words(),
             fate=_status(extraction.provisions[provision.citation], kept, candidates.values()),
             rules=tuple(rule.id for rule in kept if provision.citation in rule.provisions),
@@ -116,6 +117,7 @@ def _status(status: ProvisionStatus, kept: Sequence[Rule], candidates: Iterable[
     because = status.because
     if ids:
         because = f"{', '.join(ids)} rest{'s' if len(ids) == 1 else ''} on it"
+        because = "; ".join((because, *(f"not understood: {reason}" for reason in status.not_understood)))
     elif own and status.fate != "out_of_scope":
         because = "; ".join(f"{candidate.rule.id}: {candidate.because or candidate.status}" for candidate in own)
     return status.model_copy(update={"fate": name, "because": because})

@@ -26,6 +26,7 @@ from lawtrace.agents.conversations.provenance import (
     ProvisionStatusName,
     RuleCandidate,
 )
+from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_proposal import ProposedRules, propose_rules, quotes_of
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
@@ -51,7 +52,6 @@ from lawtrace.environments.spec.declaration import Environment
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
-BATCH_SIZE = 12
 CONCURRENT_BATCHES = 4
 
 
@@ -122,7 +122,8 @@ async def extract_rules(
             return batch, ProvisionBatch(piece=number, citations=citations, messages=tuple(collector.messages))
 
     batches = [
-        regulation.provisions[start : start + BATCH_SIZE] for start in range(0, len(regulation.provisions), BATCH_SIZE)
+        regulation.provisions[start : start + PROVISIONS_PER_REQUEST]
+        for start in range(0, len(regulation.provisions), PROVISIONS_PER_REQUEST)
     ]
     for batch, row in await asyncio.gather(*(process(number, batch) for number, batch in enumerate(batches, 1))):
         result.batches.append(row)
@@ -208,6 +209,8 @@ class _Batch:
         invalid = {one.citation for one in last.obligations} - {one.citation for one in obligations}
         for citation in invalid & part.by_citation.keys():
             self._set(citation, "not_checkable", "no obligation quotes words that it contains")
+        for answer in last.not_understood:
+            self._set_not_understood(answer.citation, answer.because)
         for one in obligations:
             self._set(one.citation, "no_rule", "an obligation was found, but no tool that shows it", refined=True)
         return obligations
@@ -238,6 +241,8 @@ class _Batch:
             )
             if (known.first and known.second) or (one.order == "other" and (known.first or known.second)):
                 complete.append((one, known))
+            elif known.not_understood:
+                self._set_not_understood(one.citation, known.because)
             elif all(one.citation != other.citation for other, _ in complete):
                 self._set(one.citation, "no_rule", f"no tool shows it: {known.because or 'no reason was given'}")
         return complete
@@ -255,6 +260,8 @@ class _Batch:
         for answer in proposed.not_checkable:
             if answer.citation in part.by_citation:
                 self._set(answer.citation, "not_checkable", answer.because, refined=True)
+        for answer in proposed.not_understood:
+            self._set_not_understood(answer.citation, answer.because)
         for candidate in proposed.candidates:
             (citation,) = candidate.rule.provisions
             found = candidate.quotes or quotes_of(quotes.get(citation, ""), citation, self._setup.regulation)
@@ -307,6 +314,14 @@ class _Batch:
             changes: dict[str, object] = {"fate": status, "because": because, "scope": scope or before.scope}
             if refined is not None:
                 changes["refined"] = refined
+            self.provisions[citation] = before.model_copy(update=changes)
+
+    def _set_not_understood(self, citation: str, because: str) -> None:
+        """Note why a sentence of the provision is not understood; its status changes only if no other gives a rule."""
+        before = self.provisions.get(citation)
+        if before is not None:
+            reasons = tuple(dict.fromkeys((*before.not_understood, because)))
+            changes = {"fate": "not_understood", "because": "; ".join(reasons), "not_understood": reasons}
             self.provisions[citation] = before.model_copy(update=changes)
 
     def _break_off(self, provisions: Sequence[Provision], step: str, failure: str | None) -> None:

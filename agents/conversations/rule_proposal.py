@@ -45,6 +45,7 @@ class ProposedRules:
     Attributes:
         candidates: every proposed rule once. Those that still have the status *proposed* have no open objection.
         not_checkable: provisions that tool calls cannot show, with the extractor's reasons.
+        not_understood: provisions that the offline extractor does not understand.
         rounds: the number of proposals.
         failure: why the conversation could not be finished, or None.
         unusable: whether the reason is an answer that did not parse.
@@ -52,6 +53,7 @@ class ProposedRules:
 
     candidates: tuple[RuleCandidate, ...]
     not_checkable: tuple[NotCheckable, ...]
+    not_understood: tuple[NotCheckable, ...]
     rounds: int
     failure: str | None
     unusable: bool = False
@@ -114,9 +116,17 @@ async def propose_rules(
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
-        return ProposedRules((), (), 0, failure, unusable)
+        return ProposedRules((), (), (), 0, failure, unusable)
     candidates = _candidates(proposals, messages, environment, regulation)
-    return ProposedRules(tuple(candidates), proposals[-1].not_checkable, len(proposals), failure, unusable)
+    last_proposal = proposals[-1]
+    return ProposedRules(
+        tuple(candidates),
+        last_proposal.not_checkable,
+        last_proposal.not_understood,
+        len(proposals),
+        failure,
+        unusable,
+    )
 
 
 def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
@@ -274,7 +284,10 @@ def _candidate(proposed: ProposedRule, environment: Environment, regulation: Reg
             else "evaluated on times and values; no automaton",
         ]
     candidate = RuleCandidate(
-        rule=rule, quotes=quotes_of(proposed.quote, proposed.citation, regulation), checks=tuple(checks)
+        rule=rule,
+        quotes=quotes_of(proposed.quote, proposed.citation, regulation),
+        grounds=proposed.grounds,
+        checks=tuple(checks),
     )
     return candidate if invalid is None else candidate.becomes("invalid", invalid)
 

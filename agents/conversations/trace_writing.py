@@ -8,6 +8,7 @@ from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import run_conversation
+from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.roles.trace_writer import TRACE_WRITER, ProgramBatch, WriteMore, trace_writer_inputs
@@ -15,9 +16,6 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.solver.rules import Rule
-
-PROGRAMS_PER_REQUEST = 5
-MAX_UNUSABLE_ANSWERS = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,3 +92,7 @@ class CallSettings:
     concurrency: int = 8
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     budget: Budget = field(default_factory=Budget)
+
+
+ABANDONED = "is not asked any more in this session"
+"""In the text of `EndpointAbandoned`, and so in the reason of a verdict."""

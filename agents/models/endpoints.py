@@ -35,21 +35,29 @@ def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: 
         raise InputError(f"{who}: {trouble}")
     if provider in _LOCAL:
         variable, address = _LOCAL[provider]
-        return Access(environment.get(variable) or address, "none")
+        return Access(_address(variable, environment) or address, "none")
     if provider == "azure":
-        address = environment.get("AZURE_OPENAI_ENDPOINT")
+        address = _address("AZURE_OPENAI_ENDPOINT", environment)
         if not address:
             raise InputError(f"{who} needs an address: set AZURE_OPENAI_ENDPOINT, and AZURE_OPENAI_API_KEY")
         api_version = environment.get("AZURE_OPENAI_API_VERSION") or _AZURE_VERSION
         return Access(address, _key(who, "AZURE_OPENAI_API_KEY", environment), api_version)
     if provider == "anthropic":
-        address = environment.get("ANTHROPIC_BASE_URL") or _ANTHROPIC_ADDRESS
+        address = _address("ANTHROPIC_BASE_URL", environment) or _ANTHROPIC_ADDRESS
         return Access(address, _key(who, "ANTHROPIC_API_KEY", environment))
-    address = environment.get("OPENAI_BASE_URL") or OPENAI_ADDRESS
+    address = _address("OPENAI_BASE_URL", environment) or OPENAI_ADDRESS
     key = environment.get("OPENAI_API_KEY") or ("" if address == OPENAI_ADDRESS else "none")
     if not key:
         raise InputError(f"{who} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant")
     return Access(address, key)
+
+
+def _address(variable: str, environment: Mapping[str, str]) -> str | None:
+    """The address in a variable; None if it is not set. Raises InputError unless it is one of HTTP."""
+    address = environment.get(variable)
+    if address and not address.startswith(("http://", "https://")):
+        raise InputError(f"{variable}={address}: write the whole address, such as http://localhost:8000/v1")
+    return address
 
 
 def missing_package(provider: EndpointProvider) -> str | None:

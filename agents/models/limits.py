@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
 
+from lawtrace.agents.models.call_settings import ABANDONED
 from lawtrace.agents.models.model_call import CallFailed, EndpointAbandoned, Layer, ModelCall
 
 
@@ -27,8 +28,6 @@ class ConcurrencyLayer:
 
 
 MAX_FAILURES_IN_A_ROW = 5
-ABANDONED = "is not asked any more in this session"
-"""In the text of `EndpointAbandoned`, and so in the reason of a verdict."""
 
 
 @dataclass(slots=True)

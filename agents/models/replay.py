@@ -9,7 +9,7 @@ from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, RequestUsage
 
 from lawtrace.agents.event_log import Context, ModelCalled, RequestMessage, RoleFailed
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import ModelSpec, RecordedModel
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
 from lawtrace.environments.errors import InputError, OperationalError
 
@@ -17,16 +17,13 @@ EXCERPT = 90
 """Characters of a message around the first difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedModel:
-    """A model as a role used it in a recorded run."""
-
-    model: str
-    parameters: ModelParameters
-
-
 class ReplaySource(Protocol):
     """The parts of a run's event log that replay needs."""
+
+    @property
+    def written_by(self) -> str:
+        """The version of lawtrace that recorded it."""
+        ...
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request of the same stage, role, task, unit and style, of those the one for the same model

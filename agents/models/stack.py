@@ -17,6 +17,8 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,14 +26,14 @@ from typing import Self
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec, RecordedModel
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
-from lawtrace.agents.models.replay import RecordedModel, ReplayLayer, ReplaySource, recorded_model
+from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.request_client import MODEL_INFO
 from lawtrace.agents.models.retry import RetryLayer
 from lawtrace.environments.errors import InputError
@@ -107,9 +109,11 @@ class ModelClients:
             raise InputError(f"model '{spec}' is scripted and has no script for this role; name an endpoint")
         if spec.provider == "replay":
             recorded = self._recorded_model(spec, context.role)
-            return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
+            context = context.at(model=recorded.model)
+            return self._recorded(self._replay(spec), context, recorded.parameters, earlier=self._earlier)
         endpoint = self._endpoint(spec, connect)
-        return self._recorded(endpoint, context.at(model=str(spec)), parameters, remote=endpoint)
+        context = context.at(model=str(spec))
+        return self._recorded(endpoint, context, parameters, remote=endpoint, earlier=self._earlier)
 
     def name_of(self, spec: ModelSpec, role: str) -> str:
         """The model's name in rows and event logs: its spec; for a replay the spec of the recorded model, if the role
@@ -129,8 +133,14 @@ class ModelClients:
         context: Context,
         parameters: ModelParameters = _DEFAULTS,
     ) -> RecordedClient:
-        """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint."""
-        return self._recorded(Passthrough(client), context.at(model=str(spec)), parameters, client.model_info)
+        """A client for a scripted role."""
+        layer, context = Passthrough(client), context.at(model=str(spec))
+        return self._recorded(layer, context, parameters, client.model_info, earlier=self._earlier_scripts)
+
+    @cached_property
+    def _earlier_scripts(self) -> ReplaySource | None:
+        """The record whose answers of scripted roles are used: they are free, so not those of another version."""
+        return self._earlier if self._earlier and self._earlier.written_by == version("lawtrace") else None
 
     async def close(self) -> None:
         for endpoint in self._endpoints.values():
@@ -170,6 +180,8 @@ class ModelClients:
         parameters: ModelParameters,
         model_info: ModelInfo = MODEL_INFO,
         remote: RemoteEndpoint | None = None,
+        *,
+        earlier: ReplaySource | None,
     ) -> RecordedClient:
         """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
         seconds = self._settings.deadline_seconds
@@ -191,7 +203,7 @@ class ModelClients:
             occurrences=self._occurrences,
             parameters=parameters,
             model_info=model_info,
-            earlier=self._earlier,
+            earlier=earlier,
             clock=self._clock,
             paid=remote is not None,
         )

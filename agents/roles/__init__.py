@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-__all__ = ["ROLES", "RoleName"]
+__all__ = ["EXTRACTION_ROLES", "ROLES", "RoleName"]
 
 RoleName = Literal[
     "scope_aligner",
@@ -18,3 +18,11 @@ RoleName = Literal[
     "executor",
 ]
 ROLES: tuple[RoleName, ...] = get_args(RoleName)
+EXTRACTION_ROLES: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
+    "policy_extractor",
+    "ltl_critic",
+)
+"""The roles of the extraction."""

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.participants import Role
+from lawtrace.agents.scripted.justification import Ground
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
@@ -16,7 +17,9 @@ from lawtrace.environments.spec.declaration import Environment
 class ProposedRule(BaseModel):
     """A proposed rule with the provision and the words that it rests on.
 
-    ``beyond_templates``: why neither template is sufficient, for a rule in the full language.
+    Attributes:
+        beyond_templates: why neither template is sufficient, for a rule in the full language.
+        grounds: which words justify which part; empty if the role does not say.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -27,10 +30,11 @@ class ProposedRule(BaseModel):
     quote: str = ""
     rationale: str = ""
     beyond_templates: str = ""
+    grounds: tuple[Ground, ...] = ()
 
 
 class NotCheckable(BaseModel):
-    """A provision whose compliance tool calls cannot show, and why."""
+    """A provision without a rule, and why: its compliance is not visible in tool calls, or it is not understood."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,6 +49,7 @@ class Proposal(BaseModel):
 
     rules: tuple[ProposedRule, ...]
     not_checkable: tuple[NotCheckable, ...] = ()
+    not_understood: tuple[NotCheckable, ...] = ()
 
 
 class ScopeDecision(BaseModel):
@@ -109,12 +114,16 @@ class Obligation(BaseModel):
 
 
 class Refinement(BaseModel):
-    """The obligations of all provisions, in every turn."""
+    """The obligations of all provisions, in every turn.
+
+    ``not_understood``: sentences that the offline baseline cannot read, by the citations of their provisions.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     obligations: tuple[Obligation, ...] = Field(max_length=200)
     not_checkable: tuple[NotCheckable, ...] = ()
+    not_understood: tuple[NotCheckable, ...] = ()
 
 
 def quoted_in(quote: str, words: str) -> bool:
@@ -138,7 +147,7 @@ def check_refinement(answer: Refinement, regulation: Regulation) -> list[str]:
             objections.append(f"{obligation.citation}: it does not contain the quoted words ({obligation.quote!r})")
         elif obligation.order != "other" and not (obligation.first.strip() and obligation.second.strip()):
             objections.append(f"{obligation.citation}: an obligation with an order needs both first and second")
-    answered = {one.citation for one in (*answer.obligations, *answer.not_checkable)}
+    answered = {one.citation for one in (*answer.obligations, *answer.not_checkable, *answer.not_understood)}
     objections += [
         f"{provision.citation}: give an obligation, or say why calls cannot show one"
         for provision in regulation.provisions
@@ -154,6 +163,7 @@ class MappedObligation(BaseModel):
         obligation: its number, from 1.
         first: the tools that are the check or the trigger; any of them counts.
         second: the tools that require the check, or of which one must follow the trigger.
+        not_understood: whether the offline baseline cannot tell which tools are meant, so that there may be some.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -162,6 +172,7 @@ class MappedObligation(BaseModel):
     first: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
     because: str = ""
+    not_understood: bool = False
 
 
 class ToolMapping(BaseModel):

@@ -22,6 +22,7 @@ from lawtrace.agents.scripted.mentions import (
     sources_of,
 )
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
+from lawtrace.agents.scripted.said_objects import said_objects
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
@@ -94,6 +95,11 @@ class _Reader:
         arguments: dict[str, Any] = dict(own[0].arguments) if own else {}
         parameters: Sequence[Documented] = self._tools[name]["parameters"]
         for parameter in parameters:
+            said = said_objects(parameter, bare) if "fields" in parameter else None
+            if said is not None:
+                arguments[parameter["name"]] = said.value
+                bare = bare[: said.start] + bare[said.end :]
+        for parameter in parameters:
             if parameter["name"] in arguments:
                 continue
             value = _reference(parameter, others, line)
@@ -146,6 +152,8 @@ def _reference(parameter: Documented, mentions: Sequence[Mention], line: str) ->
 def _plain_value(parameter: Documented, siblings: Sequence[Documented], line: str) -> Any:  # noqa: ANN401
     """The value in the line for a parameter without a look-up, or None."""
     name, kind, shape = parameter["name"], parameter["type"], format_of(parameter)
+    if "fields" in parameter:
+        return None
     if kind == "boolean":
         return _truth(parameter, line)
     if shape in TIMES:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from lawtrace.environments.events import Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.environments.spec import (
+    AUDIT_LOG,
     BOOLEAN,
     INVALID_REQUEST,
     MONEY,
@@ -33,7 +34,6 @@ from lawtrace.environments.spec import (
     is_unknown,
     success_result,
 )
-from lawtrace.environments.spec.compliance import AUDIT_LOG
 from lawtrace.environments.spec.state import decode_state
 from lawtrace.solver.habits.grading import HabitCase
 from lawtrace.solver.rules import Rule

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -9,7 +10,7 @@ from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.scoring.judge import judge
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.state_diff import StateDifference
@@ -13,7 +14,7 @@ from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.coverage.measures import measure_coverage
-from lawtrace.solver.masking.instructions import Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 
 HOSTILE = "</script></style><img src=x onerror=alert(1)>"

@@ -77,7 +77,7 @@ class Reading:
 
 def read_call(case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Reading:
     compiled = compiler(case.tool, logic)
-    scope = EvaluationScope(case.state, case.arguments, {}, case.now)
+    scope = EvaluationScope(case.state, case.arguments, case.now)
     refusals = tuple(refused(scope) for _, refused in (*compiled.raises, *compiled.fails))
     succeeded = _negation(refusals)
     transition = compiled.transition(case.state, case.arguments, case.now, succeeded=succeeded)

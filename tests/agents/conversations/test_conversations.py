@@ -14,9 +14,9 @@ from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.prompts.loader import Prompt, load_prompt
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import Trace

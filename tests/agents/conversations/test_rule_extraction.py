@@ -8,8 +8,9 @@ import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.conversations.provenance import ExtractionFunnel, measure_funnel
+from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
-from lawtrace.agents.conversations.rule_extraction import BATCH_SIZE, ExtractionResult, extract_rules
+from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
 from lawtrace.agents.conversations.rule_proposal import rule_flaws
 from lawtrace.agents.event_log import Context, MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
@@ -24,8 +25,8 @@ BANKING = load_domain("banking").environment
 Script = Callable[[Sequence[LLMMessage]], str]
 
 LAW = {
-    "Article 1": "A bank must authenticate the user before it transfers funds.",
-    "Article 2": "No funds may be transferred unless the user was authorised.",
+    "Article 1": "A bank must check the authorization before it transfers funds.",
+    "Article 2": "No funds may be transferred unless the authorization was checked.",
     "Article 3": "Every transfer of funds must afterwards be recorded in the audit log.",
     "Article 4": "Member States shall lay down penalties.",
     "Article 5": "Interest shall be fair.",
@@ -61,8 +62,8 @@ def aligned(messages: Sequence[LLMMessage]) -> str:
 
 def refined(messages: Sequence[LLMMessage]) -> str:
     shapes = {
-        "Article 1": ("before", "must authenticate the user before it transfers funds"),
-        "Article 2": ("before", "No funds may be transferred unless the user was authorised"),
+        "Article 1": ("before", "must check the authorization before it transfers funds"),
+        "Article 2": ("before", "No funds may be transferred unless the authorization was checked"),
         "Article 3": ("after", "must afterwards be recorded"),
     }
     obligations = [
@@ -121,7 +122,7 @@ async def test_every_provision_has_a_status_and_every_rule_a_history() -> None:
     assert settled.provisions[3].fate.because == "the tools do not set prices"
     provenance = settled.candidates[0]
     assert (provenance.quotes[0].words, provenance.quotes[0].checked) == (
-        "must authenticate the user before it transfers funds",
+        "A bank must check the authorization before it transfers funds.",
         True,
     )
     assert {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"} <= {
@@ -192,10 +193,12 @@ async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
         "id": "large",
         "formula": formula,
         "citation": "Article 1",
-        "quote": "must authenticate",
+        "quote": "must check the authorization",
         "beyond_templates": "the amount matters",
     }
-    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]})))
+    text = "A bank must check the authorization before it transfers funds of more than 1,000 euro."
+    large = Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]}))
+    _, settled = await draw(large, law({**LAW, "Article 1": text}))
     assert [(kept.formula, kept.template) for kept in settled.rules] == [(formula, "general")]
 
 
@@ -209,7 +212,7 @@ async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
     ],
 )
 async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) -> None:
-    count = BATCH_SIZE
+    count = PROVISIONS_PER_REQUEST
     texts = {f"Article 0{n}" if n < 10 else f"Article {n}": LAW["Article 1"] for n in range(1, 2 * count + 1)}
 
     def failing(messages: Sequence[LLMMessage]) -> str:
@@ -248,7 +251,9 @@ def proposing(*formulas: str) -> Script:
 @pytest.mark.slow
 async def test_too_large_formula_invalidates_one_rule() -> None:
     large = f"F(TransferFunds & {'X ' * 22}PayBill)"
-    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))
+    _, settled = await draw(
+        Cast(**SCRIPTS, policy_extractor=proposing(large, "!((!CheckAuthorization) U TransferFunds)"))
+    )
     assert [rule.id for rule in settled.rules] == ["r2"]
     (invalid,) = [provenance for provenance in settled.candidates if provenance.status == "invalid"]
     assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
@@ -268,7 +273,7 @@ async def test_accepted_rules_are_compatible() -> None:
 async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
     other = "!((!TransferFunds) U CheckAuthorization)"
     more, less = "!((!CheckAuthorization) U (PayBill | TransferFunds))", "!((!CheckAuthorization) U PayBill)"
-    texts = {f"Article {n:02}": LAW["Article 1"] for n in range(1, BATCH_SIZE + 2)}
+    texts = {f"Article {n:02}": LAW["Article 1"] for n in range(1, PROVISIONS_PER_REQUEST + 2)}
 
     def by_piece(messages: Sequence[LLMMessage]) -> str:
         citation = labelled_json(messages, "provisions")[0]["citation"]
@@ -276,7 +281,8 @@ async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
         rules = [{"id": formula, "formula": formula, "citation": citation} for formula in formulas]
         return json.dumps({"rules": rules})
 
-    _, settled = await draw(Cast(policy_extractor=by_piece), law(texts))
+    agreeing = Cast(policy_extractor=by_piece, ltl_critic=lambda messages: '{"objections": []}')
+    _, settled = await draw(agreeing, law(texts))
     assert {provenance.rule.formula: provenance.status for provenance in settled.candidates} == {
         other: "accepted",
         more: "dropped",

@@ -10,12 +10,12 @@ from autogen_core.models import UserMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, RoleFailed
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.call_settings import Budget, CallSettings
-from lawtrace.agents.models.limits import ABANDONED, MAX_FAILURES_IN_A_ROW, run_cancellable
+from lawtrace.agents.models.call_settings import ABANDONED, Budget, CallSettings
+from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from tests.support.openai_server import OpenAIServer, Status
+from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status
 
 
 async def stubborn(seconds: float) -> str:
@@ -115,14 +115,26 @@ async def fail(clients: ModelClients, server: OpenAIServer, model: str, times: i
     return errors
 
 
-async def test_an_endpoint_that_only_fails_is_not_asked_any_more(server: OpenAIServer) -> None:
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Status(404, text=": no model 'gone' here"), "no model 'gone' here; check the model's name"),
+        (Raw("<p>Sign in</p>", "text/html"), "text/html, and begins: '<p>Sign in</p>'; check the endpoint's address"),
+        (Raw("data: {}\n\n", "text/event-stream"), "an event stream, which was not asked for, and begins: 'data: {}'"),
+    ],
+    ids=["name", "page", "stream"],
+)
+async def test_an_endpoint_that_only_fails_is_not_asked_any_more(
+    server: OpenAIServer, fault: Behaviour, words: str
+) -> None:
     event_log = MemoryEventLog()
     settings = CallSettings(budget=Budget(messages=100))
-    server.always("gone", Status(404))
+    server.always("gone", fault)
     async with ModelClients(event_log, settings=settings, environment=server.environment) as clients:
         errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW + 3)
         assert ABANDONED not in errors[MAX_FAILURES_IN_A_ROW - 1]
         assert f"{ABANDONED} after 5 failures in a row; the last: openai:gone: no answer: " in errors[-1]
+        assert words in errors[-1]
         assert len(server.requests) == MAX_FAILURES_IN_A_ROW
         other = clients.client_for(ModelSpec.parse("openai:good"), Context(stage="tasks", role="executor"))
         await other.create([UserMessage(content="hello", source="user")])

@@ -11,7 +11,7 @@ from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
-from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import ENDPOINTS, EndpointProvider, ModelParameters, ModelSpec
 from lawtrace.agents.models import endpoints as addresses
 from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.endpoints import access_to, check_endpoints
@@ -70,6 +70,15 @@ def test_error_names_a_missing_or_incompatible_package(
     with pytest.raises(InputError, match=rf"{says}.*pip install 'lawtrace\[anthropic\]'"):
         access_to("anthropic", {"ANTHROPIC_API_KEY": "k"})
     assert says in check_endpoints({})["anthropic"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [("openai", "OPENAI_BASE_URL"), ("ollama", "OLLAMA_BASE_URL"), ("anthropic", "ANTHROPIC_BASE_URL")],
+)
+def test_an_address_without_its_scheme_is_told_before_a_call(provider: EndpointProvider, variable: str) -> None:
+    with pytest.raises(InputError, match=f"{variable}=localhost:9/v1: write the whole address"):
+        access_to(provider, {variable: "localhost:9/v1"})
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama", "llamacpp"])
