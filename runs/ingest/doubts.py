@@ -8,22 +8,25 @@ to these questions changes it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import cast
+from typing import Final, cast
 
 from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import ValueType, WrongFormat, WrongType
-from lawtrace.runs.ingest.transcripts import TranscriptCall, TranscriptMessage
+from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
+from lawtrace.runs.ingest.transcripts import TranscriptCall, TranscriptMessage, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.rules import Rule
 
 MAX_OPEN_CALLS = 4
 """For how many calls a rule is judged with and without each of them. With more it is undetermined."""
+
+NAMED_PROBLEMS = 5
+"""How many problems of one call a reason names."""
 
 Path = tuple[str, ...]
 """The names on the way to a field of a call, without places in lists: ``("result", "payees", "payee_id")``."""
@@ -48,9 +51,7 @@ class Doubt:
     fields: tuple[Path, ...] = ()
 
 
-def find_doubts(
-    environment: Environment, turns: Sequence[TranscriptMessage | TranscriptCall], events: Sequence[Event]
-) -> list[Doubt]:
+def find_doubts(environment: Environment, turns: Sequence[Turn], events: Sequence[Event]) -> list[Doubt]:
     """The doubts about the calls of a transcript, in order."""
     doubts: list[Doubt] = []
     for number, (turn, event, label) in enumerate(zip(turns, events, event_labels(events), strict=True)):
@@ -59,56 +60,66 @@ def find_doubts(
         if not turn.answered:
             reason = f"call {label}, {turn.tool}: no result is recorded"
             doubts.append(Doubt(number, reason, True, ((RESULT,),)))
-        elif event.completed:
-            tool = environment.tools[turn.tool]
+        elif event.completed and (tool := environment.tools.get(turn.tool)):
             arguments = [*_arguments(tool, turn)]
-            problems = dict([*arguments, *_results(tool, turn.result)])
+            problems = [*arguments, *_results(tool, turn.result)]
             if problems:
-                reason = f"call {label}, {turn.tool}: {'; '.join(dict.fromkeys(problems.values()))}"
-                doubts.append(Doubt(number, reason, bool(arguments), (*problems,)))
+                first, *others = dict.fromkeys(text for _, text in problems)
+                shown = "; ".join((first, *others[: NAMED_PROBLEMS - 1]))
+                more = f"; {len(others) + 1 - NAMED_PROBLEMS} more" if len(others) >= NAMED_PROBLEMS else ""
+                fields = tuple(dict.fromkeys(place for place, _ in problems))
+                doubts.append(Doubt(number, f"call {label}, {turn.tool}: {shown}{more}", bool(arguments), fields))
     return doubts
 
 
-def settle(
-    rule: Rule, verdict: RuleVerdict, doubts: Sequence[Doubt], events: Sequence[Event], *, complete: bool
-) -> RuleVerdict:
-    """The verdict on a rule, or that it is undetermined because of these doubts."""
-    if verdict.undetermined or not doubts:
-        return verdict
-    named, any_call = tools_named(rule.parsed), counts_steps(rule.parsed)
-    about = [doubt for doubt in doubts if any_call or events[doubt.event].tool in named]
-    reason = _field_in_doubt(rule, about, events)
-    if reason is None:
+class Settlement:
+    """What decides whether a verdict on a rule stands, prepared once for the rule."""
+
+    def __init__(self, rule: Rule, *, complete: bool) -> None:
+        self._complete: Final = complete
+        self._judge: Final = RuleJudge([rule], states=False)
+        self._tools: Final = tools_named(rule.parsed)
+        self._any_call: Final = counts_steps(rule.parsed)
+        self._fields: Final = tuple(
+            (tool, tuple(step for step in field.path if isinstance(step, str)), str(field))
+            for tool, field in fields_read(rule.parsed)
+        )
+
+    def settle(self, verdict: RuleVerdict, doubts: Sequence[Doubt], events: Sequence[Event]) -> RuleVerdict:
+        """The verdict, or that the rule is undetermined because of these doubts."""
+        if verdict.undetermined or not doubts:
+            return verdict
+        about = [doubt for doubt in doubts if self._any_call or events[doubt.event].tool in self._tools]
+        reason = self._field_in_doubt(about, events)
         uncertain = [doubt for doubt in about if doubt.open]
-        if len(uncertain) > MAX_OPEN_CALLS or not _agree(rule, uncertain, events, complete=complete):
+        if reason is None and not self._stands(uncertain, events):
             reason = f"{uncertain[0].reason}; whether the call counts decides the rule"
-    if reason is None:
-        return verdict
-    return verdict.model_copy(
-        update={"kept": False, "undetermined": reason, "explanation": "", "message": None, "violations": ()}
-    )
+        if reason is None:
+            return verdict
+        return verdict.model_copy(
+            update={"kept": False, "undetermined": reason, "explanation": "", "message": None, "violations": ()}
+        )
 
+    def _field_in_doubt(self, doubts: Sequence[Doubt], events: Sequence[Event]) -> str | None:
+        """Why a condition of the rule cannot be evaluated; None if each can."""
+        for tool, read, name in self._fields:
+            for doubt in doubts:
+                if events[doubt.event].tool == tool and any(_overlap(read, doubtful) for doubtful in doubt.fields):
+                    return f"{doubt.reason}; the rule reads {name}"
+        return None
 
-def _field_in_doubt(rule: Rule, doubts: Sequence[Doubt], events: Sequence[Event]) -> str | None:
-    """Why a condition of the rule cannot be evaluated; None if each can."""
-    for tool, field in fields_read(rule.parsed):
-        read = tuple(step for step in field.path if isinstance(step, str))
-        for doubt in doubts:
-            if events[doubt.event].tool == tool and any(_overlap(read, doubtful) for doubtful in doubt.fields):
-                return f"{doubt.reason}; the rule reads {field}"
-    return None
-
-
-def _agree(rule: Rule, open_calls: Sequence[Doubt], events: Sequence[Event], *, complete: bool) -> bool:
-    """Whether the verdict is the same whichever of these calls count."""
-    verdicts: set[tuple[bool, bool]] = set()
-    for counted in product((True, False), repeat=len(open_calls)):
-        read = [*events]
-        for doubt, counts in zip(open_calls, counted, strict=True):
-            read[doubt.event] = replace(events[doubt.event], outcome="completed" if counts else "failed")
-        (verdict,) = judge_rules([rule], read, (), complete=complete)
-        verdicts.add((verdict.kept, verdict.broken))
-    return len(verdicts) == 1
+    def _stands(self, open_calls: Sequence[Doubt], events: Sequence[Event]) -> bool:
+        """Whether the verdict is the same whichever of these calls count."""
+        if not open_calls or len(open_calls) > MAX_OPEN_CALLS:
+            return not open_calls
+        verdicts: set[tuple[bool, bool]] = set()
+        for counted in product((True, False), repeat=len(open_calls)):
+            read = [*events]
+            for doubt, counts in zip(open_calls, counted, strict=True):
+                read[doubt.event] = replace(events[doubt.event], outcome="completed" if counts else "failed")
+            (verdict,) = self._judge.judge(read, complete=self._complete)
+            verdicts.add((verdict.kept, verdict.broken))
+        return len(verdicts) == 1
 
 
 def _overlap(read: Path, doubtful: Path) -> bool:
@@ -126,7 +137,7 @@ def _arguments(tool: Tool, call: TranscriptCall) -> Iterator[Problem]:
     for parameter in tool.parameters:
         raw = call.arguments.get(parameter.name)
         if raw is not None:
-            yield from _misfit((parameter.name,), f"argument {parameter.name!r}", parameter.type, raw)
+            yield from _misfit((parameter.name,), "argument ", parameter.name, parameter.type, raw)
         elif parameter.required:
             yield (parameter.name,), f"argument {parameter.name!r} is missing"
 
@@ -151,9 +162,10 @@ def _results(tool: Tool, result: Json) -> Iterator[Problem]:
             case KeyResult() if value is None:
                 pass
             case KeyResult():
-                yield from _misfit(place, what, declared.entity.fields[declared.entity.key].type, value)
+                key = declared.entity.fields[declared.entity.key]
+                yield from _misfit(place, "result ", declared.name, key.type, value)
             case _:
-                yield from _misfit(place, what, declared.type, value)
+                yield from _misfit(place, "result ", declared.name, declared.type, value)
 
 
 def _rows(declared: RowsResult | NestedRows, place: Path, rows: Json) -> Iterator[Problem]:
@@ -166,16 +178,32 @@ def _rows(declared: RowsResult | NestedRows, place: Path, rows: Json) -> Iterato
             yield place, f"{what} has an item that is not an object"
             continue
         for name in declared.fields:
+            field = declared.entity.fields.get(name)
             if name not in row:
-                yield (*place, name), f"{what}: an object has no field {name!r}"
-            elif name in declared.entity.fields and row[name] is not None:
-                yield from _misfit((*place, name), f"{what}, {name!r}", declared.entity.fields[name].type, row[name])
+                if field is None or not field.optional:
+                    yield (*place, name), f"{what}: an object has no field {name!r}"
+            elif field is not None and row[name] is not None:
+                yield from _misfit((*place, name), f"{what}, ", name, field.type, row[name])
         for part in declared.parts if isinstance(declared, RowsResult) else ():
             yield from _rows(part, (*place, part.name), row.get(part.name))
 
 
-def _misfit(place: Path, what: str, kind: ValueType, value: Json) -> Iterator[Problem]:
-    try:
-        kind.decode(value)
-    except (WrongType, WrongFormat) as problem:
-        yield place, f"{what}: {problem}"
+def _misfit(place: Path, what: str, name: str, kind: ValueType, value: Json) -> Iterator[Problem]:
+    """What does not fit in a value, each part by itself. ``name``: of the part, for readers: ``flights[1].date``."""
+    match kind, value:
+        case ListOf(items=items), list():
+            for number, item in enumerate(value):
+                yield from _misfit(place, what, f"{name}[{number}]", items, item)
+        case ObjectOf(fields=fields, optional=optional), dict():
+            for field in [field for field in value if field not in fields]:
+                yield (*place, field), f"{what}{f'{name}.{field}'!r}: there is no such field"
+            for field, part in fields.items():
+                if value.get(field) is not None:
+                    yield from _misfit((*place, field), what, f"{name}.{field}", part, value[field])
+                elif field not in optional:
+                    yield (*place, field), f"{what}{f'{name}.{field}'!r} is missing"
+        case _:
+            try:
+                kind.decode(value)
+            except (WrongType, WrongFormat) as problem:
+                yield place, f"{what}{name!r}: {problem.message}"

@@ -4,8 +4,9 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.events import Json
 
 RawState = Mapping[str, Any]
@@ -297,8 +298,6 @@ TELADOC = PublishedDomain(
 
 
 __all__ = ["PUBLISHED_DOMAINS", "PublishedDomain", "PublishedDomainName"]
-
-PublishedDomainName = Literal["bank_manager", "teladoc", "smart_lock"]
 
 PUBLISHED_DOMAINS: Mapping[PublishedDomainName, PublishedDomain] = {
     "bank_manager": BANK,

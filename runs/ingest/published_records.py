@@ -6,10 +6,10 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.errors import describe_validation_error
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
-from lawtrace.solver.masking.instructions import Style
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """The name of a failed audit check among the broken rules of a record."""

@@ -1,18 +1,18 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.events import CallOutcome, Event, Json, message_event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.runs.ingest.doubts import find_doubts, settle
-from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
+from lawtrace.runs.ingest.doubts import Settlement, find_doubts
+from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.solver.rules import Rule
 
 
@@ -22,18 +22,21 @@ class AuditRow(BaseModel):
     Attributes:
         place: file and row.
         conversation: its id.
+        labels: what the source says of it: reward, scores, task.
         outcome: ``broken`` if a rule is broken, else ``undetermined`` if one is, else ``kept``; ``invalid`` if the
             transcript cannot be judged.
         reason: why it is invalid, or one sentence for each broken or undetermined rule.
-        events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them.
+        events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
+            ``message`` of an event is the number of its message in the source, from 1.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal["lawtrace.audit/1"] = "lawtrace.audit/1"
+    schema_version: Literal["lawtrace.audit/2"] = "lawtrace.audit/2"
     place: str
     conversation: str
+    labels: Mapping[str, Json]
     outcome: Literal["kept", "broken", "undetermined", "invalid"]
     reason: str
     rules: tuple[RuleVerdict, ...]
@@ -41,75 +44,112 @@ class AuditRow(BaseModel):
     notes: tuple[str, ...]
 
 
-def audit_transcript(
-    environment: Environment, rules: Sequence[Rule], conversation: Transcript, *, complete: bool = False
-) -> AuditRow:
-    """Judge one transcript. A call of a tool that the environment does not have makes it invalid.
+class TranscriptAuditor:
+    """Judges one transcript after the other by the same rules.
 
-    ``complete``: the transcript is all that happened, so that a duty that is open at its end is broken.
+    Attributes:
+        rules: their ids.
     """
-    if conversation.trouble is not None:
-        return _invalid(conversation, conversation.trouble)
-    unknown = [
-        turn.tool
-        for turn in conversation.turns
-        if isinstance(turn, TranscriptCall) and turn.tool not in environment.tools
-    ]
-    if unknown:
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule], *, complete: bool = False) -> None:
+        """``complete``: a transcript is all that happened, so that a duty that is open at its end is broken."""
+        self._environment: Final = environment
+        self._complete: Final = complete
+        self.rules: Final = tuple(rule.id for rule in rules)
+        self._judge: Final = RuleJudge(rules, states=False)
+        self._settlements: Final = [Settlement(rule, complete=complete) for rule in rules]
+
+    def audit(self, transcript: Transcript) -> AuditRow:
+        """Judge one transcript. It is invalid if it calls tools, and the environment has none of them."""
+        environment = self._environment
+        if transcript.trouble is not None:
+            return _invalid(transcript, transcript.trouble)
+        turns = [turn for turn in transcript.turns if not _is_users_own(environment, turn)]
+        called = [turn.tool for turn in turns if isinstance(turn, TranscriptCall)]
+        unknown = [tool for tool in called if tool not in environment.tools]
         names = ", ".join(dict.fromkeys(unknown))
-        return _invalid(conversation, f"it calls {names}, unknown in {environment.name}")
-    events = tuple(_event(environment, turn) for turn in conversation.turns)
-    doubts = find_doubts(environment, conversation.turns, events)
-    judged = judge_rules(rules, events, (), complete=complete, explained=True)
-    verdicts = tuple(
-        settle(rule, verdict, doubts, events, complete=complete) for rule, verdict in zip(rules, judged, strict=True)
-    )
-    broken = [verdict for verdict in verdicts if verdict.broken]
-    undetermined = [verdict for verdict in verdicts if verdict.undetermined]
-    return AuditRow(
-        place=conversation.place,
-        conversation=conversation.id,
-        outcome="broken" if broken else "undetermined" if undetermined else "kept",
-        reason="; ".join(
-            f"{verdict.rule}: {verdict.explanation or verdict.undetermined}" for verdict in (*broken, *undetermined)
-        ),
-        rules=verdicts,
-        events=events,
-        notes=tuple(doubt.reason for doubt in doubts),
-    )
+        if unknown and len(unknown) == len(called):
+            return _invalid(transcript, f"it calls {names}, unknown in {environment.name}")
+        notes = list(transcript.notes)
+        if unknown:
+            notes.append(f"{len(unknown)} call(s) of a tool that is not declared: {names}")
+        if backwards := _first_step_back(turns):
+            notes.append(f"the clock goes back at message {backwards}; its times are not used")
+        events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
+        doubts = find_doubts(environment, turns, events)
+        judged = self._judge.judge(events, complete=self._complete, explained=True)
+        verdicts = tuple(
+            settlement.settle(verdict, doubts, events)
+            for settlement, verdict in zip(self._settlements, judged, strict=True)
+        )
+        broken = [verdict for verdict in verdicts if verdict.broken]
+        undetermined = [verdict for verdict in verdicts if verdict.undetermined]
+        return AuditRow(
+            place=transcript.place,
+            conversation=transcript.id,
+            labels=transcript.labels,
+            outcome="broken" if broken else "undetermined" if undetermined else "kept",
+            reason="; ".join(map(_sentence, (*broken, *undetermined))),
+            rules=verdicts,
+            events=events,
+            notes=(*notes, *(doubt.reason for doubt in doubts)),
+        )
 
 
-def _invalid(conversation: Transcript, reason: str) -> AuditRow:
+def _sentence(verdict: RuleVerdict) -> str:
+    where = f" (message {verdict.message})" if verdict.message else ""
+    return f"{verdict.rule}{where}: {verdict.explanation or verdict.undetermined}"
+
+
+def _is_users_own(environment: Environment, turn: Turn) -> bool:
+    """Whether the user called a tool of their own, which rules on the agent's tools do not know."""
+    return isinstance(turn, TranscriptCall) and turn.caller == "user" and turn.tool not in environment.tools
+
+
+def _first_step_back(turns: Sequence[Turn]) -> int | None:
+    """The number of the first message that is earlier than the one before it; None if there is none."""
+    latest = None
+    for turn in turns:
+        if turn.time is not None and latest is not None and turn.time < latest:
+            return turn.number
+        latest = turn.time if turn.time is not None else latest
+    return None
+
+
+def _invalid(transcript: Transcript, reason: str) -> AuditRow:
     return AuditRow(
-        place=conversation.place,
-        conversation=conversation.id,
+        place=transcript.place,
+        conversation=transcript.id,
+        labels=transcript.labels,
         outcome="invalid",
         reason=reason,
         rules=(),
         events=(),
-        notes=(),
+        notes=transcript.notes,
     )
 
 
-def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -> Event:
+def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
+    time = turn.time if timed else None
+    message = None if turn.number is None else str(turn.number)
     if isinstance(turn, TranscriptMessage):
-        return message_event(turn.speaker, turn.text, turn.time)
-    tool, arguments = environment.tools[turn.tool], turn.arguments or {}
+        return message_event(turn.speaker, turn.text, time, message)
+    tool, arguments = environment.tools.get(turn.tool), turn.arguments or {}
     error = turn.error or _reported_error(tool, turn.result)
     outcome: CallOutcome = "completed"
     if error is not None:
         outcome = "raised"
     elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
         outcome = "failed"
-    return Event(turn.tool, arguments, outcome, turn.result if error is None else None, error, turn.time)
+    return Event(turn.tool, arguments, outcome, turn.result if error is None else None, error, time, message)
 
 
-def _reported_error(tool: Tool, result: Json) -> str | None:
+def _reported_error(tool: Tool | None, result: Json) -> str | None:
     """The error in a result: the text of an exception, such as ``NotFoundException: ...``, or an object with an
     undocumented field ``error`` or ``isError``."""
     if isinstance(result, str):
         return result if re.match(r"\w*(Exception|Error)\b", result) else None
     if not isinstance(result, dict):
         return None
-    promised = {declared.name for declared in tool.results}
+    promised = {declared.name for declared in tool.results} if tool else set[str]()
     return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)

@@ -12,15 +12,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.tool_conversation import ToolConversation
+from lawtrace.environments.choices import ActingMode, ShieldMode, Style
 from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.sandbox import Execution
 from lawtrace.runs.schemas.task_rows import StateRow
-from lawtrace.solver.masking.instructions import Style
-from lawtrace.solver.shield import ShieldMode
-
-ActingMode = Literal["program", "tools", "dialogue"]
-"""A model writes one program, or calls tools turn by turn, without or with a user who answers questions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.conversations.provenance import ExtractionFunnel
+from lawtrace.environments.choices import Style
+from lawtrace.environments.events import Event
+from lawtrace.environments.sandbox import Execution
 from lawtrace.solver.coverage.measures import Coverage
 from lawtrace.solver.coverage.mutations import MutationScore
 from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.masking.instructions import Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class TaskFunnel:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCheck:
-    """Oracle strength: single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
+    """Single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
 
     deletions: int
     turned_unsafe: int
@@ -41,14 +43,14 @@ class ExtractionScore:
     equivalence of automata.
 
     Attributes:
-        curated: number of gold rules.
+        curated: number of gold rules; None if none cite the text that was read.
         restated: whether the rules were extracted from a restatement rather than from the text as published.
         source: the document, or the original of the restatement.
         extracted_by: the models of the roles; ``offline`` for the baseline.
     """
 
     extracted: int
-    curated: int
+    curated: int | None
     found: int
     restated: bool
     source: str = ""
@@ -60,11 +62,30 @@ class ExtractionScore:
 
     @property
     def precision(self) -> float | None:
-        return self.found / self.extracted if self.extracted else None
+        return self.found / self.extracted if self.extracted and self.curated is not None else None
 
     @property
     def recall(self) -> float | None:
         return self.found / self.curated if self.curated else None
+
+    @property
+    def sentence(self) -> str:
+        """What was extracted from the text, and the score if there is one."""
+        counts = f"{self.extracted} rule{'' if self.extracted == 1 else 's'}"
+        if self.steps is not None:
+            steps = f"{self.steps.provisions} provisions, {self.steps.in_scope} of them in scope"
+            if "offline" in self.extracted_by:
+                steps += f", {self.steps.understood} understood, {self.steps.not_understood} not understood"
+            counts = f"{steps}; {counts}"
+        if self.curated is None:
+            result = "There are no gold rules for this document, so there is no score."
+        elif not self.extracted:
+            result = "Without a rule there is no score."
+        else:
+            form = "restated" if self.restated else "published"
+            rates = f"precision {100 * (self.precision or 0):.1f} %, recall {100 * (self.recall or 0):.1f} %"
+            result = f"Against the gold rules: {rates} (scored on {form} text)."
+        return f"Extraction ({self.extracted_by}): {counts}. {result}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +174,7 @@ def _share(part: int, whole: int, what: str) -> str:
 
 
 class Findings(_Row):
-    """Task funnel, oracle strength, best habits and extraction score of a run. None: not measured."""
+    """Task funnel, deletion check, best habits and extraction score of a run. None: not measured."""
 
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
     funnel: TaskFunnel | None = None
@@ -164,3 +185,22 @@ class Findings(_Row):
     extraction_baseline: ExtractionScore | None = None
     """The score of the offline roles on the same text, beside that of a model."""
     habits: tuple[HabitRow, ...] = ()
+
+
+class BaselineRow(BaseModel):
+    """One program of the baseline: how it ended in the jail, its events and the rules they broke."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.baseline/1"] = "lawtrace.baseline/1"
+    model: str
+    number: int
+    program: str
+    execution: Execution
+    events: tuple[Event, ...]
+    broken: tuple[str, ...]
+
+    @property
+    def compliant(self) -> bool:
+        """Whether it finished and kept every rule."""
+        return not self.execution.died and not self.broken

@@ -9,22 +9,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lawtrace.environments.choices import STYLES, Style, TaskMode, TaskVariant
 from lawtrace.environments.events import Event, Json, Origin
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
-from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
 
 StateRow = dict[str, Json]
-
-TaskVariant = Literal["authorized", "denied"]
-TASK_VARIANTS: tuple[TaskVariant, ...] = ("authorized", "denied")
-"""Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
-
-
-TaskMode = Literal["tasks", "coverage", "contrasts"]
-"""What traces are made for: a trace mode, or contrast pairs."""
 
 
 class _Row(BaseModel):

@@ -5,15 +5,13 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
+from lawtrace.environments.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.environments.runtime.state_diff import StateDifference
-from lawtrace.runs.schemas.attempt_rows import ActingMode, Attempt, AttemptKey
-from lawtrace.runs.schemas.task_rows import TaskVariant
+from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.solver.ltlf import Scalar
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 from lawtrace.solver.ltlf.evidence import ExplainedViolation
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import TemplateName
-from lawtrace.solver.shield import ShieldMode
 
 Outcome = Literal[
     "safe_success",
@@ -37,7 +35,8 @@ class RuleVerdict(BaseModel):
         kept: whether the rule holds on the trace.
         undetermined: why the rule is neither kept nor broken: the record ends before it is decided, or lacks what the
             rule is about. Empty if it is one of the two.
-        triggered: whether an event is relevant to the rule; a rule that is kept and not triggered holds vacuously.
+        triggered: whether the rule is about an event (`lawtrace.solver.ltlf.monitor`); a rule that is kept and not
+            triggered holds vacuously. For formulas of no template the check that it asks for counts, too.
         applicable: whether the reference trace of the task triggers the rule.
         broken_at: index (from 0) of the first event after which the rule is irreparably broken; None if the rule
             is kept, or broken only by an obligation that is open at the end.
@@ -73,10 +72,6 @@ class RuleVerdict(BaseModel):
         return not self.kept and not self.undetermined
 
 
-GradingProfile = Literal["strict", "published", "published-shared"]
-GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
-"""Definitions for judging: lawtrace's, the published ones, or the published ones with an expected audit log that the
-goal attempt of a pair consumes (`lawtrace.runs.published.published_grading`)."""
 PUBLISHED_PROFILES: tuple[GradingProfile, ...] = ("published", "published-shared")
 
 UserKind = Literal["none", Behaviour]

@@ -177,7 +177,7 @@ def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
     assert code == 2
     assert "--tools" in err
     code, _, err = lawtrace(
-        "rules", "import", "mfotl", *files, "--signature", tmp_path / "log.sig", "--time-unit", "2x"
+        "rules", "import", "mfotl", *files, "--signature", tmp_path / "log.sig", "--time-unit", "2x", "--force"
     )
     assert code == 2
     assert "--time-unit '2x'" in err

@@ -8,8 +8,8 @@ import pytest
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
-from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
-from lawtrace.runs.ingest.transcripts import read_transcripts
+from lawtrace.runs.ingest.sources.reading import read_transcripts
+from lawtrace.runs.ingest.transcript_audit import AuditRow, TranscriptAuditor
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.rules import Rule
 
@@ -32,7 +32,7 @@ def audited(tmp_path: Path, rule: Rule, *calls: tuple[object, str], complete: bo
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (conversation,) = read_transcripts(path)
-    return audit_transcript(load_domain("banking").environment, [rule], conversation, complete=complete)
+    return TranscriptAuditor(load_domain("banking").environment, [rule], complete=complete).audit(conversation)
 
 
 def test_a_deadline_that_passes_breaks_its_rule(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
-from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, read_transcripts
+from lawtrace.runs.ingest.sources.reading import read_transcripts
+from lawtrace.runs.ingest.transcript_audit import AuditRow, TranscriptAuditor
+from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall
 from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 
@@ -60,7 +61,7 @@ def write(path: Path, *rows: object) -> Path:
 
 
 def audit(conversation: Transcript) -> AuditRow:
-    return audit_transcript(ENVIRONMENT, RULES, conversation, complete=True)
+    return TranscriptAuditor(ENVIRONMENT, RULES, complete=True).audit(conversation)
 
 
 def outcomes(path: Path) -> list[str]:
@@ -112,7 +113,7 @@ def test_violation_names_its_turn_and_messages_count_as_events(tmp_path: Path) -
 def test_calls_that_failed_did_not_complete(tmp_path: Path) -> None:
     def outcome_of(result: object) -> str:
         path = write(tmp_path / "t.json", openai_messages([("PayBill", PAY, result)]))
-        row = audit_transcript(ENVIRONMENT, RULES[1:2], read_transcripts(path)[0], complete=True)
+        row = TranscriptAuditor(ENVIRONMENT, RULES[1:2], complete=True).audit(next(read_transcripts(path)))
         event = next(event for event in row.events if event.tool == "PayBill")
         assert (row.outcome == "broken") == event.completed
         return event.outcome
@@ -128,8 +129,8 @@ def test_calls_that_failed_did_not_complete(tmp_path: Path) -> None:
 def verdicts(tmp_path: Path, calls: list[tuple[str, dict[str, Any], Any]], *formulas: str) -> list[str]:
     """The verdict on each formula for the calls: kept, broken, or why it is undetermined."""
     rules = [Rule(id=formula, formula=formula) for formula in formulas]
-    conversation = read_transcripts(write(tmp_path / "t.json", openai_messages(calls)))[0]
-    row = audit_transcript(ENVIRONMENT, rules, conversation, complete=True)
+    conversation = next(read_transcripts(write(tmp_path / "t.json", openai_messages(calls))))
+    row = TranscriptAuditor(ENVIRONMENT, rules, complete=True).audit(conversation)
     return [rule.undetermined or ("kept" if rule.kept else "broken") for rule in row.rules]
 
 
@@ -188,27 +189,33 @@ def test_fields_of_rows_in_a_result_are_checked(tmp_path: Path) -> None:
 
 def test_a_call_without_a_recorded_result_may_have_happened(tmp_path: Path) -> None:
     messages = [message for message in openai_messages([CALLS[1]]) if message["role"] != "tool"]
-    row = audit_transcript(ENVIRONMENT, RULES[:1], read_transcripts(write(tmp_path / "t.json", messages))[0])
+    row = TranscriptAuditor(ENVIRONMENT, RULES[:1]).audit(next(read_transcripts(write(tmp_path / "t.json", messages))))
     assert row.outcome == "undetermined"
     assert "call 1, PayBill: no result is recorded; whether the call counts decides the rule" in row.reason
     assert row.notes == ("call 1, PayBill: no result is recorded",)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "PayBill", "input": PAY}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "done"}]},
-        {"role": "assistant", "content": None, "function_call": {"name": "PayBill", "arguments": "{}"}},
-        {"role": "function", "name": "PayBill", "content": "done"},
-        {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]},
-    ],
-)
-def test_calls_in_an_unsupported_format_make_the_transcript_invalid(tmp_path: Path, message: dict[str, Any]) -> None:
-    path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
-    row = audit(read_transcripts(path)[0])
-    assert row.outcome == "invalid"
-    assert "is not read" in row.reason
+def test_messages_in_an_unknown_form_make_the_transcript_invalid(tmp_path: Path) -> None:
+    model = {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]}
+    block = {"role": "assistant", "content": [{"type": "function_use", "call": {"name": "PayBill"}}]}
+    for message in (model, block):
+        path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
+        row = audit(next(read_transcripts(path)))
+        assert row.outcome == "invalid"
+        assert "is not read" in row.reason
+
+
+def test_calls_of_other_tools_are_noted_and_the_rest_is_judged(tmp_path: Path) -> None:
+    calls = [*CALLS, ("think", {"thought": "done"}, "ok")]
+    row = audit(next(read_transcripts(write(tmp_path / "t.json", openai_messages(calls)))))
+    assert row.outcome == "kept"
+    assert row.notes == ("1 call(s) of a tool that is not declared: think",)
+
+
+def test_a_finding_names_the_call_and_the_message(tmp_path: Path) -> None:
+    row = audit(next(read_transcripts(write(tmp_path / "t.json", openai_messages([CALLS[1], CALLS[0], CALLS[2]])))))
+    # Message 1 is the system prompt, 2 the user's.
+    assert "authorize (message 3): call 1 is PayBill" in row.reason
 
 
 @pytest.mark.parametrize("nothing", ["", "  ", None, "{}"])
@@ -236,7 +243,7 @@ def test_byte_order_mark_is_ignored_and_empty_file_is_rejected(tmp_path: Path) -
     path.write_text(json.dumps(openai_messages(CALLS)), encoding="utf-8-sig")
     assert outcomes(path) == ["kept"]
     with pytest.raises(InputError, match="holds no conversation"):
-        read_transcripts(write(path, []))
+        list(read_transcripts(write(path, [])))
 
 
 def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
@@ -246,15 +253,17 @@ def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
             call["id"] = "call_0"
         if message["role"] == "tool":
             message["tool_call_id"] = "call_0"
-    row = audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(tmp_path / "t.json", messages))[0])
+    row = TranscriptAuditor(ENVIRONMENT, RULES).audit(next(read_transcripts(write(tmp_path / "t.json", messages))))
     assert [event.outcome for event in row.events if event.tool == "PayBill"] == ["failed", "completed"]
 
 
-def test_duplicate_conversation_is_judged_once(tmp_path: Path) -> None:
+def test_a_repeated_id_is_judged_and_noted(tmp_path: Path) -> None:
     row = {"id": "a", "messages": openai_messages(CALLS)}
     first, second = (audit(one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row)))
-    assert (first.outcome, second.outcome) == ("kept", "invalid")
-    assert second.reason.endswith("t.jsonl, line 1")
+    assert (first.outcome, second.outcome) == ("kept", "kept")
+    assert first.notes == ()
+    assert second.notes[0].startswith("its id is there before, at ")
+    assert second.notes[0].endswith("t.jsonl, line 1")
 
 
 def test_unreadable_file_is_reported_and_the_rest_is_judged(lawtrace: Shell, tmp_path: Path) -> None:
@@ -263,7 +272,8 @@ def test_unreadable_file_is_reported_and_the_rest_is_judged(lawtrace: Shell, tmp
     code, out, err = lawtrace("audit", tmp_path / "empty.json", good, "--json")
     assert code == 1
     assert json.loads(out.splitlines()[-1])["outcomes"] == {"invalid": 1, "broken": 1}  # no payee was searched for
-    assert "invalid: is empty" in err
+    assert "invalid: empty.json" in err
+    assert "is empty" in err
     assert lawtrace("audit", tmp_path / "empty.json", "--force")[0] == 2
     assert lawtrace("audit", tmp_path / "nowhere.json", good, "--force")[0] == 2
 
@@ -285,9 +295,9 @@ def test_unjudgeable_conversation_is_reported_and_the_rest_is_judged(tmp_path: P
     for text in ("", " \n"):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match="is empty"):
-            read_transcripts(path)
+            list(read_transcripts(path))
     with pytest.raises(InputError, match="cannot be read"):
-        read_transcripts(tmp_path / "nowhere")
+        list(read_transcripts(tmp_path / "nowhere"))
 
 
 def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_path: Path) -> None:
@@ -302,7 +312,7 @@ def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_
     result = json.loads(out.splitlines()[-1])
     assert code == 1
     assert result["outcomes"] == {"kept": 1, "broken": 1}
-    assert result["rules"]["authorize"] == {"broken": 1, "undetermined": 0, "triggered": 2}
+    assert result["rules"]["authorize"] == {"kept": 1, "broken": 1, "undetermined": 0, "never_triggered": 0}
     words = ("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")
     code, _, err = lawtrace(*words)
     assert (code, "a.jsonl exists; give another --out, or --force to replace it" in err) == (2, True)

@@ -1,0 +1,97 @@
+"""An audit of many transcripts: read one after the other, judged on all cores, written in order."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.ingest.audit_summary import AuditSummary
+from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
+from lawtrace.runs.ingest.transcripts import Transcript
+from lawtrace.solver.rules import load_rules
+
+BATCH = 64
+"""How many transcripts a process judges at a time."""
+MIN_BYTES = 16 * 2**20
+"""Smaller files are judged in one process: to start others takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditJob:
+    """What an audit judges by, in a form that other processes can load.
+
+    Attributes:
+        environment: name or folder.
+        rules: the rule file.
+        complete: whether the records are whole.
+    """
+
+    environment: str
+    rules: Path
+    complete: bool
+
+    def auditor(self) -> TranscriptAuditor:
+        """What judges the transcripts."""
+        return TranscriptAuditor(
+            load_domain(self.environment).environment, load_rules(self.rules), complete=self.complete
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBatch:
+    """The rows of some transcripts as lines of JSON, and their counts."""
+
+    lines: list[str]
+    summary: AuditSummary
+
+
+def judge_batches(job: AuditJob, transcripts: Iterable[Transcript], size: int) -> Iterator[JudgedBatch]:
+    """Judge the transcripts in order, in batches. ``size``: of the files in bytes; it decides how many processes."""
+    batches = _batches(transcripts)
+    processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
+    if processes == 1:
+        auditor = job.auditor()
+        yield from (_judge(auditor, batch) for batch in batches)
+        return
+    # A new interpreter for each: a fork would copy the threads of this one in an unknown state.
+    with ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (job,)) as pool:
+        waiting: deque[Future[JudgedBatch]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(_judge_prepared, batch))
+            if len(waiting) > 2 * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _batches(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
+    remaining = iter(transcripts)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
+
+
+def _judge(auditor: TranscriptAuditor, transcripts: list[Transcript]) -> JudgedBatch:
+    summary = AuditSummary(auditor.rules)
+    lines: list[str] = []
+    for transcript in transcripts:
+        row = auditor.audit(transcript)
+        summary.add(row)
+        lines.append(row.model_dump_json())
+    return JudgedBatch(lines, summary)
+
+
+_prepared: list[TranscriptAuditor] = []
+"""The auditor of this process, if it is one that `judge_batches` started."""
+
+
+def _prepare(job: AuditJob) -> None:
+    _prepared.append(job.auditor())
+
+
+def _judge_prepared(transcripts: list[Transcript]) -> JudgedBatch:
+    return _judge(_prepared[0], transcripts)

@@ -1,0 +1,147 @@
+"""What an audit found, counted as its rows come."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.runs.ingest.transcript_audit import AuditRow
+
+MAX_EXAMPLES = 10
+"""How many examples of a kind are kept; the others are counted."""
+MAX_REWARDS = 6
+"""With more values, rewards are not a table's columns."""
+
+
+@dataclass(slots=True)
+class RuleCounts:
+    """In how many conversations a rule is kept, broken, undetermined, or never triggered."""
+
+    kept: int = 0
+    broken: int = 0
+    undetermined: int = 0
+    never: int = 0
+
+    @property
+    def judged(self) -> int:
+        return self.kept + self.broken + self.undetermined
+
+    def merge(self, other: "RuleCounts") -> None:
+        """Add other counts of the rule."""
+        self.kept += other.kept
+        self.broken += other.broken
+        self.undetermined += other.undetermined
+        self.never += other.never
+
+    def as_json(self) -> dict[str, Json]:
+        """The counts by name."""
+        return {
+            "kept": self.kept,
+            "broken": self.broken,
+            "undetermined": self.undetermined,
+            "never_triggered": self.never,
+        }
+
+
+@dataclass(slots=True)
+class Examples:
+    """Texts of one kind: the first of them, and how many there are."""
+
+    first: list[str] = field(default_factory=list[str])
+    count: int = 0
+
+    def add(self, text: str) -> None:
+        self.count += 1
+        if len(self.first) < MAX_EXAMPLES:
+            self.first.append(text)
+
+    def merge(self, other: "Examples") -> None:
+        """Add those that come after."""
+        self.count += other.count
+        self.first = [*self.first, *other.first][:MAX_EXAMPLES]
+
+
+class AuditSummary:
+    """The counts of an audit.
+
+    Attributes:
+        outcomes: conversations by outcome.
+        rules: the counts of each rule.
+        by_reward: the counts of each rule by the reward that the source gives, as text.
+        findings: why conversations are broken, undetermined or invalid, by outcome.
+        notes: what is odd in conversations.
+    """
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        """``rules``: their ids."""
+        self.outcomes: Counter[str] = Counter()
+        self.rules = {rule: RuleCounts() for rule in rules}
+        self.by_reward: dict[str, dict[str, RuleCounts]] = {}
+        self.findings: dict[str, Examples] = {name: Examples() for name in ("broken", "undetermined", "invalid")}
+        self.notes = Examples()
+        self.calls = 0
+        self.messages = 0
+
+    @property
+    def conversations(self) -> int:
+        return self.outcomes.total()
+
+    @property
+    def triggered(self) -> bool:
+        """Whether an event of any conversation is about a rule."""
+        return any(counts.judged for counts in self.rules.values())
+
+    def add(self, row: AuditRow) -> None:
+        """Count the verdict on one conversation."""
+        subject = f"{row.conversation} ({row.place})"
+        self.outcomes[row.outcome] += 1
+        said = sum(event.tool in SPEAKERS for event in row.events)
+        self.messages += said
+        self.calls += len(row.events) - said
+        if row.outcome != "kept":
+            self.findings[row.outcome].add(f"{subject}: {row.reason}")
+        for note in row.notes:
+            self.notes.add(f"{subject}: {note}")
+        tables = [self.rules]
+        reward = row.labels.get("reward")
+        if isinstance(reward, bool | int | float):
+            name = f"{float(reward):g}"
+            tables.append(self.by_reward.setdefault(name, {rule: RuleCounts() for rule in self.rules}))
+        for verdict in row.rules:
+            for table in tables:
+                counts = table[verdict.rule]
+                counts.broken += verdict.broken
+                counts.undetermined += bool(verdict.undetermined)
+                counts.kept += verdict.kept and verdict.triggered
+                counts.never += verdict.kept and not verdict.triggered
+
+    def merge(self, other: "AuditSummary") -> None:
+        """Add the counts of conversations that come after."""
+        self.outcomes += other.outcomes
+        self.calls += other.calls
+        self.messages += other.messages
+        self.notes.merge(other.notes)
+        for outcome, found in other.findings.items():
+            self.findings[outcome].merge(found)
+        for reward, table in other.by_reward.items():
+            self.by_reward.setdefault(reward, {rule: RuleCounts() for rule in self.rules})
+            for rule, counts in table.items():
+                self.by_reward[reward][rule].merge(counts)
+        for rule, counts in other.rules.items():
+            self.rules[rule].merge(counts)
+
+    def as_json(self) -> dict[str, Json]:
+        """The summary as one object."""
+        rules: dict[str, Json] = {rule: counts.as_json() for rule, counts in self.rules.items()}
+        rewards: dict[str, Json] = {
+            reward: {rule: counts.as_json() for rule, counts in table.items()}
+            for reward, table in sorted(self.by_reward.items())
+        }
+        return {
+            "conversations": self.conversations,
+            "calls": self.calls,
+            "messages": self.messages,
+            "outcomes": {**self.outcomes},
+            "rules": rules,
+            **({"by_reward": rewards} if rewards else {}),
+        }

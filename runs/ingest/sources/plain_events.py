@@ -1,0 +1,75 @@
+"""The plain format: JSON lines of events, each with the id of its conversation.
+
+    {"conversation": "7", "user": "Pay the bill.", "time": "2026-03-01T10:00:00Z"}
+    {"conversation": "7", "tool": "PayBill", "arguments": {"amount": 12.5}, "result": {"success": true}}
+
+The events of a conversation need not stand together.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, cast
+
+from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.runs.ingest.sources.grouping import Groups
+from lawtrace.runs.ingest.sources.source import Record, Source
+from lawtrace.runs.ingest.transcripts import (
+    Speaker,
+    Transcript,
+    TranscriptCall,
+    TranscriptMessage,
+    Turn,
+    fields_of,
+    parse_if_json,
+    read_arguments,
+    read_time,
+)
+
+
+class PlainEvents(Source):
+    title: ClassVar = "JSON lines of events"
+
+    def __init__(self) -> None:
+        self._groups = Groups()
+
+    @staticmethod
+    def recognizes(value: Json) -> bool:
+        fields = fields_of(value)
+        return "conversation" in fields and "messages" not in fields
+
+    def read(self, record: Record) -> Iterable[Transcript]:
+        self._groups.add(str(fields_of(record.value)["conversation"]), record.place, record.value)
+        return ()
+
+    def end(self) -> Iterable[Transcript]:
+        for name in self._groups.names():
+            yield _transcript(name, self._groups.get(name))
+
+
+def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
+    first = entries[0][0]
+    turns: list[Turn] = []
+    labels: dict[str, Any] = {}
+    for number, (place, entry) in enumerate(entries, 1):
+        labels |= fields_of(entry.get("labels"))
+        time = read_time(entry.get("time"))
+        if time is None and entry.get("time") is not None:
+            trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
+            return Transcript(place, name, (), trouble)
+        if "tool" in entry:
+            error = entry.get("error")
+            turns.append(
+                TranscriptCall(
+                    str(entry["tool"]),
+                    read_arguments(entry.get("arguments")),
+                    "result" in entry or bool(error),
+                    parse_if_json(entry.get("result")),
+                    str(error) if error else None,
+                    time,
+                    number,
+                )
+            )
+        elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
+            turns.append(TranscriptMessage(cast("Speaker", speaker), str(entry[speaker]), time, number))
+        elif "labels" not in entry:
+            return Transcript(place, name, (), "an event needs 'tool', 'user' or 'agent'")
+    return Transcript(first, name, tuple(turns), labels=labels)

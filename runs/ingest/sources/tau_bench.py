@@ -1,0 +1,45 @@
+"""Recorded runs of tau-bench (version 1) and tau2.
+
+Version 1 writes a list of trajectories, each with the messages in ``traj`` and the reward beside them. tau2 writes an
+object with ``simulations``; its messages carry times, and in some of its domains the user calls tools, too.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.ingest.sources.chat_messages import read_messages
+from lawtrace.runs.ingest.sources.source import Record, Source
+from lawtrace.runs.ingest.transcripts import Transcript, fields_of, make_transcript
+
+
+class TauBench(Source):
+    title: ClassVar = "tau-bench trajectories"
+
+    @staticmethod
+    def recognizes(value: Json) -> bool:
+        fields = fields_of(value)
+        return isinstance(fields.get("traj"), list) and "reward" in fields
+
+    def read(self, record: Record) -> Iterable[Transcript]:
+        fields = fields_of(record.value)
+        name = f"task {fields.get('task_id', record.name)}, trial {fields.get('trial', 0)}"
+        labels = {key: fields.get(key) for key in ("reward", "task_id", "trial")}
+        yield make_transcript(record.place, name, read_messages(fields["traj"]), labels)
+
+
+class Tau2(Source):
+    title: ClassVar = "tau2 results"
+    lists: ClassVar = ("simulations",)
+
+    @staticmethod
+    def recognizes(value: Json) -> bool:
+        fields = fields_of(value)
+        return isinstance(fields.get("messages"), list) and "task_id" in fields and "reward_info" in fields
+
+    def read(self, record: Record) -> Iterable[Transcript]:
+        fields = fields_of(record.value)
+        name = f"task {fields['task_id']}, trial {fields.get('trial', 0)}"
+        labels = {key: fields.get(key) for key in ("task_id", "trial", "termination_reason") if key in fields}
+        reward = fields_of(fields.get("reward_info")).get("reward")
+        yield make_transcript(record.place, name, read_messages(fields["messages"]), {"reward": reward, **labels})
