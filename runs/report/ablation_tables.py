@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from lawtrace.environments.choices import TaskVariant
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.run_tables import difference
 from lawtrace.runs.report.summary import OutcomeLine, outcome_lines
@@ -19,7 +20,6 @@ from lawtrace.runs.report.tables import (
     share,
     words,
 )
-from lawtrace.runs.schemas.task_rows import TaskVariant
 from lawtrace.runs.scoring.ablation import (
     Ablation,
     AxisEffect,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_breaks_of_any, count_outcomes
@@ -16,7 +17,6 @@ from lawtrace.runs.scoring.statistics import (
     pass_at_k,
     pass_hat_k,
 )
-from lawtrace.solver.masking.instructions import STYLES, Style
 
 MOST_PAIRS = 60
 """Maximum number of pairs shown, by smallest p-value; the adjustment of p-values counts all pairs."""

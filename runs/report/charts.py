@@ -101,8 +101,14 @@ def render_svg(figure: "Figure", name: str, description: str) -> Markup:
     text = re.sub(r'\b(id|xlink:href)="(#?)', rf'\1="\2{name}-', text)
     text = text.replace("url(#", f"url(#{name}-").replace(INK, "currentColor")
     width = figure.get_size_inches()[0] * 72 * MOST_ENLARGED
-    opening = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{width:.0f}pt" viewBox='
-    return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704
+    opening = f'<svg role="img" aria-label="{escape(description)}" width="{width:.0f}pt" viewBox='
+    text = re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL)
+    return Markup(re.sub(r'style="([^"]*)"', _as_attributes, text))  # noqa: S704
+
+
+def _as_attributes(style: re.Match[str]) -> str:
+    """Each property as an attribute: pages allow no inline style."""
+    return " ".join(f'{name}="{value}"' for name, value in (part.split(": ") for part in style[1].split("; ") if part))
 
 
 PANEL_WIDTH = 6.2

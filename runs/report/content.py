@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
@@ -31,10 +32,8 @@ from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.variants import VariantRow, format_axis_value
 from lawtrace.solver.coverage.measures import Coverage, measure_coverage
 from lawtrace.solver.coverage.mutations import MutationScore
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.tool_sequences import ToolPair
-from lawtrace.solver.planner.trace_spec import TRACE_MODES, TraceMode, TraceSpec
+from lawtrace.solver.planner.trace_spec import TRACE_MODES, ToolPair, TraceMode, TraceSpec
 from lawtrace.solver.rules import Rule
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from lawtrace.environments.choices import GradingProfile
 from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
 from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison
 from lawtrace.runs.recipe import BASELINES
@@ -11,7 +12,7 @@ from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.run_tables import outcome_matrix
 from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
 from lawtrace.runs.report.tables import Figure, Table
-from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
+from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 
 MEANINGS: Mapping[GradingProfile, str] = {
     "strict": "ours: the calls that really happened, the documented tools, the state that our simulator keeps",

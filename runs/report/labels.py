@@ -44,10 +44,10 @@ OUTCOME_LABELS: Mapping[Outcome, OutcomeLabel] = {
 }
 
 MONITOR_LABELS: Mapping[MonitorVerdict, MonitorLabel] = {
-    "satisfied": MonitorLabel("K", "kept, whatever follows"),
+    "satisfied": MonitorLabel("K", "kept for good"),
     "holding": MonitorLabel("k", "kept so far"),
-    "open": MonitorLabel("o", "open: something is still owed"),
-    "violated": MonitorLabel("V", "violated, whatever follows"),
+    "open": MonitorLabel("o", "something owed"),
+    "violated": MonitorLabel("V", "violated for good"),
 }
 
 USER_LABELS: Mapping[UserKind, str] = {

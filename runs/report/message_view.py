@@ -47,10 +47,20 @@ class MessageView:
     calls: tuple[str, ...]
 
 
-def conversation_title(place: ConversationKey) -> str:
-    """The title of a conversation, on one line."""
+def conversation_title(place: ConversationKey, other: ConversationKey | None = None) -> str:
+    """The title of a conversation, on one line. ``other``: of a conversation it is compared with; what differs, such as
+    the model under test, is named for both."""
+    one, two = _title_parts(place), _title_parts(other or place)
+    parts = [
+        first if first == second else f"{first or '–'} / {second or '–'}"
+        for first, second in zip(one, two, strict=True)
+    ]
+    return visible(" · ".join(part for part in parts if part))
+
+
+def _title_parts(place: ConversationKey) -> tuple[str | None, ...]:
     trial = f"trial {place.trial}" if place.trial else None
-    parts = (
+    return (
         place.stage,
         place.variant,
         place.task,
@@ -60,7 +70,6 @@ def conversation_title(place: ConversationKey) -> str:
         place.tested_model,
         trial,
     )
-    return visible(" · ".join(part for part in parts if part))
 
 
 def describe_call(call: CallFigures | None, prices: Mapping[str, Price]) -> str:

@@ -1,44 +1,59 @@
 """Comparison of two sets of verdicts on the same tasks: rates with paired tests, and all flips.
 
-The sides are two runs, or two models of one run. Only attempts (task, style, trial) with a verdict on both sides are
-compared; unmatched attempts are counted and never filled in.
+The sides are two runs, or two models of one run; an ablation is one side with all its variants. Only attempts (variant,
+task, style, trial) with a verdict on both sides are compared; unmatched attempts are counted and never filled in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lawtrace.environments.choices import TASK_VARIANTS, Style, TaskVariant
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, Task, TaskVariant
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.statistics import PairedComparison, compare_paired, holm_adjusted, is_unsafe_success
+from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, holm_adjusted, is_unsafe_success
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_usable_rows
+from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.solver.masking.instructions import Style
+from lawtrace.runs.variants import VariantRow
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonSide:
-    """One side: name, tasks and verdicts, and the rows of its files that could not be used."""
+class SidePart:
+    """Tasks and verdicts in which every task id is one task: of a run, of a variant, or of variants without a task in
+    common. ``variant``: the name of the variant; empty for the others."""
 
-    name: str
     tasks: Mapping[str, Task]
     verdicts: tuple[Verdict, ...]
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(verdict.model for verdict in self.verdicts))
+    variant: str = ""
 
     def of_model(self, model: str) -> list[Verdict]:
         return [verdict for verdict in self.verdicts if verdict.model == model]
 
 
 @dataclass(frozen=True, slots=True)
+class ComparisonSide:
+    """One side: name, tasks and verdicts, and the rows of its files that could not be used. An ablation over the same
+    tasks has several parts."""
+
+    name: str
+    parts: tuple[SidePart, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(verdict.model for part in self.parts for verdict in part.verdicts))
+
+
+_PartPairs = Sequence[tuple[SidePart, SidePart]]
+"""The parts of two sides that are compared with each other."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flip:
-    """An attempt with different outcomes on the two sides, and the reason on each side."""
+    """An attempt with different outcomes on the two sides, and the reason on each side. ``variant``: of an ablation."""
 
     task: str
     style: str
@@ -46,6 +61,7 @@ class Flip:
     model: str
     outcomes: tuple[str, str]
     reasons: tuple[str, str]
+    variant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +109,40 @@ class RunComparison:
 
 
 def read_side(path: Path) -> ComparisonSide:
-    """The tasks and verdicts of a finished run, or the strict ones of a comparison of profiles. Raises InputError."""
+    """The tasks and verdicts of a finished run or of all variants of an ablation, or the strict ones of a comparison of
+    profiles. Raises InputError."""
     if is_comparison(path):
         comparison = read_comparison(path)
         tasks_by_id = {task.id: task for task in comparison.tasks}
-        return ComparisonSide(str(path), tasks_by_id, comparison.verdicts["strict"], comparison.problems)
+        return ComparisonSide(str(path), (SidePart(tasks_by_id, comparison.verdicts["strict"]),), comparison.problems)
     folder = RunFolder(path).existing()
-    if folder.variants.exists():
-        raise InputError(
-            f"{path}: an ablation holds a run for each variant, and its report compares them; name one of them to "
-            f"compare it with another run: {folder.variant(1).path}"
-        )
+    if not folder.variants.exists():
+        part, problems = _read_part(folder)
+        return ComparisonSide(str(path), (part,), problems)
+    first_with: dict[int, VariantRow] = {}  # variants that share attempts are no further evidence
+    for row in read_rows(folder.variants, VariantRow):
+        if row.ended is None:
+            first_with.setdefault(row.made_by.get("attempts", row.number), row)
+    read = [_read_part(folder.variant(row.number), row.name) for row in first_with.values()]
+    parts = [part for part, _ in read]
+    return ComparisonSide(
+        str(path), _joined(parts), tuple(dict.fromkeys(problem for _, problems in read for problem in problems))
+    )
+
+
+def _read_part(folder: RunFolder, variant: str = "") -> tuple[SidePart, tuple[Problem, ...]]:
     tasks = read_task_rows(folder.tasks)
     verdicts = match_to_tasks(tasks.rows, read_usable_rows(folder.verdicts, Verdict))
     by_id = {task.id: task for task in tasks.rows}
-    return ComparisonSide(str(path), by_id, tuple(verdicts.rows), (*tasks.problems, *verdicts.problems))
+    return SidePart(by_id, tuple(verdicts.rows), variant), (*tasks.problems, *verdicts.problems)
+
+
+def _joined(parts: Sequence[SidePart]) -> tuple[SidePart, ...]:
+    """One part, if no two have a task in common, as those of several environments."""
+    tasks = {name: task for part in parts for name, task in part.tasks.items()}
+    if len(tasks) < sum(len(part.tasks) for part in parts):
+        return tuple(parts)
+    return (SidePart(tasks, tuple(verdict for part in parts for verdict in part.verdicts)),)
 
 
 def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[str, str] | None = None) -> RunComparison:
@@ -115,8 +150,8 @@ def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[st
 
     Raises InputError if the sides have no task, model or attempt in common.
     """
-    shared = [task for task in first.tasks if task in second.tasks]
-    if not shared:
+    parts = _matching_parts(first, second)
+    if not any(task in other.tasks for one, other in parts for task in one.tasks):
         raise InputError(f"{first.name} and {second.name} have no task in common; compare runs over the same tasks")
     pairs = [models] if models else [(model, model) for model in first.models if model in second.models]
     for side, names in ((first, {pair[0] for pair in pairs}), (second, {pair[1] for pair in pairs})):
@@ -129,51 +164,75 @@ def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[st
             f"{first.name} has {', '.join(first.models)}, {second.name} has {', '.join(second.models)}: no model in "
             "common; name one of each with --model and --against"
         )
-    found = [line for pair in pairs for line in _lines(first, second, pair)]
+    found = [line for pair in pairs for line in _lines(parts, pair)]
     if not found:
         raise InputError(f"{first.name} and {second.name}: no attempt that both have a verdict on")
     adjusted = holm_adjusted([line.safe_success.p_value for line in found])
     return RunComparison(
         (first.name, second.name),
-        tuple(_with_adjusted(line, p_value) for line, p_value in zip(found, adjusted, strict=True)),
-        tuple(flip for pair in pairs for flip in _flips(first, second, pair)),
-        {name: parts for name in shared if (parts := _changed_parts(first.tasks[name], second.tasks[name]))},
+        tuple(replace(line, adjusted_p=p_value) for line, p_value in zip(found, adjusted, strict=True)),
+        tuple(flip for pair in pairs for one, other in parts for flip in _flips(one, other, pair)),
+        {
+            name: changed
+            for one, other in parts
+            for name, task in one.tasks.items()
+            if name in other.tasks and (changed := _changed_parts(task, other.tasks[name]))
+        },
         tuple(dict.fromkeys((*first.problems, *second.problems))),
     )
 
 
-def _lines(first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str]) -> Iterable[ComparedModel]:
-    here = {verdict.variant for verdict in first.of_model(pair[0])}
+def _matching_parts(first: ComparisonSide, second: ComparisonSide) -> _PartPairs:
+    """The parts with the same variant. Raises InputError if there are none."""
+    if len(first.parts) == len(second.parts) == 1:
+        return [(first.parts[0], second.parts[0])]
+    theirs = {part.variant: part for part in second.parts}
+    parts = [(part, theirs[part.variant]) for part in first.parts if part.variant in theirs]
+    if not parts:
+        several = first if len(first.parts) > 1 else second
+        raise InputError(
+            f"{first.name} and {second.name} have no variant in common; compare one of the variants of {several.name} "
+            f"({RunFolder(Path(several.name)).variant(1).path}, ...)"
+        )
+    return parts
+
+
+def _lines(parts: _PartPairs, pair: tuple[str, str]) -> Iterable[ComparedModel]:
+    sides = [(one.of_model(pair[0]), other.of_model(pair[1])) for one, other in parts]
+    here = {verdict.variant for ours, _ in sides for verdict in ours}
     for variant in TASK_VARIANTS:
-        if variant not in here:
-            continue
-        yield from _lines_of_variant(first, second, pair, variant)
+        if variant in here:
+            yield from _lines_of_variant([_of_variant(side, variant) for side in sides], pair, variant)
 
 
-def _lines_of_variant(
-    first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str], variant: TaskVariant
-) -> Iterable[ComparedModel]:
-    ours = [verdict for verdict in first.of_model(pair[0]) if verdict.variant == variant]
-    theirs = [verdict for verdict in second.of_model(pair[1]) if verdict.variant == variant]
-    styles: Sequence[Style | None] = (None, *dict.fromkeys(verdict.style for verdict in ours))
+_Sides = tuple[list[Verdict], list[Verdict]]
+"""The verdicts of two models in a pair of parts."""
+
+
+def _of_variant(sides: _Sides, variant: TaskVariant) -> _Sides:
+    ours, theirs = sides
+    return [one for one in ours if one.variant == variant], [one for one in theirs if one.variant == variant]
+
+
+def _lines_of_variant(sides: Sequence[_Sides], pair: tuple[str, str], variant: TaskVariant) -> Iterable[ComparedModel]:
+    styles: Sequence[Style | None] = (None, *dict.fromkeys(one.style for ours, _ in sides for one in ours))
     for style in styles if len(styles) > 2 else styles[1:]:
-        one = [verdict for verdict in ours if style in (None, verdict.style)]
-        other = [verdict for verdict in theirs if style in (None, verdict.style)]
-        safe = compare_paired(one, other)
-        unsafe = compare_paired(one, other, is_unsafe_success)
+        asked = [
+            ([one for one in ours if style in (None, one.style)], [one for one in theirs if style in (None, one.style)])
+            for ours, theirs in sides
+        ]
+        safe = compare_pooled(asked)
+        unsafe = compare_pooled(asked, is_unsafe_success)
         if safe and unsafe:
-            yield ComparedModel(pair, variant, style, safe, unsafe, safe.p_value, len(_judged(one) ^ _judged(other)))
+            unmatched = sum(len(_judged(ours) ^ _judged(theirs)) for ours, theirs in asked)
+            yield ComparedModel(pair, variant, style, safe, unsafe, safe.p_value, unmatched)
 
 
 def _judged(verdicts: Iterable[Verdict]) -> set[tuple[str, Style, int]]:
     return {(verdict.task, verdict.style, verdict.trial) for verdict in verdicts if verdict.outcome != "invalid"}
 
 
-def _with_adjusted(line: ComparedModel, p_value: float) -> ComparedModel:
-    return replace(line, adjusted_p=p_value)
-
-
-def _flips(first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str]) -> Iterable[Flip]:
+def _flips(first: SidePart, second: SidePart, pair: tuple[str, str]) -> Iterable[Flip]:
     theirs = {(verdict.task, verdict.style, verdict.trial): verdict for verdict in second.of_model(pair[1])}
     for verdict in first.of_model(pair[0]):
         other = theirs.get((verdict.task, verdict.style, verdict.trial))
@@ -185,6 +244,7 @@ def _flips(first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str])
                 pair[0] if pair[0] == pair[1] else f"{pair[0]} / {pair[1]}",
                 (verdict.outcome, other.outcome),
                 (verdict.reason, other.reason),
+                first.variant,
             )
 
 

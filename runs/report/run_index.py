@@ -1,7 +1,8 @@
 """The runs in a folder, with caches of the verdict and task indexes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeVar
@@ -12,8 +13,10 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import run_kind_of
+from lawtrace.runs.report.text import show_fact, tell_apart
 from lawtrace.runs.report.verdict_index import RowFile, VerdictIndex, stage_folders
 from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -22,31 +25,43 @@ from lawtrace.runs.store.task_file import TaskParser
 RunState = Literal["running", "finished", "stopped"]
 
 Kept = TypeVar("Kept")
-EXCERPT_CHARACTERS = 110
 
 FileStamps = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RunListing:
-    """A run in the list of runs. ``error``: why its event log cannot be read."""
+    """A run in the list of runs.
+
+    Attributes:
+        recipe: the name of the recipe, and the stage of a stage that ran alone.
+        rates: model under test -> Pass@1 over all variants, without denied sessions; None without judged attempts. Of a
+            run of another kind, the share of its best outcome.
+        error: why its event log cannot be read.
+    """
 
     name: str
     state: RunState
     created: str
-    about: str
-    models: tuple[str, ...]
+    recipe: str
+    environments: tuple[str, ...]
+    rates: Mapping[str, float | None]
     messages: int
     error: str = ""
+
+    @property
+    def best_rate(self) -> float | None:
+        return max((rate for rate in self.rates.values() if rate is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskListing:
-    """A task in the list of tasks."""
+    """A task in the list of tasks; ``goal`` and ``fact`` as in `lawtrace.runs.report.task_view.TaskIndexRow`."""
 
     id: str
     variant: str | None
-    excerpt: str
+    goal: str
+    fact: str
 
 
 class TaskIndex:
@@ -61,6 +76,8 @@ class TaskIndex:
             for number, line in enumerate(rows.scan()):
                 self.lines.append(_task_line(one.tasks, number, line, variant))
                 self._rows.append((rows, number))
+        goals = tell_apart([line.goal for line in self.lines])
+        self.lines = [replace(line, goal=goal) for line, goal in zip(self.lines, goals, strict=True)]
         self.numbers = {(line.variant, line.id): number for number, line in enumerate(self.lines)}
 
     def row(self, number: int) -> Task:
@@ -100,17 +117,38 @@ class RunIndex:
         folder = self.folder(name)
         try:
             with EventLogFile.open(folder.path) as event_log:
+                recipe = event_log.recipe if isinstance(event_log.recipe, dict) else {}
                 messages = event_log.rows("SELECT count(*) FROM entries WHERE kind = 'message'")[0][0]
-                return RunListing(
-                    name,
-                    state_of(folder),
-                    event_log.created,
-                    _about(event_log.recipe),
-                    _models(event_log.recipe),
-                    messages,
-                )
+                created = event_log.created
+            return RunListing(
+                name,
+                state_of(folder),
+                created,
+                ", ".join(value for key in ("name", "stage") if isinstance(value := recipe.get(key), str)),
+                _environments(recipe),
+                self._rates(name, recipe),
+                messages,
+            )
         except InputError as error:
-            return RunListing(name, "stopped", "", "", (), 0, str(error))
+            return RunListing(name, "stopped", "", "", (), {}, 0, str(error))
+
+    def models(self, name: str) -> list[str]:
+        """The models with verdicts."""
+        graded = self.graded(name)
+        return (
+            list(graded.counts()) if graded else list(dict.fromkeys(one.model for one in self.verdicts(name).verdicts))
+        )
+
+    def _rates(self, name: str, recipe: Mapping[str, Json]) -> dict[str, float | None]:
+        if graded := self.graded(name):
+            best = next(iter(graded.kind.outcomes))
+            return {model: counts[best] / counts.total() for model, counts in graded.counts().items()}
+        named, counts = _models(recipe), dict[str, Counter[Any]]()
+        for verdict in self.verdicts(name).verdicts:
+            if verdict.model in named and verdict.task_variant == "authorized":
+                counts.setdefault(verdict.contender, Counter())[verdict.outcome] += 1
+        rates = {model: OutcomeCounts(of, of.total()).pass_at_1 for model, of in counts.items()}
+        return rates or dict.fromkeys(named)
 
     def verdicts(self, name: str) -> VerdictIndex:
         """The verdict index of the current files."""
@@ -174,20 +212,23 @@ def _task_line(path: Path, number: int, line: bytes, variant: str | None) -> Tas
     try:
         row: dict[str, Any] = from_json(line)
         texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
-        return TaskListing(row["id"], variant, texts[0][:EXCERPT_CHARACTERS] if texts else "")
+        contrast = row.get("contrast")
+        fact = show_fact(contrast["fact"], contrast["value"]) if contrast else ""
+        return TaskListing(row["id"], variant, texts[0] if texts else "", fact)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}, row {number + 1}: not a task ({error})") from error
 
 
-def _about(recipe: Json) -> str:
-    if not isinstance(recipe, dict):
-        return ""
-    named = [recipe.get(key) for key in ("name", "environment", "stage")]
-    return ", ".join(Path(value).name for value in named if isinstance(value, str))
+def _environments(recipe: Mapping[str, Json]) -> tuple[str, ...]:
+    """The environments of a run; several, if an ablation has them as an axis."""
+    ablation = recipe.get("ablation")
+    axis = ablation.get("environment") if isinstance(ablation, dict) else None
+    named = axis if isinstance(axis, list) else [recipe.get("environment")]
+    return tuple(Path(one).name for one in named if isinstance(one, str))
 
 
-def _models(recipe: Json) -> tuple[str, ...]:
+def _models(recipe: Mapping[str, Json]) -> tuple[str, ...]:
     """The models under test named in the recipe."""
-    attempts = recipe.get("attempts") if isinstance(recipe, dict) else None
+    attempts = recipe.get("attempts")
     models = attempts.get("models") if isinstance(attempts, dict) else None
     return tuple(model for model in models if isinstance(model, str)) if isinstance(models, list) else ()

@@ -5,21 +5,22 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pydantic import ValidationError
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.plugins import plugins
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.report.content import identify_ablation, identify_recipe
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
-from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
+
+if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
+    from lawtrace.runs.report.sections import RunReport
+    from lawtrace.runs.store.event_log_queries import ConversationKey
 
 RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
 
@@ -41,7 +42,7 @@ class GradedUnit:
     model: str
     outcome: str
     reason: str
-    conversation: ConversationKey
+    conversation: "ConversationKey"
 
 
 class RunKind(Protocol):
@@ -100,7 +101,7 @@ class RunKind(Protocol):
         report."""
         ...
 
-    def load_report(self, folder: Path) -> RunReport:
+    def load_report(self, folder: Path) -> "RunReport":
         """The report of a finished run, for the viewer's pages. Raises InputError if the run is not finished."""
         ...
 
@@ -125,6 +126,8 @@ def identify(event_log: EventLogFile) -> dict[str, str]:
 
 
 def _identify(event_log: EventLogFile) -> dict[str, str]:
+    from lawtrace.runs.report.content import identify_ablation, identify_recipe
+
     recorded = event_log.recipe
     if kind := find_run_kind(recorded):
         return kind.identify(event_log)

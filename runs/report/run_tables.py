@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.breakdowns import Breakdowns, PairLine
 from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS, USER_LABELS
@@ -34,7 +35,6 @@ from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.solver.coverage.measures import Coverage
 from lawtrace.solver.coverage.mutations import MutationScore
-from lawtrace.solver.masking.instructions import STYLES, Style
 
 Titles = Callable[[str], str]
 """From an environment's name to its title."""

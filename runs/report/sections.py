@@ -119,6 +119,12 @@ class RunReport:
     def figures(self) -> list[Figure]:
         return [figure for section in self.sections for figure in section.figures]
 
+    @property
+    def broken_rules(self) -> list[str]:
+        """The ids of the rules that some attempt breaks or leaves undetermined."""
+        marks = (mark for task in self.tasks for marks in task.marks.values() for mark in marks)
+        return sorted({rule for mark in marks for rule in mark.rules})
+
     def of_page(self, page: str) -> list[Section]:
         return [section for section in self.sections if section.page == page]
 
@@ -248,7 +254,9 @@ def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Seq
     extraction = content.extraction
     steps = extraction.steps if extraction else None
     values = {"score": extraction, "funnel": draw_funnel(steps, "extraction-funnel") if steps else None}
-    tables: tuple[Table, ...] = (extraction_table(extraction, content.extraction_baseline),) if extraction else ()
+    shown = extraction is not None and extraction.curated is not None and extraction.extracted
+    beside = content.extraction_baseline
+    tables: tuple[Table, ...] = (extraction_table(extraction, beside),) if extraction and (shown or beside) else ()
     if rules:
         tables = (*tables, rule_table(rules, content))
     if rules and models:
@@ -352,6 +360,7 @@ def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
     offline = sorted(role.replace("_", " ") for role, model in head.models.items() if model == "offline")
     if offline:
         notices.append(f"Roles without a model: {', '.join(offline)}. Their results are a baseline.")
+        notices.append(provenance.funnel.baseline_sentence)
     if provenance.unread:
         reason = f": {head.stopped}" if head.stopped else ""
         notices.append(f"{len(provenance.unread)} of {len(provenance.provisions)} provisions were not read{reason}.")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.charts import BarLine, draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
@@ -32,7 +33,6 @@ from lawtrace.runs.scoring.metrics import (
     failure_shares,
     group_verdicts,
 )
-from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.rules import Rule
 
 ALL_ENVIRONMENTS = "All environments"

@@ -70,11 +70,11 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(visible, names))
-    writer.writerows([_csv_text(value) if isinstance(value, str) else value for value in line] for line in lines)
+    writer.writerows([csv_text(value) if isinstance(value, str) else value for value in line] for line in lines)
     return text.getvalue()
 
 
-def _csv_text(text: str) -> str:
+def csv_text(text: str) -> str:
     """The text, in a form that no spreadsheet takes for a formula: names of rules and models come from other files."""
     return f"'{visible(text)}" if text[:1] in FORMULA_SIGNS and len(text) > 1 else visible(text)
 
@@ -104,7 +104,7 @@ def _of_one_type(values: Sequence[Value]) -> Sequence[Value]:
 def as_svg_file(figure: Figure) -> str:
     """The figure as a file of its own: black on a transparent ground."""
     drawing = str(figure.svg).replace("currentColor", "black")
-    named = re.sub(r' style="max-width:([\d.]+)pt"', r' width="\1pt" font-family="sans-serif"', drawing, count=1)
+    named = drawing.replace("<svg ", '<svg font-family="sans-serif" ', 1)
     for name, space in (("xmlns", "http://www.w3.org/2000/svg"), ("xmlns:xlink", "http://www.w3.org/1999/xlink")):
         if f"{name}=" not in named.partition(">")[0]:
             named = named.replace("<svg ", f'<svg {name}="{space}" ', 1)

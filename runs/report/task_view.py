@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.events import CallOutcome, Event, Json, event_labels
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
-from lawtrace.runs.report.text import cut, show_call, show_value, unique_anchors, visible
+from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, tell_apart, unique_anchors, visible
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import StateRow, Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
-from lawtrace.solver.masking.instructions import Style
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5
@@ -172,20 +172,39 @@ class JudgedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class AttemptMark:
-    """A link to an attempt in the task index: ``target`` is an anchor of the report, or the number of a verdict."""
+    """A link to an attempt in the task index.
+
+    Attributes:
+        target: an anchor of the report, or the number of a verdict.
+        rules: the ids of the rules that are broken or undetermined, for the filter of a report.
+        fits: whether it fits the filter of a page that the server filters.
+    """
 
     outcome: str
     target: str | int
+    rules: tuple[str, ...] = ()
+    fits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TaskIndexRow:
-    """A task in the task index. ``marks``: (model, style) -> the attempts."""
+    """A task in the task index.
+
+    Attributes:
+        goal: what sets its instruction apart; ``fact``: of the side of a contrast pair, what sets it apart.
+        marks: (model, style) -> the attempts.
+    """
 
     name: str
     target: str | int
-    excerpt: str
+    goal: str
+    fact: str
     marks: Mapping[tuple[str, str], Sequence[AttemptMark]]
+
+    def rank(self, model: str, style: str) -> int | None:
+        """The worst outcome of a model in a style, for sorting; None without an attempt."""
+        ranks: Sequence[str] = OUTCOMES
+        return max((ranks.index(mark.outcome) for mark in self.marks.get((model, style), ())), default=None)
 
 
 @dataclass(slots=True)
@@ -198,13 +217,15 @@ class TaskView:
     program: list[str]
     calls: list[CallLine]
     changes: list[StateChange]
+    goal: str = ""
     cards: list[AttemptCard] = field(default_factory=list[AttemptCard])
     marks: dict[tuple[str, str], list[AttemptMark]] = field(default_factory=dict[tuple[str, str], list[AttemptMark]])
 
     @property
     def index_row(self) -> TaskIndexRow:
-        texts = [instruction.text for instruction in self.task.instructions.values()]
-        return TaskIndexRow(self.task.id, self.anchor, texts[0] if texts else "", self.marks)
+        contrast = self.task.contrast
+        fact = show_fact(contrast.fact, contrast.value) if contrast else ""
+        return TaskIndexRow(self.task.id, self.anchor, self.goal, fact, self.marks)
 
 
 def view_tasks(content: ReportContent) -> list[TaskView]:
@@ -214,10 +235,13 @@ def view_tasks(content: ReportContent) -> list[TaskView]:
     for verdict in content.verdicts:
         judged[verdict.task].append(JudgedAttempt(verdict, attempts.get(verdict.answer)))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
-    return [
-        view_task(task, judged.pop(task.id, []), anchor=anchor, title=content.scenario_title(task.scenario))
-        for anchor, task in zip(anchors, content.tasks, strict=True)
-    ]
+    goals = tell_apart([next((one.text for one in task.instructions.values()), "") for task in content.tasks])
+    views: list[TaskView] = []
+    for anchor, task, goal in zip(anchors, content.tasks, goals, strict=True):
+        title = content.scenario_title(task.scenario)
+        views.append(view_task(task, judged.pop(task.id, []), anchor=anchor, title=title))
+        views[-1].goal = goal
+    return views
 
 
 def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str = "task", title: str = "") -> TaskView:
@@ -237,7 +261,7 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
             cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, one, words)
         card, verdict = cards[key], one.verdict
         card.sources.append(AttemptSource(verdict.contender, verdict.style, verdict.trial, one.number))
-        mark = AttemptMark(verdict.outcome, card.anchor)
+        mark = AttemptMark(verdict.outcome, card.anchor, tuple(rule.rule for rule in verdict.rules if not rule.kept))
         view.marks.setdefault((verdict.contender, verdict.style), []).append(mark)
     view.cards = list(cards.values())
     return view

@@ -20,8 +20,10 @@ CONTEXT_WORDS = 12
 """Words shown on each side of a difference."""
 
 
-def print_heading(console: Console, conversation: ConversationKey, lines: str = "") -> None:
-    title = Text(conversation_title(conversation), style="bold")
+def print_heading(
+    console: Console, conversation: ConversationKey, lines: str = "", *, other: ConversationKey | None = None
+) -> None:
+    title = Text(conversation_title(conversation, other), style="bold")
     if lines:
         title.append(f"  {lines}", style="dim")
     console.print(Rule(title, align="left"))
@@ -71,8 +73,8 @@ def print_outcome(console: Console, outcome: str, reason: str) -> None:
 
 def print_diff(console: Console, diff: ConversationDiff, sides: tuple[str, str]) -> None:
     """Print the first message that differs, word by word: removed words in brackets, added words in braces."""
-    either = next(conversation for conversation in diff.conversations if conversation is not None)
-    print_heading(console, either.place)
+    place, other = diff.places
+    print_heading(console, place, other=other)
     for conversation, side in zip(diff.conversations, sides, strict=True):
         if conversation is None:
             console.print(Text(f"missing in {visible(side)}", style="bold"))

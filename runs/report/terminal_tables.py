@@ -1,8 +1,11 @@
 """Terminal tables: outcomes, planned model calls, and any table of a report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +22,40 @@ _LABELS = {"authorized": "", "denied": "denied"}
 def _make_table(caption: str | None = None) -> Table:
     """A table without frame, its caption below."""
     return Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption=caption, caption_justify="left")
+
+
+class _Name:
+    """Lines such as names of models, broken after a separator where their column is too narrow."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = [visible(line) for line in text.split("\n")]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        pieces = [piece for line in self._lines for piece in _pieces(line)]
+        return Measurement(max(map(len, pieces)), max(map(len, self._lines))).with_maximum(options.max_width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in self._lines:
+            yield Text("\n".join(_fitted(line, options.max_width)), overflow="fold")
+
+
+def _pieces(name: str) -> list[str]:
+    return re.split(r"(?<=[\w)][:/_-])|(?<= )(?=[^ ])", name)
+
+
+def _fitted(name: str, width: int) -> list[str]:
+    """The name in lines of at most this width, broken between words, and within a word that is longer than a line."""
+    indent = " " * (len(name) - len(name.lstrip()))
+    lines = [indent]
+    for word in name.split():
+        fits = len(indent) + len(word) <= width
+        for piece in [word] if fits else _pieces(word):
+            space = " " if lines[-1].strip() and word.startswith(piece) else ""
+            if lines[-1].strip() and len(lines[-1]) + len(space) + len(piece) > width:
+                lines.append(indent + piece)
+            else:
+                lines[-1] += space + piece
+    return lines
 
 
 def outcome_table(
@@ -53,11 +90,11 @@ def outcome_table(
     for group, members in groups.items():
         tally = count_outcomes(members)
         model = f"{group.environment}: {group.model}" if split and group.environment else group.model
-        name = f"  {group.style}" if model == above else f"{visible(model)}\n  {group.style}"
+        name = f"  {group.style}" if model == above else f"{model}\n  {group.style}"
         above = model
-        cells = [name, percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
+        cells = [percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
         # Text, not str: a model name in square brackets is a name, not markup.
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(_Name(name), *(Text(cell) for cell in cells))
     return table
 
 
@@ -93,7 +130,7 @@ def report_table(table: tables.Table) -> Table:
         above = names
         cells = ["\n".join(filter(None, (row.cells[place].text, row.cells[place].aside))) for place in others]
         # Text, not str: a model name in square brackets is a name, not markup.
-        shown.add_row(Text(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
+        shown.add_row(_Name(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
     return shown
 
 
@@ -115,14 +152,12 @@ def plan_table(plan: RunPlan) -> Table:
 def calls_table(plan: CallPlan, meaning: str) -> Table:
     """Planned calls by role and model; ``meaning`` explains the two numbers."""
     table = _make_table()
-    table.add_column("role", overflow="fold")
-    table.add_column("  model", overflow="fold")
+    table.add_column("role\n  model", vertical="bottom")
     for name in ("expected", "at most"):
-        table.add_column(name, justify="right", min_width=10)
+        table.add_column(name, justify="right", vertical="bottom", min_width=10)
     for line in plan.calls:
-        cells = (line.role, f"  {visible(line.model)}", f"{line.expected:,}", f"{line.most:,}")
-        table.add_row(*(Text(cell) for cell in cells))
-    table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
+        table.add_row(_Name(f"{line.role}\n  {line.model}"), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
+    table.add_row(Text("all calls"), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
     table.caption = f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called."
     return table
 

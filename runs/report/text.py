@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lawtrace.environments.events import SPEAKERS, Event, Json
@@ -17,7 +17,12 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u20
 
 def visible(text: str) -> str:
     """The text with invisible and reordering characters escaped."""
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.replace("\r\n", "\n"))
+    return replace_unseen(text.replace("\r\n", "\n"), lambda code: f"\\u{code:04x}")
+
+
+def replace_unseen(text: str, shown: Callable[[int], str]) -> str:
+    """The text with each invisible or reordering character replaced by what its code is shown as."""
+    return _UNSEEN.sub(lambda match: shown(ord(match[0])), text)
 
 
 RESULT_CHARACTERS = 280
@@ -102,3 +107,22 @@ def format_duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def tell_apart(texts: Sequence[str]) -> list[str]:
+    """What sets each text apart: its sentences and points in order, without those that most of the others have, too."""
+    parts = {text: [part for part in map(_point, re.split(r"\n+|(?<=[.!?:])\s+", text)) if part] for text in texts}
+    having = Counter(part for of in parts.values() for part in set(of))
+    most = max(2, len(parts) // 2 + 1)
+    own = {text: " ".join(part for part in of if having[part] < most) for text, of in parts.items()}
+    return [own[text] or " ".join(parts[text]) for text in texts]
+
+
+def _point(line: str) -> str:
+    """A line without the mark of a list."""
+    return re.sub(r"^(?:[-*•]|\d+[.)])\s+|^\d+[.)]$", "", line.strip())
+
+
+def show_fact(fact: str, value: Json) -> str:
+    """A fact of the initial state with its value."""
+    return visible(f"{fact}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")

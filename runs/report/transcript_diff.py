@@ -4,7 +4,7 @@ import difflib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
@@ -12,6 +12,7 @@ from lawtrace.agents.event_log import MessageSent
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
+    ConversationKey,
     LoggedConversation,
     LoggedMessage,
     LogLine,
@@ -46,18 +47,35 @@ class ConversationDiff:
     lines: tuple[LoggedMessage | None, LoggedMessage | None]
 
     @property
+    def places(self) -> tuple[ConversationKey, ConversationKey | None]:
+        """The key of the conversation, and of the other one if both sides have it."""
+        first, second = self.conversations
+        found = [one.place for one in (first, second) if one is not None]
+        return found[0], found[-1] if len(found) == 2 else None
+
+    @property
+    def models(self) -> tuple[str | None, str | None]:
+        """The model under test on each side."""
+        first, second = self.conversations
+        return first.place.tested_model if first else None, second.place.tested_model if second else None
+
+    @property
     def pieces(self) -> list[DiffPiece]:
         """The two lines, word by word."""
         first, second = (message_text(said.line) if said else "" for said in self.lines)
         return diff_words(first, second)
 
 
-def diff_conversations(first: EventLogFile, second: EventLogFile, wanted: MessageQuery) -> Iterator[ConversationDiff]:
+def diff_conversations(
+    first: EventLogFile, second: EventLogFile, wanted: MessageQuery, models: tuple[str, str] | None = None
+) -> Iterator[ConversationDiff]:
     """Yield each conversation that differs, in the order of the first run, then those only in the second run.
 
     Conversations are paired by their key. Those that differ only in the model under test are paired in order.
+    ``models``: only those of the first model in the first run and of the second model in the second run.
     """
-    for one, other in _pairs(find_conversations(first, wanted), find_conversations(second, wanted)):
+    of_first, of_second = (replace(wanted, tested_model=model) for model in models or (wanted.tested_model,) * 2)
+    for one, other in _pairs(find_conversations(first, of_first), find_conversations(second, of_second)):
         here = conversation_messages(first, one.id) if one else ()
         there = conversation_messages(second, other.id) if other else ()
         for same, (left, right) in enumerate(zip_longest(here, there)):

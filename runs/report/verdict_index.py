@@ -33,6 +33,7 @@ class VerdictSummary:
         undetermined: ids of the rules that are neither kept nor broken.
         answer: the id of the answer, which is the id of its conversation in the event log.
         variant: name of the variant, in an ablation.
+        task_variant: authorized or denied.
     """
 
     number: int
@@ -47,6 +48,7 @@ class VerdictSummary:
     reason: str
     answer: str
     variant: str | None
+    task_variant: str = "authorized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ def _summary(path: Path, number: int, row_number: int, line: bytes, variant: str
             row["reason"],
             row["answer"],
             variant,
+            row.get("variant", "authorized"),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}, row {row_number + 1}: not a verdict ({error}); grade the run again") from error

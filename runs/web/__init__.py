@@ -1,1 +1,1 @@
-"""Web pages of runs, conversations and reviews. Start with ``server.py`` and ``run_pages.py``."""
+"""Web pages of runs, conversations and reviews. Start with ``server.py`` and ``page_frame.py``."""

@@ -112,10 +112,10 @@ class RunLinks(_Targets):
         return f"{self._base}/tasks"
 
     def task(self, target: str | int) -> str:
-        return f"{self._base}/tasks/{target}"
+        return f"{self._base}/tasks/{target + 1}" if isinstance(target, int) else self.tasks()
 
     def attempt(self, target: str | int | None) -> str | None:
-        return f"{self._base}/attempts/{target}" if isinstance(target, int) else None
+        return f"{self._base}/attempts/{target + 1}" if isinstance(target, int) else None
 
     def attempts(self, **filters: str | None) -> str | None:
         return f"{self._base}/attempts{query(**filters)}"
@@ -128,6 +128,10 @@ class RunLinks(_Targets):
 
     def messages_command(self, **options: str | None) -> str | None:
         return None
+
+    def conversations(self, **filters: str | None) -> str:
+        """The list of conversations with this role, task, style ..."""
+        return f"{self._base}/conversations{query(**filters)}"
 
     def conversation(self, number: int, message: str | None = None) -> str:
         """The page of a conversation, at the message with this id."""
@@ -148,6 +152,6 @@ def path_segment(name: str) -> str:
 
 
 def query(**values: object) -> str:
-    """The query part of a URL; None values are left out."""
+    """The query part of a URL; None values are left out, a list gives its name several times."""
     given = {name: value for name, value in values.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""
+    return f"?{urlencode(given, doseq=True)}" if given else ""

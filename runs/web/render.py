@@ -9,7 +9,7 @@ from typing import cast
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from lawtrace.environments.events import name_events
 from lawtrace.runs.report.labels import (
@@ -28,6 +28,7 @@ from lawtrace.runs.report.text import (
     counted,
     cut,
     percent,
+    replace_unseen,
     sentence,
     short_percent,
     show_interval,
@@ -37,7 +38,7 @@ from lawtrace.runs.report.text import (
     visible,
 )
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
-from lawtrace.runs.web.links import Links, path_segment, query
+from lawtrace.runs.web.links import Links, RunLinks, query
 from lawtrace.solver.ltlf.evidence import format_time
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -55,10 +56,16 @@ def _runs_of_groups(shown: Sequence[Column]) -> list[tuple[str, list[Column]]]:
     return [(group, list(members)) for group, members in groupby(shown, key=lambda column: column.group)]
 
 
+def _exact(value: object) -> Markup:
+    """A value for an attribute, with invisible and reordering characters as references: what is sent is the same."""
+    return Markup(replace_unseen(str(escape(value)), lambda code: f"&#{code};"))  # noqa: S704
+
+
 _FILTERS: Mapping[str, Callable[..., object]] = {
     "anchor": slug,
     "counted": counted,
     "events": name_events,
+    "exact": _exact,
     "heading": conversation_title,
     "moment": format_time,
     "interval": show_interval,
@@ -68,7 +75,6 @@ _FILTERS: Mapping[str, Callable[..., object]] = {
     "pick": _pick,
     "probability": show_probability,
     "runs_of_groups": _runs_of_groups,
-    "segment": path_segment,
     "sentence": sentence,
     "short_percent": short_percent,
     "shortened": cut,
@@ -86,6 +92,7 @@ _GLOBALS: Mapping[str, object] = {
     "MESSAGE_CHARACTERS": MESSAGE_CHARACTERS,
     "assets": None,
     "query": query,
+    "run_links": RunLinks,
 }
 
 
@@ -133,9 +140,9 @@ def _render_section(environment: Environment, section: Section, links: Links) ->
 
 
 def render_css(environment: Environment, labels: Mapping[str, OutcomeLabel] | None = None) -> str:
-    """The style sheet of all pages, with the colours of outcomes: of the core, or of the given labels."""
+    """The style sheet of all pages, with shades of heat maps and colours of outcomes (of the core, or as given)."""
     css = (TEMPLATES / "site.css").read_text(encoding="utf-8")
-    return css + environment.get_template("outcomes.css.jinja").render(labels=labels or OUTCOME_LABELS)
+    return css + environment.get_template("shades.css.jinja").render(labels=labels or OUTCOME_LABELS)
 
 
 def _unescape_quotes(html: str) -> str:

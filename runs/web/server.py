@@ -11,6 +11,10 @@ from starlette.types import ASGIApp
 
 from lawtrace.runs.network import bind_socket, is_loopback
 from lawtrace.runs.report.run_index import RunIndex
+from lawtrace.runs.web.attempt_pages import AttemptPages
+from lawtrace.runs.web.conversation_pages import ConversationPages
+from lawtrace.runs.web.index_pages import IndexPages
+from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.review.site import ReviewSite
 from lawtrace.runs.web.run_pages import RunPages
 from lawtrace.runs.web.security import LOOPBACK_NAMES, security_middleware
@@ -35,8 +39,10 @@ def make_viewer_app(directory: Path) -> ASGIApp:
     Only loopback is bound, so there is no token. A page of another site may resolve its own name to loopback (DNS
     rebinding), so requests whose Host is not a loopback name are rejected.
     """
-    pages = RunPages(RunIndex(directory))
-    return Starlette(routes=pages.routes(), middleware=security_middleware(), exception_handlers=pages.error_handlers())
+    frame = PageFrame(RunIndex(directory))
+    pages = (IndexPages(frame), RunPages(frame), AttemptPages(frame), ConversationPages(frame))
+    routes = [route for part in pages for route in part.routes()]
+    return Starlette(routes=routes, middleware=security_middleware(), exception_handlers=frame.error_handlers())
 
 
 def serve_review(site: ReviewSite, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:

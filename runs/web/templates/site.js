@@ -1,4 +1,4 @@
-// Keyboard shortcuts, the filter of the task index, and the part of a page that refreshes itself.
+// Keyboard shortcuts, sorting of tables, the filter of the task index, and the part of a page that refreshes itself.
 // Every page works without this script.
 const byId = (id) => document.getElementById(id);
 const press = (id) => byId(id)?.click();
@@ -80,6 +80,77 @@ document.addEventListener("keydown", (event) => {
 // The message named by the address gets the focus, so that j and k continue from there.
 if (location.hash.startsWith("#m")) byId(location.hash.slice(1))?.focus();
 
+// --- tables: a click on a header sorts the rows by its column, another click reverses the order ---
+// Left as they are: sequences of calls, where the order is what they say, and parts that refresh themselves. A header with
+// a link is sorted by the server, over all pages.
+const SORTED = "table:not(.calls, .monitor, .evidence, [data-live] *)";
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+// The header cell of each column. A header over several columns is not the header of one.
+function columnHeaders(table) {
+  const grid = [...table.tHead.rows].map(() => []);
+  [...table.tHead.rows].forEach((row, y) => {
+    let x = 0;
+    for (const cell of row.cells) {
+      while (grid[y][x]) x += 1;
+      for (let below = 0; below < cell.rowSpan; below += 1) {
+        for (let beside = 0; beside < cell.colSpan; beside += 1) grid[y + below][x + beside] = cell;
+      }
+      x += cell.colSpan;
+    }
+  });
+  return grid.at(-1) ?? [];
+}
+
+// What a cell is sorted by; null for an empty one, which comes last in both orders.
+function sortKey(cell, numeric) {
+  const text = cell?.dataset.value ?? cell?.textContent.trim() ?? "";
+  const key = numeric ? parseFloat(text.replaceAll(",", "")) : text;
+  return text === "" || text === "–" || Number.isNaN(key) ? null : key;
+}
+
+function compareKeys(one, other, numeric, sign) {
+  if (one === null || other === null) return (one === null) - (other === null);
+  return sign * (numeric ? one - other : collator.compare(one, other));
+}
+
+function sortTable(table, column) {
+  const headers = columnHeaders(table);
+  const sign = headers[column].getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  for (const header of headers) header.removeAttribute("aria-sort");
+  headers[column].setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  const rows = [...table.tBodies[0].rows];
+  const numeric = headers[column].matches(".n") || rows.some((row) => row.cells[column]?.dataset.value);
+  const keyed = rows.map((row) => [sortKey(row.cells[column], numeric), row]);
+  keyed.sort(([one], [other]) => compareKeys(one, other, numeric, sign));
+  table.tBodies[0].append(...keyed.map(([, row]) => row));
+  if (table.matches(".grouped")) markGroups(table);
+}
+
+// Rows with the name of the row above show it lighter; a line separates the others.
+function markGroups(table) {
+  let above = null;
+  for (const row of table.tBodies[0].rows) {
+    const name = row.cells[0].textContent;
+    row.classList.toggle("again", name === above);
+    row.classList.toggle("next", above !== null && name !== above);
+    above = name;
+  }
+}
+
+for (const table of document.querySelectorAll(SORTED)) {
+  if (!table.tHead || !table.tBodies.length || table.tBodies[0].rows.length < 2) continue;
+  columnHeaders(table).forEach((header, column) => {
+    if (header.colSpan > 1 || header.querySelector("a")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...header.childNodes);
+    button.addEventListener("click", () => sortTable(table, column));
+    header.append(button);
+  });
+}
+
 // --- the task index: hides tasks without a matching attempt. The form is hidden until this runs. ---
 const form = byId("filter");
 if (form) {
@@ -89,7 +160,7 @@ if (form) {
     let shown = 0;
     for (const row of rows) {
       const marks = [...row.querySelectorAll(".mark")];
-      const fits = (mark) => wanted.every(([name, value]) => mark.dataset[name] === value);
+      const fits = (mark) => wanted.every(([name, value]) => (mark.dataset[name] ?? "").split(" ").includes(value));
       row.hidden = wanted.length > 0 && !marks.some(fits);
       for (const mark of marks) mark.classList.toggle("faint", !fits(mark));
       shown += row.hidden ? 0 : 1;

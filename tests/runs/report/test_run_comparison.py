@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, read_side
+from lawtrace.runs.report.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
-from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 
 STYLE: Style = "goal"
@@ -58,7 +59,7 @@ def verdict(name: str, outcome: Outcome, *, model: str = "m", broken: tuple[str,
 
 
 def side(name: str, *verdicts: Verdict, text: str = "Do it.") -> ComparisonSide:
-    return ComparisonSide(name, {row.task: task(row.task, text) for row in verdicts}, verdicts)
+    return ComparisonSide(name, (SidePart({row.task: task(row.task, text) for row in verdicts}, verdicts),))
 
 
 def test_flips_have_both_reasons_and_unmatched_tasks_are_counted() -> None:
@@ -96,6 +97,31 @@ def test_two_models_of_one_run() -> None:
     found = compare_runs(run, run, ("x", "y"))
     assert found.lines[0].safe_success.difference == -1
     assert found.flips[0].model == "x / y"
+
+
+def variants(name: str, **outcomes: tuple[Outcome, ...]) -> ComparisonSide:
+    """An ablation: variant -> the outcomes of its tasks 1, 2, ..."""
+    parts = [
+        SidePart(
+            {str(number): task(str(number)) for number in range(1, len(of) + 1)},
+            tuple(verdict(str(number), outcome) for number, outcome in enumerate(of, 1)),
+            variant,
+        )
+        for variant, of in outcomes.items()
+    ]
+    return ComparisonSide(name, tuple(parts))
+
+
+def test_ablations_over_the_same_tasks_are_compared_by_variant() -> None:
+    found = compare_runs(
+        variants("A", off=("safe_success", "unsafe_success"), warn=("safe_success",), old=("safe_success",)),
+        variants("B", warn=("benign_failure",), off=("safe_success", "safe_success")),
+    )
+    (line,) = found.lines
+    assert (line.safe_success.pairs, line.safe_success.first_only, line.safe_success.second_only) == (3, 1, 1)
+    assert [(flip.variant, flip.task) for flip in found.flips] == [("off", "2"), ("warn", "1")]
+    with pytest.raises(InputError, match=r"no variant in common; compare one of the variants of A \(A/variants/01"):
+        compare_runs(variants("A", off=("safe_success",), warn=("safe_success",)), side("B", verdict("1", "invalid")))
 
 
 def test_nothing_in_common_is_an_error() -> None:

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent
+from lawtrace.runs.report.message_view import conversation_title
 from lawtrace.runs.report.transcript_diff import MOST_WORDS, ConversationDiff, DiffPiece, diff_conversations, diff_words
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ANY_MESSAGE
@@ -75,8 +76,18 @@ def test_conversations_of_different_models_under_test_are_paired(tmp_path: Path)
         run(tmp_path / "b", ("t", "e", "b"), name="m2") as two,
     ):
         (parting,) = diff_conversations(first, two, ANY_MESSAGE)
-    assert parting.conversations[0] is not None
-    assert parting.conversations[1] is not None
+        assert not list(diff_conversations(first, two, ANY_MESSAGE, ("m2", "m1")))
+    assert parting.models == ("m1", "m2")
+    assert conversation_title(*parting.places) == "tasks · t · m1 / m2"
+
+
+def test_two_models_of_one_run_are_paired_by_task(tmp_path: Path) -> None:
+    with EventLogFile.create(tmp_path / "a", recipe=None) as event_log:
+        for model in ("m1", "m2"):
+            context = Context(stage="attempts", role="e", task="t", tested_model=model)
+            event_log.record(MessageSent(context=context, source="e", content=f"from {model}"))
+        (parting,) = diff_conversations(event_log, event_log, ANY_MESSAGE, ("m1", "m2"))
+    assert parting.models == ("m1", "m2")
 
 
 def test_different_call_arguments_are_a_difference(tmp_path: Path) -> None:

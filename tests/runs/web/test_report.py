@@ -15,9 +15,10 @@ from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.web.export import render_report, write_report
 
-VOID = {"meta", "br", "input", "img", "link", "hr"}
+VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 
 
 class Page(HTMLParser):
@@ -304,3 +305,19 @@ def test_size_stays_within_three_megabytes(content: ReportContent):
     html = render_report(replace(content, tasks=tasks, attempts=attempts, verdicts=verdicts))
     assert html.count("<article") == 320
     assert len(html.encode()) < 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("score", "sentence"),
+    [
+        (ExtractionScore(2, None, 0, restated=False), "There are no gold rules for this document"),
+        (ExtractionScore(0, 7, 0, restated=True), "0 rules. Without a rule there is no score."),
+    ],
+)
+def test_without_gold_rules_or_without_a_rule_a_sentence_takes_the_place_of_the_score(
+    content: ReportContent, score: ExtractionScore, sentence: str
+) -> None:
+    page = render_report(replace(content, extraction=score, extraction_baseline=None))
+    assert sentence in page
+    assert "Extracted rules</caption>" not in page
+    assert score.precision is None

@@ -93,3 +93,37 @@ def test_a_hostile_message_is_escaped(address: str) -> None:
         expect(page.locator("li.entry").filter(has_text="more characters").first).to_be_visible()
         width = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
         assert width[0] <= width[1]
+
+
+@pytest.mark.slow
+def test_figures_and_heat_maps_have_their_colours(address: str) -> None:
+    with open_page(f"{address}runs/small/results") as page:  # the content policy allows no inline style
+        fills = page.locator("figure svg path").evaluate_all("all => all.map((one) => getComputedStyle(one).fill)")
+        assert len({fill for fill in fills if fill.startswith("rgb")}) > 3
+        cell = page.locator("td.heat:not(.share-0)").first
+        assert cell.evaluate("cell => getComputedStyle(cell).backgroundColor") != "rgba(0, 0, 0, 0)"
+
+
+def test_two_runs_are_chosen_and_compared_by_keyboard(address: str) -> None:
+    with open_page(address) as page:
+        for box in page.get_by_role("checkbox").all():
+            box.focus()
+            page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/compare?run=*&run=*")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("compared with")
+        page.get_by_role("link", name="Exchange the sides").click()
+        expect(page.get_by_role("heading", name="Conversations that differ")).to_be_visible()
+
+
+def test_a_list_with_pages_is_sorted_by_its_links(address: str) -> None:
+    with open_page(f"{address}runs/small/attempts") as page:
+        page.get_by_role("link", name="Outcome", exact=True).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/attempts?sort=outcome")
+        header = page.locator("thead th").first
+        expect(header).to_have_attribute("aria-sort", "ascending")
+        assert page.locator("thead button").count() == 0
+        page.get_by_label("Outcome").select_option("unsafe_success")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/attempts?outcome=unsafe_success&**sort=outcome")

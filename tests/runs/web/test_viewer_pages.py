@@ -14,15 +14,17 @@ from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
 from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.web import page_lists
 from lawtrace.runs.web.server import make_viewer_app
 from lawtrace.solver.rules import Rule
 from tests.runs.web.conftest import HOSTILE
 
+RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 LOOPBACK = "http://127.0.0.1:8718"
 
 
@@ -40,7 +42,7 @@ def links(page: str, address: str) -> list[str]:
 
 @pytest.mark.slow
 def test_every_link_works(browse: TestClient) -> None:
-    waiting, seen = ["/", "/compare?first=small&second=small"], dict[str, str]()
+    waiting, seen = ["/", "/compare?run=small&run=small", "/compare"], dict[str, str]()
     while waiting:
         address = waiting.pop()
         if address in seen:
@@ -159,12 +161,13 @@ def test_an_undetermined_rule_is_neither_kept_nor_broken_on_the_pages(runs: Path
     first = verdicts[0].model_copy(update={"outcome": "undetermined", "rules": (row,), "reason": "not decided"})
     write_rows(file, [first, *verdicts[1:]])
     browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
-    page = browse.get("/runs/small/attempts/0").text
+    page = browse.get("/runs/small/attempts/1").text
     assert "Undetermined rules" in page
     assert "Broken rules" not in page
     assert "is due by 2026-03-09 09:00:00" in page
     assert "<td>due</td>" in page
-    assert "undetermined: <code>answer-in-time</code>" in browse.get("/runs/small/attempts?rule=answer-in-time").text
+    listed = re.sub("<[^>]+>", "", browse.get("/runs/small/attempts?rule=answer-in-time").text)
+    assert "undetermined: answer-in-time" in listed
     assert "1 undetermined" in browse.get("/runs/small").text
 
 
@@ -268,6 +271,133 @@ def test_a_message_leads_to_what_the_model_was_sent(browse: TestClient) -> None:
     found = browse.get("/runs/small/conversations?model=baseline:literal").text
     assert "baseline:literal" in found
     assert "No conversation matches" in browse.get("/runs/small/conversations?model=openai:none").text
+
+
+def rows(page: str) -> list[str]:
+    return re.findall(r"<tr>(?!<th scope=.col).*?</tr>", page, re.DOTALL)
+
+
+def test_a_list_is_sorted_over_all_its_pages(browse: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = [re.findall(r"chip (\w+)", row)[0] for row in rows(browse.get("/runs/small/attempts").text)]
+    monkeypatch.setattr(page_lists, "PAGE_SIZE", 6)
+    found: list[str] = []
+    address = "/runs/small/attempts?sort=-outcome"
+    while address:
+        page = browse.get(address).text
+        assert 'aria-sort="descending"><a class="sort" href="?sort=outcome">Outcome' in page
+        found += [re.findall(r"chip (\w+)", row)[0] for row in rows(page)]
+        following = re.findall(r'rel="next" href="([^"]+)"', page)
+        address = "/runs/small/attempts" + unescape(following[0]) if following else ""
+    assert found == sorted(outcomes, key=OUTCOMES.index, reverse=True)
+
+
+def test_the_filter_of_the_tasks_covers_all_pages(browse: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (re.findall(r'href="/runs/small/tasks/(\d)"', row)[0] for row in rows(tasks_page(browse, "")))
+    monkeypatch.setattr(page_lists, "PAGE_SIZE", 1)
+    assert [len(rows(tasks_page(browse, f"?page={page}&outcome=safe_success"))) for page in (1, 2)] == [1, 1]
+    assert f'href="/runs/small/tasks/{second}"' in tasks_page(browse, "?sort=-name")
+    assert f'href="/runs/small/tasks/{first}"' in tasks_page(browse, "?sort=-name&page=2")
+    assert "No task has such an attempt" in tasks_page(browse, "?outcome=safe_success&rule=none")
+
+
+def tasks_page(browse: TestClient, query: str) -> str:
+    return browse.get(f"/runs/small/tasks{query}").text
+
+
+def test_numbers_on_pages_are_those_of_their_addresses(browse: TestClient) -> None:
+    page = browse.get("/runs/small/attempts/20").text
+    assert re.search(
+        r'<a href="/runs/small/attempts" rel="up">Attempts</a> › <span aria-current="page">20</span>', page
+    )
+    assert "there is no attempt number 21; the run has 20" in browse.get("/runs/small/attempts/21").text
+    assert browse.get("/runs/small/attempts/0").status_code == 404
+    assert "there is no task number 3; the run has 2" in browse.get("/runs/small/tasks/3").text
+    assert browse.get("/runs/small/tasks/0").status_code == 404
+
+
+def test_the_goals_of_tasks_differ_in_their_first_words(browse: TestClient) -> None:
+    goals = re.findall(r'<td class="wide"[^>]*>(.*?)</td>', tasks_page(browse, ""))
+    assert len(goals) == 2
+    assert not any("In the end" in goal for goal in goals)
+    assert goals[0].split()[:4] != goals[1].split()[:4]
+
+
+def test_the_sides_of_a_contrast_pair_are_told_apart_by_their_fact(tmp_path: Path) -> None:
+    EventLogFile.create(tmp_path / "pairs", recipe=None).close()
+    shutil.copy(RELEASED / "clinic.jsonl", tmp_path / "pairs" / "tasks.jsonl")
+    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    shown = [row for row in rows(browse.get("/runs/pairs/tasks").text) if "<td" in row]
+    cells = [[unescape(cell) for cell in re.findall(r'<td class="wide"[^>]*>(.*?)</td>', row)] for row in shown]
+    assert len(cells) == page_lists.PAGE_SIZE
+    for one, other in zip(cells[::2], cells[1::2], strict=True):
+        assert one[1] == other[1]  # one request
+        assert one[0] != other[0]
+        assert one[0].partition(": ")[0] == other[0].partition(": ")[0]
+    assert len({goal for _, goal in cells}) == len(cells) / 2
+
+
+def test_the_list_of_runs_has_environments_models_and_rates(browse: TestClient) -> None:
+    (row,) = (row for row in rows(browse.get("/").text) if "/runs/small/" in row)
+    text = re.sub(r"<[^>]+>", " ", row)
+    assert re.search(r"finished\s+\S+ \S+\s+small\s+banking\s+baseline:reference \[tools\]", text)
+    assert re.findall(r"[\d.]+ %", text) == ["100.0 %", "0.0 %"]
+    names = [re.findall(r'href="/runs/(\w+)/"', row)[0] for row in rows(browse.get("/?sort=-rate").text)]
+    assert names == ["small", "hostile"]
+    assert [re.findall(r'href="/runs/(\w+)/"', row)[0] for row in rows(browse.get("/?sort=name").text)] == names[::-1]
+
+
+@pytest.mark.slow
+def test_an_ablation_is_listed_with_its_environments_and_compared_as_a_whole(ablated: Path, tmp_path: Path) -> None:
+    recipe: Json = {"name": "three", "environment": "banking", "ablation": {"environment": ["banking", "telehealth"]}}
+    EventLogFile.create(tmp_path / "three", recipe=recipe).close()
+    assert "<td>banking, telehealth</td>" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
+    models = {"run": ["ablated", "ablated"], "model": "baseline:literal", "against": "baseline:reference"}
+    page = TestClient(make_viewer_app(ablated), base_url=LOOPBACK).get("/compare", params=models).text
+    assert "ablated (baseline:literal) compared with ablated (baseline:reference)" in page
+    assert "shield=off: <b>" in page
+    assert "shield=refuse: <b>" in page
+
+
+def test_two_models_of_a_run_are_compared_and_both_are_named(browse: TestClient) -> None:
+    page = browse.get("/compare?run=small&run=small&model=baseline:literal&against=baseline:reference").text
+    assert "small (baseline:literal) compared with small (baseline:reference)" in page
+    titles = re.findall(r"<li><b>(attempts · .*?)</b>", page)
+    assert titles
+    assert all(title.endswith("baseline:literal / baseline:reference") for title in titles)
+    assert "in small (baseline:literal)" in page
+    assert "in small (baseline:reference)" in page
+    one = browse.get("/compare?run=small").text
+    assert "Choose two runs over the same tasks" in one
+    assert '<option value="small" selected>' in one
+    assert 'href="/compare?run=small"' in browse.get("/runs/small/").text
+
+
+def test_roles_and_styles_of_conversations_are_choices(browse: TestClient) -> None:
+    page = browse.get("/runs/small/conversations").text
+    roles = re.findall(r'<select name="role">(.*?)</select>', page)[0]
+    assert '<option value="executor">' in roles
+    assert '<select name="style"><option value="">any</option><option value="goal">' in page
+    assert 'href="/runs/small/conversations?role=' in browse.get("/runs/small/conversations/1").text
+
+
+def test_attempts_link_to_tasks_models_and_rules(browse: TestClient) -> None:
+    row = rows(browse.get("/runs/small/attempts?outcome=unsafe_success").text)[0]
+    assert 'href="/runs/small/tasks/1">' in row
+    assert 'href="/runs/small/attempts?model=baseline%3Aliteral+%5Btools%5D"' in row
+    assert 'href="/runs/small/attempts?rule=' in row
+
+
+def test_the_state_of_a_finished_run_has_no_full_stop(browse: TestClient) -> None:
+    text = re.sub(r"<[^>]+>", "", browse.get("/runs/small/progress").text).strip()
+    assert text.splitlines()[0] == "finished"
+
+
+def test_the_legend_of_the_marks_is_at_their_table(browse: TestClient) -> None:
+    page = browse.get("/runs/small/attempts/1").text
+    caption = re.findall(r'<table class="monitor">\s*<caption>(.*?)</caption>', page)[0]
+    assert caption.startswith(
+        "Every rule after each call: K kept for good, k kept so far, o something owed, V violated"
+    )
 
 
 def test_the_tables_of_a_report_are_served_as_text(browse: TestClient, runs: Path) -> None:

@@ -1,0 +1,196 @@
+"""Conversations and messages of a run: list, page, plain text, search."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.report.message_view import describe_call, view_message
+from lawtrace.runs.report.run_kinds import GradedUnit
+from lawtrace.runs.report.text import visible
+from lawtrace.runs.report.transcript_diff import message_text
+from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import (
+    ConversationKey,
+    LoggedConversation,
+    LoggedMessage,
+    MessageQuery,
+    conversation_messages,
+    count_conversations,
+    count_messages,
+    find_conversations,
+    find_message,
+    find_messages,
+    request_behind,
+)
+from lawtrace.runs.store.model_usage import prices_of
+from lawtrace.runs.web.links import RunLinks
+from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_lists import PAGE_SIZE, Pagination, paginate, parameters, query_number
+
+
+class ConversationPages:
+    """The conversations and messages of a run."""
+
+    def __init__(self, frame: PageFrame) -> None:
+        self._frame = frame
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/runs/{run}/conversations", self.conversations),
+            Route("/runs/{run}/conversations/{number:int}", self.conversation),
+            Route("/runs/{run}/messages/{id}", self.message),
+            Route("/runs/{run}/messages/{id}/request", self.request_sent),
+            Route("/runs/{run}/search", self.search),
+        ]
+
+    def conversations(self, request: Request) -> Response:
+        name, folder, index = self._frame.run(request)
+        asked = parameters(request, "stage", "task", "style", "role", "model", "text")
+        wanted = MessageQuery(**asked)  # pyright: ignore[reportArgumentType]
+        with EventLogFile.open(folder.path) as event_log:
+            paging = paginate(request, count_conversations(event_log, wanted))
+            found = find_conversations(event_log, wanted, limit=PAGE_SIZE, offset=paging.start)
+            choices: dict[str, Any] = {
+                "stages": _distinct(event_log, "stage"),
+                "styles": _distinct(event_log, "style"),
+                "models": _distinct(event_log, "tested_model"),
+                "roles": _roles(event_log),
+            }
+        return self._frame.run_page(
+            name,
+            "conversations",
+            "conversations",
+            conversations=[(one, *self._verdict(name, index, one.place)) for one in found],
+            asked=asked,
+            paging=paging,
+            **choices,
+        )
+
+    def conversation(self, request: Request) -> Response:
+        """A conversation, one page at a time; ``?at=ID`` shows the page with that message."""
+        name, folder, index = self._frame.run(request)
+        number: int = request.path_params["number"]
+        with EventLogFile.open(folder.path) as event_log:
+            found = find_conversations(event_log, MessageQuery(conversations=[number]))
+            if not found:
+                raise InputError(f"{folder.path}: there is no conversation {number}")
+            conversation = found[0]
+            at = find_message(event_log, request.query_params.get("at", ""))
+            page = query_number(request, "page", 1) - 1
+            if at is not None:
+                page = count_messages(event_log, number, before=at.number) // PAGE_SIZE
+            page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
+            messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
+            verdict = index.of_conversation(conversation.place)
+            judged, link = self._verdict(name, index, conversation.place)
+            before, after = _neighbours(event_log, number)
+            prices = prices_of(event_log)
+        return self._frame.run_page(
+            name,
+            "conversation",
+            "conversations",
+            below=str(number),
+            conversation=conversation,
+            messages=[
+                (message, view_message(message.line), describe_call(message.call, prices)) for message in messages
+            ],
+            verdict=judged,
+            verdict_link=link,
+            causes=index.causes(verdict) if verdict else [],
+            at=at.id if at else None,
+            before=before,
+            after=after,
+            paging=Pagination(page + 1, conversation.lines, conversation.lines > (page + 1) * PAGE_SIZE),
+        )
+
+    def message(self, request: Request) -> Response:
+        """One message in full, as plain text."""
+        _, folder, _ = self._frame.run(request)
+        with EventLogFile.open(folder.path) as event_log:
+            found = find_message(event_log, request.path_params["id"])
+        if found is None:
+            raise InputError(f"{folder.path}: there is no message {request.path_params['id']!r}")
+        return PlainTextResponse(message_text(found.line))
+
+    def request_sent(self, request: Request) -> Response:
+        """What the model was sent for a message, as plain text."""
+        _, folder, _ = self._frame.run(request)
+        with EventLogFile.open(folder.path) as event_log:
+            found = find_message(event_log, request.path_params["id"])
+            sent = () if found is None else request_behind(event_log, found)
+        if not sent:
+            raise InputError(f"{folder.path}: no model was asked for a message {request.path_params['id']!r}")
+        return PlainTextResponse("\n\n".join(f"[{one.role}]\n{visible(one.content)}" for one in sent))
+
+    def search(self, request: Request) -> Response:
+        name, folder, _ = self._frame.run(request)
+        text = request.query_params.get("text", "").strip()
+        role = request.query_params.get("role") or None
+        page, error = max(1, query_number(request, "page", 1)), ""
+        messages: Sequence[LoggedMessage] = ()
+        conversations: dict[int, LoggedConversation] = {}
+        with EventLogFile.open(folder.path) as event_log:
+            if text:
+                try:
+                    wanted = MessageQuery(text=text, role=role)
+                    messages = find_messages(event_log, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
+                except InputError as invalid:
+                    error = str(invalid)
+            roles = _roles(event_log)
+            numbers = list(dict.fromkeys(message.conversation for message in messages))
+            conversations = {one.id: one for one in find_conversations(event_log, MessageQuery(conversations=numbers))}
+        return self._frame.run_page(
+            name,
+            "search",
+            below="Search",
+            text=text,
+            role=role,
+            roles=roles,
+            error=error,
+            found=[
+                (message, conversations[message.conversation], _excerpt(message_text(message.line), text))
+                for message in messages[:PAGE_SIZE]
+            ],
+            paging=Pagination(page, None, len(messages) > PAGE_SIZE),
+        )
+
+    def _verdict(
+        self, run: str, index: VerdictIndex, place: ConversationKey
+    ) -> tuple[VerdictSummary | GradedUnit | None, str | None]:
+        """The verdict on what was answered in a conversation, and the address of its page or list."""
+        links, graded = RunLinks(run), self._frame.index.graded(run)
+        unit = graded.of_conversation(place) if graded else None
+        if unit is not None:
+            return unit, links.attempts(task=unit.task)
+        verdict = index.of_conversation(place)
+        return verdict, links.attempt(verdict.number) if verdict else None
+
+
+def _distinct(event_log: EventLogFile, column: Literal["stage", "style", "tested_model"]) -> list[str]:
+    rows = event_log.rows(f"SELECT DISTINCT {column} FROM conversations WHERE {column} > '' ORDER BY {column}")  # noqa: S608
+    return [row[0] for row in rows]
+
+
+def _roles(event_log: EventLogFile) -> list[str]:
+    """The roles with messages."""
+    query = "SELECT DISTINCT role FROM entries WHERE kind IN ('message', 'failure') AND role > '' ORDER BY role"
+    return [row[0] for row in event_log.rows(query)]
+
+
+def _neighbours(event_log: EventLogFile, number: int) -> tuple[int | None, int | None]:
+    before = event_log.rows("SELECT max(id) FROM conversations WHERE id < ?", (number,))[0][0]
+    after = event_log.rows("SELECT min(id) FROM conversations WHERE id > ?", (number,))[0][0]
+    return before, after
+
+
+def _excerpt(words: str, text: str) -> tuple[str, str, str]:
+    """The text before the first hit, the hit, and the text after it."""
+    hits = (re.search(re.escape(word), words, re.IGNORECASE) for word in re.findall(r"[^\W_]+", text))
+    start, end = next((hit.span() for hit in hits if hit), (0, 0))
+    return ("…" if start > 100 else "") + words[max(0, start - 100) : start], words[start:end], words[end : end + 200]

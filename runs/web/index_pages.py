@@ -1,0 +1,120 @@
+"""The pages over all runs: the list of runs, and the comparison of two."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.report.graded_units import compare_folders
+from lawtrace.runs.report.run_comparison import RunComparison
+from lawtrace.runs.report.run_index import RunListing
+from lawtrace.runs.report.run_kinds import outcome_labels
+from lawtrace.runs.report.transcript_diff import diff_conversations
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import MessageQuery
+from lawtrace.runs.web.links import RunLinks
+from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_lists import (
+    PAGE_SIZE,
+    Order,
+    Pagination,
+    natural_key,
+    paginate,
+    parameters,
+    query_number,
+    sort_rows,
+)
+from lawtrace.runs.web.render import SCRIPT, render_css
+
+
+class IndexPages:
+    """The list of runs, and the comparison of two."""
+
+    def __init__(self, frame: PageFrame) -> None:
+        self._frame = frame
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.runs),
+            Route("/compare", self.compare),
+            Route("/static/site.css", self.css),
+            Route("/static/site.js", self.script),
+        ]
+
+    def runs(self, request: Request) -> Response:
+        index = self._frame.index
+        names: Sequence[str] = index.names()
+        order, lines = Order(), dict[str, RunListing]()
+        if request.query_params.get("sort"):
+            listed, order = sort_rows(request, [index.line(name) for name in names], _RUN_KEYS)
+            lines = {line.name: line for line in listed}
+            names = list(lines)
+        paging = paginate(request, len(names))
+        return self._frame.page(
+            "runs",
+            provenance=[],
+            lines=[lines.get(name) or index.line(name) for name in paging.of(names)],
+            root=str(index.root),
+            asked={"sort": order.asked},
+            order=order,
+            paging=paging,
+        )
+
+    def compare(self, request: Request) -> Response:
+        """Two runs, or two models: attempts with different outcomes, and conversations that differ."""
+        index, asked = self._frame.index, parameters(request, "model", "against")
+        names = request.query_params.getlist("run")
+        shown: dict[str, Any] = {
+            "names": names,
+            "asked": asked,
+            "runs": index.names(),
+            "models": [index.models(name) for name in names[:2]],
+        }
+        if len(names) == 2:
+            model, against = asked["model"], asked["against"]
+            models = (model or against or "", against or model or "") if model or against else None
+            shown |= self._comparison(request, (names[0], names[1]), models)
+        return self._frame.page("compare", provenance=[("/", "Runs")], here="Compare", **shown)
+
+    def _comparison(self, request: Request, names: tuple[str, str], models: tuple[str, str] | None) -> dict[str, Any]:
+        first, second = (self._frame.index.folder(name) for name in names)
+        comparison: RunComparison | None = None
+        error = ""
+        try:
+            comparison = compare_folders(first.path, second.path, models)
+        except InputError as invalid:
+            error = str(invalid)
+        page = max(1, query_number(request, "page", 1))
+        with EventLogFile.open(first.path) as one, EventLogFile.open(second.path) as other:
+            start = (page - 1) * PAGE_SIZE
+            diffs = diff_conversations(one, other, MessageQuery(), models)
+            found = list(islice(diffs, start, start + PAGE_SIZE + 1))
+        return {
+            "run_links": [RunLinks(name) for name in names],
+            "comparison": comparison,
+            "error": error,
+            "diffs": found[:PAGE_SIZE],
+            "paging": Pagination(page, None, len(found) > PAGE_SIZE),
+        }
+
+    def css(self, request: Request) -> Response:
+        return Response(render_css(self._frame.environment, outcome_labels()), media_type="text/css")
+
+    def script(self, request: Request) -> Response:
+        return FileResponse(SCRIPT, media_type="text/javascript")
+
+
+_RUN_KEYS: Mapping[str, Callable[[RunListing], Any]] = {
+    "name": lambda line: natural_key(line.name),
+    "state": lambda line: line.state,
+    "started": lambda line: line.created or None,
+    "recipe": lambda line: natural_key(line.recipe),
+    "environments": lambda line: line.environments or None,
+    "models": lambda line: tuple(line.rates) or None,
+    "rate": lambda line: line.best_rate,
+    "messages": lambda line: line.messages,
+}
