@@ -12,26 +12,36 @@ from typing import TYPE_CHECKING, Any, overload
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.full_run import start_run
 from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
-from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_task_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Source = str | PathLike[str]
 
-_COLUMNS = ("task", "style", "model", "trial", "mode", "shield", "outcome", "goal_reached", "reason")
+_VERDICT_COLUMNS = ("task", "style", "model", "trial", "mode", "shield", "outcome", "goal_reached", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where a verdict is from: the variant of an ablation, empty for any other run, and the environment of its task."""
+
+    variant: str
+    environment: str
 
 
 class Verdicts(Sequence[Verdict]):
-    """The verdicts of a run."""
+    """The verdicts of a run, or of all variants of an ablation."""
 
-    def __init__(self, rows: Iterable[Verdict]) -> None:
+    def __init__(self, rows: Iterable[tuple[Verdict, _Origin]]) -> None:
         self._rows = tuple(rows)
 
     @overload
@@ -39,13 +49,14 @@ class Verdicts(Sequence[Verdict]):
     @overload
     def __getitem__(self, index: slice) -> "Verdicts": ...
     def __getitem__(self, index: int | slice) -> "Verdict | Verdicts":
-        return self._rows[index] if isinstance(index, int) else Verdicts(self._rows[index])
+        return self._rows[index][0] if isinstance(index, int) else Verdicts(self._rows[index])
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def to_pandas(self) -> "DataFrame":
-        """One row an attempt: task, style, model, trial, outcome, goal reached, ids of broken and undetermined rules.
+        """One row an attempt: variant of an ablation, environment, task, style, model, trial, outcome, goal reached,
+        ids of broken and undetermined rules.
 
         Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
         """
@@ -53,10 +64,15 @@ class Verdicts(Sequence[Verdict]):
             import pandas
         except ImportError as error:
             raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
-        columns: dict[str, list[object]] = {name: [getattr(row, name) for row in self._rows] for name in _COLUMNS}
-        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row in self._rows]
+        columns: dict[str, list[object]] = {
+            "variant": [origin.variant for _, origin in self._rows],
+            "environment": [origin.environment for _, origin in self._rows],
+        }
+        for name in _VERDICT_COLUMNS:
+            columns[name] = [getattr(row, name) for row, _ in self._rows]
+        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row, _ in self._rows]
         columns["undetermined_rules"] = [
-            tuple(rule.rule for rule in row.rules if rule.undetermined) for row in self._rows
+            tuple(rule.rule for rule in row.rules if rule.undetermined) for row, _ in self._rows
         ]
         return pandas.DataFrame(columns)
 
@@ -79,10 +95,10 @@ class Run:
 
     @property
     def verdicts(self) -> Verdicts:
-        """The verdicts on all attempts. Raises InputError if the run has none (yet), or is an ablation."""
-        if self.variants:
-            raise InputError(f"{self.path} is an ablation; take the verdicts of each of its `variants`")
-        return Verdicts(read_rows(RunFolder(self.path).verdicts, Verdict))
+        """The verdicts on all attempts; of an ablation those of all variants, in order, without the variants that ended
+        before they had any. Raises InputError if the run has none (yet)."""
+        folders = stage_folders(RunFolder(self.path))
+        return Verdicts(row for folder, variant in folders for row in _read_verdicts(folder, variant or ""))
 
     @property
     def habits(self) -> tuple[HabitRow, ...]:
@@ -114,6 +130,13 @@ def run(recipe: Source | Recipe | Mapping[str, Any] | None = None, *, out: Sourc
 def load_run(path: Source) -> Run:
     """Open a run that is already on disk. Raises InputError if the folder holds none."""
     return Run(RunFolder(Path(path)).existing().path)
+
+
+def _read_verdicts(folder: RunFolder, variant: str) -> Iterable[tuple[Verdict, _Origin]]:
+    verdicts = read_rows(folder.verdicts, Verdict)
+    environments = {task.id: task.environment for task in read_task_rows(folder.tasks).rows}
+    for verdict in verdicts:
+        yield verdict, _Origin(variant, environments.get(verdict.task, ""))
 
 
 def _recipe(recipe: Source | Recipe | Mapping[str, Any] | None) -> Recipe:

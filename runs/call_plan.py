@@ -7,8 +7,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.conversations.rule_extraction import BATCH_SIZE
-from lawtrace.agents.conversations.trace_writing import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
+from lawtrace.agents.conversations.request_sizes import (
+    MAX_UNUSABLE_ANSWERS,
+    PROGRAMS_PER_REQUEST,
+    PROVISIONS_PER_REQUEST,
+)
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.runtime.documentation import document
@@ -217,7 +220,7 @@ StageCalls = Iterator[tuple[RoleAndModel, int, int]]
 
 
 def _extraction_calls(inputs: StageInputs) -> StageCalls:
-    batches = ceil(len(inputs.extracted_regulation.provisions) / BATCH_SIZE)
+    batches = ceil(len(inputs.extracted_regulation.provisions) / PROVISIONS_PER_REQUEST)
     for role in extraction_roles(inputs):
         most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
         yield (role, str(inputs.recipe.models.spec(role))), batches, most

@@ -9,7 +9,8 @@ from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.runner import RunResult, VariantResult, check_access, run_recipe, run_variants
+from lawtrace.runs.recipe_checks import check_access
+from lawtrace.runs.runner import RunResult, VariantResult, run_recipe, run_variants
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import WrittenReport, write_run_report

@@ -19,29 +19,26 @@
 Unknown keys are errors. Missing keys have the defaults below, which need no API key and no network.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lawtrace.agents.briefing import Briefing, GivenLaw, RegulationForm
+from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Price
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.agents.tool_conversation import ToolConversationLimits
+from lawtrace.environments.choices import STYLES, ActingMode, RegulationForm, ShieldMode, Style, TaskMode, TaskVariant
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, PUBLISHED, Prompts, published_roles
-from lawtrace.runs.schemas.attempt_rows import ActingMode
-from lawtrace.runs.schemas.task_rows import TaskMode, TaskVariant
-from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
-from lawtrace.solver.shield import ShieldMode
 
 Name = TypeVar("Name", bound=str)
 
@@ -182,6 +179,12 @@ class ToolOptions(RecipePart):
 
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)
 """The baseline policies, as model specs."""
+HABIT = "baseline:habit"
+
+
+def without_habit(models: Sequence[str]) -> tuple[str, ...]:
+    """The models other than `baseline:habit`."""
+    return tuple(model for model in models if model != HABIT)
 
 
 class DialogueOptions(RecipePart):

@@ -5,14 +5,12 @@ same key are copied, so an interrupted run, the variants of an ablation and a ru
 work.
 """
 
-import os
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from random import Random
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -20,25 +18,20 @@ from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog, StageFinished
 from lawtrace.agents.logs import get_logger
-from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
-from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.errors import SearchError
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.call_plan import CallPlan
-from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.stages.denied_sessions import deny_authorization
-from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets
-from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, published_law, resolve_recipe
+from lawtrace.runs.stages.resolve import checked_recipe_environment, published_law
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
     NoResponseError,
@@ -46,13 +39,11 @@ from lawtrace.runs.stages.stage import (
     StageContext,
     StageInputs,
 )
-from lawtrace.runs.stages.traces_stage import check_difficulty
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
-from lawtrace.solver.rules import Rule, check_rules
 
 log = get_logger(__name__)
 
@@ -369,80 +360,3 @@ async def run_variants(
 async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult:
     made = await runner.make(*run_targets(runner.context))
     return RunResult(folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
-
-
-def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = True) -> Recipe:
-    """The recipe with its environment resolved (``env`` overrides it), and its inputs checked before a folder is made.
-
-    ``whole_run``: models attempt the tasks that are made, so the law they are given must contain what the rules cite.
-
-    Raises InputError.
-    """
-    recipe = resolve_recipe(recipe, env)
-    variants = variants_of(recipe)
-    if whole_run and recipe.regulation.files and not any(_reads_documents(variant.recipe) for variant in variants):
-        raise InputError(
-            "regulation.files is not used: set attempts.regulation = 'text' for the models under test, or "
-            "rules.regulation = 'text' for the extraction"
-        )
-    for variant in variants:
-        domain, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
-        rules = curated_rules(variant.recipe, domain)
-        check_rules(rules, domain.environment, domain.regulation)
-        if whole_run:
-            _check_law(variant.recipe, domain, rules)
-        variant.recipe.prompts.prompts().check()
-        options.constraints.check(domain.environment)
-        check_difficulty(options.difficulty, options.mode_in(domain.environment))
-        initial = domain.environment.populate(Random(variant.recipe.seed))
-        if "denied" in options.variants:
-            deny_authorization(domain.environment, initial)
-        check_prices(variant.recipe, models_of_recipe(variant.recipe))
-    return recipe
-
-
-def _reads_documents(recipe: Recipe) -> bool:
-    return recipe.attempts.shows_documents or recipe.rules.regulation == "text"
-
-
-def _check_law(recipe: Recipe, domain: Domain, rules: Sequence[Rule]) -> None:
-    """Check that the models are shown what the rules cite, and that there is a text wherever one is read."""
-    law, source = law_of(recipe, domain, published_law(recipe, domain)), recipe.rules.regulation
-    if source == "text" and not recipe.regulation.files:
-        raise InputError("rules.regulation = 'text' needs the documents of the law: name them in regulation.files")
-    if recipe.rules.source == "curated":
-        law.check(rules)
-        return
-    law.check(())
-    if law.form in {"text", "restated"} and law.form != source:
-        raise InputError(
-            f"the rules are extracted from another text (rules.regulation = {source!r}) than the models are shown "
-            f"(attempts.regulation = {law.form!r}); set both to the same"
-        )
-
-
-def models_of_recipe(recipe: Recipe) -> list[str]:
-    """The models of the recipe, for roles and under test."""
-    return [*map(str, recipe.models.specs().values()), *recipe.attempts.models]
-
-
-def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
-    """Check that every model has a price if there is a budget of money. Raises InputError with the model."""
-    if recipe.budget.money is None:
-        return
-    for model in dict.fromkeys(models):
-        if ModelSpec.parse(model).provider in ENDPOINTS and model not in recipe.prices:
-            raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
-
-
-def check_access(plan: CallPlan) -> None:
-    """Check before the first call that every model has its address and key, or its event log to replay.
-
-    Raises InputError with what is missing.
-    """
-    for line in plan.calls:
-        spec = ModelSpec.parse(line.model)
-        if spec.provider == "replay":
-            EventLogFile.open(Path(spec.name)).close()
-        elif spec.provider in ENDPOINTS:
-            access_to(spec.provider, os.environ, spec)

@@ -5,7 +5,6 @@ from io import TextIOWrapper
 
 from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cli.app import app
-from lawtrace.runs.cli.output import print_error
 
 __all__ = ["app", "main"]
 
@@ -18,5 +17,7 @@ def main() -> None:
     try:
         app()
     except LawtraceError as error:
+        from lawtrace.runs.cli.output import print_error
+
         print_error(str(error))
         sys.exit(error.exit_code)

@@ -1,98 +1,154 @@
 """``lawtrace audit``: judge recorded conversations against a rule set."""
 
-from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from lawtrace.environments.choices import AUDIT_FORMATS, AuditFormat
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.audit_logs import audit_logs
-from lawtrace.runs.cli.options import EnvironmentOption, ForceOption, JsonOption, OutOption, TimeUnitOption
-from lawtrace.runs.cli.output import make_table, print_grouped, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
-from lawtrace.runs.cli.stage_runs import check_output
+from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
+from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary, Examples
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
-from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
-from lawtrace.runs.ingest.transcripts import Transcript, read_transcripts
+from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
+from lawtrace.runs.ingest.transcripts import Transcript
+from lawtrace.runs.report.audit_exports import Audit, export_audit, export_file
 from lawtrace.runs.report.text import visible
-from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.solver.ltlf.mfotl_signature import read_signature
-from lawtrace.solver.rules import check_rules, load_rules
+from lawtrace.solver.rules import Rule, check_rules, load_rules
+
+FAILURES = ("broken", "undetermined", "invalid")
+"""The outcomes on which the command fails unless told otherwise."""
 
 
-def audit_command(
-    transcripts: Annotated[
-        list[Path],
-        typer.Argument(help="OpenAI messages, Inspect logs, JSON lines of events, or MonPoly logs."),
-    ],
-    env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="Rule file; default: the curated set.")] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
-    ] = False,
-    tools: Annotated[Path | None, typer.Option(help="LogSignature file, for MonPoly logs.")] = None,
-    time_unit: TimeUnitOption = "1s",
-    out: OutOption = Path("audit.jsonl"),
-    force: ForceOption = False,
-    as_json: JsonOption = False,
+def audit(
+    *,
+    sources: list[Path],
+    env: str,
+    rules: Path | None,
+    complete: bool,
+    tools: Path | None,
+    time_unit: str,
+    formats: list[str] | None,
+    fail_on: list[str] | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Judge recorded conversations or logs against rules."""
+    """Judge the transcripts or logs, and write their verdicts."""
     check_output(out, force=force)
-    if tools is not None or any(map(is_monpoly_log, transcripts)):
-        kept = _audit_logs(transcripts, rules, tools, time_unit, out, complete=complete, as_json=as_json)
+    chosen_formats: list[AuditFormat] = [_format(text) for text in formats or ()]
+    for form in chosen_formats:
+        check_output(export_file(out, form), force=force)
+    if tools is not None or any(map(is_monpoly_log, sources)):
+        kept = _audit_logs(sources, rules, tools, time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
     domain = load_domain(env)
     chosen = load_rules(rules or domain.rules_file)
     check_rules(chosen, domain.environment, domain.regulation)
-    conversations = [
-        conversation
-        for path in transcripts
-        for conversation in _read_transcripts(path, only_file=len(transcripts) == 1)
-    ]
-    rows: list[AuditRow] = []
-    with ProgressBars().stage("conversations", len(conversations)) as step:
-        for conversation in conversations:
-            rows.append(audit_transcript(domain.environment, chosen, conversation, complete=complete))
-            step()
-    write_rows(out, rows)
-    print_grouped(
-        (f"{visible(row.conversation)} ({visible(row.place)})", visible(note)) for row in rows for note in row.notes
-    )
-    outcomes = Counter(row.outcome for row in rows)
-    broken = Counter(rule.rule for row in rows for rule in row.rules if rule.broken)
-    undetermined = Counter(rule.rule for row in rows for rule in row.rules if rule.undetermined)
-    triggered = Counter(rule.rule for row in rows for rule in row.rules if rule.triggered)
-    for row in rows:
-        if row.outcome != "kept":
-            print_note(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
+    failing = _failing(fail_on or FAILURES, chosen)
+    files = find_files(sources)
+    job, summary = AuditJob(env, rules or domain.rules_file, complete), AuditSummary(rule.id for rule in chosen)
+    with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
+
+        def judged() -> Iterator[str]:
+            for batch in judge_batches(job, _transcripts(files), sum(file.stat().st_size for file in files)):
+                summary.merge(batch.summary)
+                for line in batch.lines:
+                    yield line
+                    step()
+
+        write_lines(out, judged())
+    _print_summary(summary, chosen)
+    finished = Audit(out, chosen, domain.environment.name, domain.regulation.id)
+    exported = [export_audit(finished, form) for form in chosen_formats]
     if as_json:
-        per_rule: dict[str, Json] = {
-            rule.id: {
-                "broken": broken[rule.id],
-                "undetermined": undetermined[rule.id],
-                "triggered": triggered[rule.id],
-            }
-            for rule in chosen
-        }
-        print_json({"conversations": len(rows), "outcomes": {**outcomes}, "rules": per_rule, "out": str(out)})
+        print_json({**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]})
     else:
-        table = make_table("rule", "triggered", "broken", "undetermined", "provisions")
-        for rule in chosen:
-            counts = (triggered[rule.id], broken[rule.id], undetermined[rule.id])
-            cells = (rule.id, *map(str, counts), ", ".join(rule.provisions))
-            table.add_row(*map(visible, cells))
-        print_result(table)
-        print_result(
-            ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid"))
-        )
-        print_note(f"Written: {out}")
-    if rows and not triggered:
+        print_note(f"Written: {', '.join(map(str, (out, *exported)))}")
+    if summary.conversations and not summary.triggered:
         print_note("Nothing was judged: the recorded calls trigger none of the rules.")
-    raise typer.Exit(0 if triggered and set(outcomes) == {"kept"} else 1)
+    raise typer.Exit(0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1)
+
+
+def _format(text: str) -> AuditFormat:
+    if text not in AUDIT_FORMATS:
+        raise InputError(f"--format {text!r}: choose {', '.join(AUDIT_FORMATS)}")
+    return text
+
+
+def _failing(texts: Sequence[str], rules: Sequence[Rule]) -> list[tuple[str, str]]:
+    """What the command fails on: outcomes, each with a rule or with an empty text for any."""
+    found: list[tuple[str, str]] = []
+    for text in texts:
+        outcome, _, rule = text.partition(":")
+        if outcome not in FAILURES or (rule and outcome == "invalid"):
+            raise InputError(f"--fail-on {text!r}: write {', '.join(FAILURES)}, or broken:RULE, undetermined:RULE")
+        if rule and rule not in {one.id for one in rules}:
+            nearest = get_close_matches(rule, [one.id for one in rules], 1)
+            meant = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            raise InputError(f"--fail-on {text!r}: there is no rule {rule!r}{meant}")
+        found.append((outcome, rule))
+    return found
+
+
+def _count(summary: AuditSummary, outcome: str, rule: str) -> int:
+    """How many conversations have the outcome, or the rule has it in."""
+    if outcome == "invalid":
+        return summary.outcomes["invalid"]
+    counts = [summary.rules[rule]] if rule else [*summary.rules.values()]
+    return sum(one.broken if outcome == "broken" else one.undetermined for one in counts)
+
+
+def _transcripts(files: Sequence[Path]) -> Iterator[Transcript]:
+    """The transcripts of all files. An unreadable file among several counts as one invalid conversation."""
+    for path in files:
+        try:
+            yield from read_transcripts(path)
+        except InputError as error:
+            if len(files) == 1:
+                raise
+            yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
+
+
+def _print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
+    """The notes, findings and tables of an audit."""
+    _print_examples(summary.notes, "notes")
+    for outcome, found in summary.findings.items():
+        _print_examples(found, outcome)
+    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "provisions")
+    for rule in rules:
+        counts = summary.rules[rule.id]
+        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never)
+        table.add_row(*map(visible, (rule.id, *map(str, numbers), ", ".join(rule.provisions))))
+    print_result(table)
+    if 1 < len(summary.by_reward) <= MAX_REWARDS:
+        rewards = sorted(summary.by_reward, key=float)
+        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards))
+        for rule in rules:
+            cells = (summary.by_reward[reward][rule.id] for reward in rewards)
+            table.add_row(visible(rule.id), *(f"{counts.broken} of {counts.judged}" for counts in cells))
+        print_result(table)
+    counted = ", ".join(
+        f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
+    )
+    print_result(f"{summary.conversations} conversations ({summary.calls} calls): {counted}")
+
+
+def _print_examples(examples: Examples, kind: str) -> None:
+    for text in examples.first:
+        print_note(f"{kind}: {visible(text)}" if kind != "notes" else f"  {visible(text)}")
+    if examples.count > len(examples.first):
+        more = examples.count - len(examples.first)
+        print_note(f"... and {more} more {kind}; the output file has all of them")
 
 
 def _audit_logs(
@@ -112,13 +168,3 @@ def _audit_logs(
         raise InputError(f"{logs[0]}: for a MonPoly log, name the signature with --tools and the rules with --rules")
     signature, unit = read_signature(tools), seconds_of(time_unit)
     return audit_logs(logs, load_rules(rules), signature, unit, out, complete=complete, as_json=as_json)
-
-
-def _read_transcripts(path: Path, *, only_file: bool) -> list[Transcript]:
-    """The conversations of a file. An unreadable file among several counts as one invalid conversation."""
-    try:
-        return read_transcripts(path)
-    except InputError as error:
-        if only_file or not path.exists():
-            raise
-        return [Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))]

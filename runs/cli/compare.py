@@ -1,18 +1,16 @@
 """``lawtrace compare``: compare two runs over the same tasks, or two models of one run."""
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import cast
 
 import typer
 from pydantic import TypeAdapter
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import print_json, print_note, print_problems, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_problems, print_result
 from lawtrace.runs.report.graded_units import compare_folders
 from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_kinds import outcome_label
@@ -21,14 +19,8 @@ from lawtrace.runs.report.text import percent, show_interval, show_probability, 
 MAX_FLIPS = 20
 
 
-def compare(
-    first: Annotated[Path, typer.Argument(help="Folder of a finished run or of `grade --compare`.")],
-    second: Annotated[Path | None, typer.Argument(help="Second folder; default: the first.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of the first run.")] = None,
-    against: Annotated[str | None, typer.Option(help="Model of the second run.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two runs or two models, attempt by attempt."""
+def compare(*, first: Path, second: Path | None, model: str | None, against: str | None, as_json: bool) -> None:
+    """Print the comparison of two sides."""
     if (model is None) != (against is None):
         raise InputError("--model and --against must be given together")
     if second is None and model is None:
@@ -44,7 +36,8 @@ def compare(
     for flip in comparison.flips[:MAX_FLIPS]:
         before, after = (outcome_label(outcome).label for outcome in flip.outcomes)
         trial = f", trial {flip.trial + 1}" if flip.trial else ""
-        print_note(f"{flip.task}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
+        place = f"{flip.variant}: {flip.task}" if flip.variant else flip.task
+        print_note(f"{visible(place)}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
         for reason in flip.reasons:
             print_note(f"    {visible(reason)}")
     if len(comparison.flips) > MAX_FLIPS:
@@ -53,7 +46,8 @@ def compare(
 
 
 def _table(comparison: RunComparison) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table = make_table()
+    table.padding, table.caption_justify = 0, "left"
     graded = any(line.unsafe_success is None for line in comparison.lines)  # a run of another kind
     names, gaps = ("model", comparison.unit), () if graded else ("gap",)
     for column in (*names, "n", comparison.success, "difference", "p", *gaps):

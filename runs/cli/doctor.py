@@ -10,7 +10,6 @@ import typer
 from lawtrace.agents.models.endpoints import check_endpoints
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend, diagnose
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 
 SANDBOXES = ("bwrap", "docker")
@@ -32,13 +31,8 @@ _STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
 """First word of an endpoint's status -> word in the table. A missing setup is not an error."""
 
 
-def doctor(
-    as_json: JsonOption = False,
-) -> None:
-    """Check sandboxes, endpoints and versions.
-
-    Exit code 3 if no sandbox works or an endpoint that is set up does not answer.
-    """
+def doctor(*, as_json: bool) -> None:
+    """Print the state of sandboxes, endpoints and versions."""
     sandboxes = {name: diagnose(choose_backend(name)) for name in SANDBOXES}
     jail = sandboxes["bwrap"]
     possible = any(diagnosis.possible for diagnosis in sandboxes.values())

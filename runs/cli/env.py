@@ -1,72 +1,30 @@
 """``lawtrace env``: list, show and check environments."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.runs.cli.env_serve import serve
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
-from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 if TYPE_CHECKING:
     from lawtrace.solver.lint.declarations import DeclarationIssue
 
-app = typer.Typer(help="List, show, check and serve environments.", no_args_is_help=True, add_completion=False)
-
 NONE = "none"
-NOT_SORTED = "not sorted"
 
 
-@app.command("list")
-def list_command(
-    as_json: JsonOption = False,
-) -> None:
-    """List the built-in environments, and their rules by kind."""
-    domains = [load_domain(name) for name in BUILT_IN_DOMAINS]
-    kinds = {domain.environment.name: _kinds(load_rules(domain.rules_file)) for domain in domains}
-    if as_json:
-        counts: dict[str, Json] = {name: {**counted} for name, counted in kinds.items()}
-        print_json({"environments": [*kinds], "kinds": counts})
-        return
-    table = make_table("environment", "title", "tools", "rules", "facts", "regulation")
-    for domain in domains:
-        environment = domain.environment
-        numbers = (len(environment.tools), kinds[environment.name].total(), len(environment.facts))
-        table.add_row(environment.name, environment.title, *map(str, numbers), domain.regulation.title)
-    print_result(table)
-    sorted_rules = [name for name, counted in kinds.items() if set(counted) != {NOT_SORTED}]
-    by_kind = make_table("kind of rule", *sorted_rules)
-    for kind in (*get_args(RuleKind), NOT_SORTED):
-        if any(kinds[name][kind] for name in sorted_rules):
-            by_kind.add_row(kind, *(str(kinds[name][kind]) for name in sorted_rules))
-    print_result(by_kind)
-
-
-def _kinds(rules: Sequence[Rule]) -> Counter[str]:
-    return Counter(rule.kind or NOT_SORTED for rule in rules)
-
-
-app.command("serve")(serve)
-
-
-@app.command("show")
-def show_command(
-    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Show tools, rules and provisions, linked to each other."""
+def show_environment(*, name: str, as_json: bool) -> None:
+    """Print tools, rules and provisions."""
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
@@ -79,15 +37,8 @@ def show_command(
     print_result(_provisions(domain, references))
 
 
-@app.command("check")
-def check_command(
-    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Check a declaration, its rules and its initial states.
-
-    Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
-    """
+def check_environment(*, name: str, as_json: bool) -> None:
+    """Print the findings on a declaration, its rules and its initial states."""
     from lawtrace.agents.conversations.phrase_check import check_phrases  # takes half a second
     from lawtrace.solver.lint.declarations import lint_declaration
 

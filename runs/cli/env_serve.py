@@ -8,49 +8,44 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
+from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import check_rules, load_rules
-from lawtrace.solver.shield import ShieldMode
 
 TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 def serve(
-    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
-    task: Annotated[str | None, typer.Option(help="FILE#ID: task that gives initial state and request.")] = None,
-    style: Annotated[Style | None, typer.Option(help="Instruction style; default: the first of the task.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the initial state without a task.")] = 1,
-    transport: Annotated[Literal["stdio", "http"], typer.Option(help="Transport for clients.")] = "stdio",
-    host: Annotated[str, typer.Option(help="For http. Other than loopback needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 picks a free port.")] = 8766,
-    calls: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of calls.")] = 1000,
-    shield: Annotated[ShieldMode, typer.Option(help="Warn about or refuse calls that break a rule.")] = "off",
-    out: Annotated[Path, typer.Option(help="Output folder. Keep it from the agent.")] = Path("served"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object as the last line, once clients can connect to http.")
-    ] = False,
+    *,
+    name: str,
+    task: str | None,
+    style: Style | None,
+    seed: int,
+    transport: Literal["stdio", "http"],
+    host: str,
+    port: int,
+    calls: int,
+    shield: ShieldMode,
+    out: Path,
+    as_json: bool,
 ) -> None:
-    """Serve an environment over MCP and judge the calls.
-
-    One server is one session: all clients share its state. Start a new server for a new attempt.
-    """
+    """Serve the environment until the client leaves or Ctrl-C."""
     domain = load_domain(name)
     _require_extra()
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
     from lawtrace.runs.network import is_loopback
 
     setup = replace(_session_setup(domain, name, task, style, seed), calls=calls, shield=shield)
-    watched = JudgedSession(setup, _new_folder(out))
+    check_folder(out)  # an earlier session is evidence
+    watched = JudgedSession(setup, out)
     server = make_server(watched)
     if transport == "stdio":
         # The agent may see standard error, so no verdict is printed there.
@@ -100,13 +95,6 @@ def _find_task(named: str, env: str | None) -> Task:
         nearest = difflib.get_close_matches(wanted, [task.id for task in tasks], 1) or [tasks[0].id]
         raise InputError(f"{path}: no task {wanted!r}; did you mean {nearest[0]!r}?")
     return found
-
-
-def _new_folder(out: Path) -> Path:
-    """An empty folder for this session; an earlier session is evidence and is not overwritten."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: not empty; name a new or empty folder with --out")
-    return out
 
 
 def _require_extra() -> None:

@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, Problem
-from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems, print_result
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
-from lawtrace.runs.cli.shortfalls import FailUnderOption, find_shortfalls
+from lawtrace.runs.cli.output_files import check_output
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -25,7 +26,7 @@ from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, GradingProfile, Verdict
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.runs.scoring.verdict_changes import (
     RuleChange,
     VerdictChange,
@@ -45,34 +46,28 @@ from lawtrace.runs.web.export import write_run_report
 MAX_CHANGES = 20
 
 
-@recipe_flags("rules", "sandbox", env="folder", budget=False)
 def grade(
     flags: RecipeFlags,
-    run: Annotated[Path | None, typer.Argument(help="Folder of a finished run to judge again.")] = None,
-    tasks: Annotated[Path | None, typer.Option(help="Task file (JSON lines).")] = None,
-    programs: Annotated[
-        list[Path] | None,
-        typer.Option(help='JSON lines {"task", "style", "program"}, attempts, or published records.'),
-    ] = None,
-    profile: Annotated[GradingProfile, typer.Option(help="Grading profile.")] = "strict",
-    compare: Annotated[Path | None, typer.Option(help="Output folder for a comparison of all profiles.")] = None,
-    out: OutOption = Path("verdicts.jsonl"),
-    fail_under: FailUnderOption = None,
-    as_json: JsonOption = False,
+    *,
+    run: Path | None,
+    tasks: Path | None,
+    programs: list[Path] | None,
+    profile: GradingProfile,
+    compare: Path | None,
+    out: Path,
+    fail_under: float | None,
+    as_json: bool,
 ) -> None:
-    """Judge programs or the attempts of a run.
-
-    The rules are those of the tasks, unless --rules or the recipe names a rule file.
-
-    Exit code 1 if a model has no judged attempt or too low a Pass@1, or if a row is unusable.
-    """
+    """Judge what is given, and write the verdicts."""
     given = _read(run, tasks, programs, flags.env)
-    recipe = flags.resolve(given.domain.environment.name)
+    recipe = stage_recipe(flags, given.domain.environment.name)
     rows, changed_rules = given.tasks, list[RuleChange]()
     if recipe.rules.file is not None:
         chosen = curated_rules(recipe, given.domain)
         rows = [replace_rules(task, chosen) for task in rows]
         changed_rules = compare_rules(given.tasks, rows)
+    if compare is not None:
+        check_output(compare, force=flags.force)
     if compare is not None or profile != "strict":
         _require_published(rows, "--compare" if compare else f"--profile {profile}")
     profiles: list[GradingProfile] = [name for name in VERDICTS_BY_PROFILE if compare is not None or name == profile]

@@ -6,14 +6,10 @@ libraries are silent.
 
 import logging
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-import structlog
-from structlog.stdlib import ProcessorFormatter
-from structlog.typing import Processor
-
-from lawtrace.agents.logs import DESCRIBED
 from lawtrace.environments.errors import InputError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -80,11 +76,32 @@ def _file_handler(file: Path) -> logging.Handler:
 def _handler(
     handler: logging.Handler, level: LogLevel, chosen: LogFormat | None, default: LogFormat
 ) -> logging.Handler:
-    renderers: list[Processor] = [ProcessorFormatter.remove_processors_meta]
-    if (chosen or default) == "json":
-        renderers += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
-    else:
-        renderers.append(structlog.dev.ConsoleRenderer(colors=False))
-    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=DESCRIBED, processors=renderers))
+    handler.setFormatter(_Formatter(chosen or default))
     handler.setLevel(level.upper())
     return handler
+
+
+class _Formatter(logging.Formatter):
+    """Imports structlog with the first event, since most commands log nothing."""
+
+    def __init__(self, log_format: LogFormat) -> None:
+        super().__init__()
+        self._log_format = log_format
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._made.format(record)
+
+    @cached_property
+    def _made(self) -> logging.Formatter:
+        import structlog
+        from structlog.stdlib import ProcessorFormatter
+        from structlog.typing import Processor
+
+        from lawtrace.agents.logs import DESCRIBED
+
+        renderers: list[Processor] = [ProcessorFormatter.remove_processors_meta]
+        if self._log_format == "json":
+            renderers += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else:
+            renderers.append(structlog.dev.ConsoleRenderer(colors=False))
+        return ProcessorFormatter(foreign_pre_chain=DESCRIBED, processors=renderers)

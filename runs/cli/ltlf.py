@@ -1,19 +1,15 @@
 """``lawtrace ltlf``: evaluate formulas on traces and show their automata."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
 from lawtrace.environments.errors import FormulaError
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
-
-app = typer.Typer(help="Evaluate formulas and show their automata.", no_args_is_help=True, add_completion=False)
 
 
 class _Case(BaseModel):
@@ -23,12 +19,8 @@ class _Case(BaseModel):
     trace: tuple[tuple[str, ...], ...]
 
 
-@app.command("verdicts")
-def verdicts_command(
-    file: Annotated[Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists its true atoms.')],
-    as_json: JsonOption = False,
-) -> None:
-    """Decide for each line whether its formula holds."""
+def decide_cases(*, file: Path, as_json: bool) -> None:
+    """Print for each case whether its formula holds."""
     holding = number = 0
     for number, case in enumerate(read_rows(file, _Case), 1):
         try:
@@ -50,16 +42,8 @@ def _atom(text: str) -> Atom:
     return atom
 
 
-@app.command("dfa")
-def dfa_command(
-    formula: Annotated[str, typer.Argument(help="Formula, in symbols or in words.")],
-    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz source.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the minimal automaton of a formula.
-
-    For a quantified formula, the automaton of a single value.
-    """
+def show_automaton(*, formula: str, dot: bool, as_json: bool) -> None:
+    """Print the minimal automaton."""
     automaton = compile_formula(parse(formula))
     if dot:
         typer.echo(to_dot(automaton))

@@ -5,14 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
 from lawtrace.runs.report.run_kinds import GradedUnit
@@ -41,31 +37,28 @@ POLL_SECONDS = 0.3
 
 
 def messages(
-    directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    stage: Annotated[str | None, typer.Option(help="Only conversations of this stage, such as tasks.")] = None,
-    task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
-    unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
-    style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
-    model: Annotated[str | None, typer.Option(help="Only conversations of this model, in a role or tested.")] = None,
-    trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
-    variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
-    verdict: Annotated[
-        str | None, typer.Option(help=f"Only attempts with this outcome: {', '.join(OUTCOMES)}.")
-    ] = None,
-    rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule or left it undecided.")] = None,
-    role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
-    turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
-    message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
-    prompts: Annotated[bool, typer.Option("--prompts", help="Print what the models were sent, too.")] = False,
-    text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
-    follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
-    diff: Annotated[
-        Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
-    ] = None,
-    as_json: JsonOption = False,
+    *,
+    directory: Path,
+    stage: str | None,
+    task: str | None,
+    unit: str | None,
+    style: str | None,
+    model: str | None,
+    trial: int | None,
+    variant: str | None,
+    verdict: str | None,
+    rule: str | None,
+    role: str | None,
+    turn: int | None,
+    message: str | None,
+    prompts: bool,
+    text: str | None,
+    limit: int,
+    follow: bool,
+    diff: Path | None,
+    as_json: bool,
 ) -> None:
-    """Read the conversations of a run."""
+    """Print the messages that fit."""
     wanted = MessageQuery(
         stage=stage,
         task=task,
@@ -210,14 +203,14 @@ def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit
 
 
 def _diff_json(diff: ConversationDiff) -> Json:
-    place = next(one.place for one in diff.conversations if one is not None)
+    place, _ = diff.places
     return {
         "stage": place.stage,
         "task": place.task,
         "unit": place.unit,
         "style": place.style,
         "kind": place.conversation_kind,
-        "model": place.tested_model,
+        "models": list(diff.models),
         "trial": place.trial,
         "same": diff.same,
         "first": diff.lines[0] and diff.lines[0].line.model_dump(mode="json"),

@@ -1,17 +1,14 @@
 """Options that several commands take."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from lawtrace.environments.errors import InputError
-
-if TYPE_CHECKING:
-    from lawtrace.runs.recipe import CallOptions
-
-RulesOption = Annotated[Path | None, typer.Option("--rules", help="Rule file; default: the curated set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+RulesOption = Annotated[Path | None, typer.Option("--rules", help="Rule file; default: the curated set.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Output file (JSON lines).")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
 EnvironmentOption = Annotated[
     str,
@@ -24,36 +21,31 @@ EnvironmentFolderOption = Annotated[
 ]
 """For commands that read the environment's name from a file; that name alone never causes code to run."""
 
-
 SignatureOption = Annotated[Path, typer.Option("--signature", help="Predicates: lines such as pay(card:string).")]
 TimeUnitOption = Annotated[str, typer.Option("--time-unit", help="Unit of timestamps and bare bounds: 1s, 1h, 1d.")]
-OutOption = Annotated[Path, typer.Option("--out", help="Output file (JSON lines).")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 BudgetOption = Annotated[
     list[str] | None,
-    typer.Option("--budget", help="Limit model use, such as money=2.5 or tokens=100000. Repeatable."),
+    typer.Option(
+        "--budget", metavar="<name=amount>", help="Limit model use, such as money=2.5 or tokens=100000. Repeatable."
+    ),
 ]
-
-Asked = TypeVar("Asked", bound="CallOptions")
-
-
-def with_budget(recipe: Asked, budgets: list[str] | None) -> Asked:
-    """The recipe with these budgets instead of its own. Raises InputError."""
-    from lawtrace.runs.recipe import BudgetOptions  # takes as long as all else in a command's options
-    from lawtrace.runs.recipe_file import with_values
-
-    asked: dict[str, object] = {}
-    for budget in budgets or ():
-        name, equals, amount = budget.partition("=")
-        if not equals or name.strip() not in BudgetOptions.model_fields:
-            raise InputError(
-                f"--budget {budget!r}: write NAME=AMOUNT with NAME one of {', '.join(BudgetOptions.model_fields)}"
-            )
-        asked[f"budget.{name.strip()}"] = amount.strip()
-    return with_values(recipe, asked, "--budget")
-
-
 SandboxOption = Annotated[
     str | None,
     typer.Option("--sandbox", help="Override the recipe's sandbox: bwrap, docker or docker:IMAGE."),
 ]
+FailUnderOption = Annotated[
+    float | None, typer.Option("--fail-under", min=0, max=1, help="Exit 1 if a model's Pass@1 is lower (0 to 1).")
+]
+
+ReviewersOption = Annotated[int, typer.Option("--reviewers", min=1, help="Reviewers who must accept an item.")]
+ReviewOpinionsOption = Annotated[
+    Path | None, typer.Option("--opinions", help="Decision file; default: next to the input.")
+]
+ReviewOutOption = Annotated[
+    Path | None, typer.Option("--out", help="Output file for accepted items; default: next to the input.")
+]
+ReviewStatusOption = Annotated[bool, typer.Option("--status", help="Print the state of the review without serving it.")]
+ReviewHostOption = Annotated[
+    str, typer.Option("--host", help="Address to listen on. Other than loopback needs a token.")
+]
+ReviewPortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free port.")]

@@ -16,10 +16,10 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
+    from lawtrace.environments.events import Json
     from lawtrace.runs.schemas.findings import HabitRow
 
 STDOUT = Console(emoji=False, markup=False)
@@ -79,7 +79,7 @@ def print_outcome(
         print_note(f"Written: {out}")
 
 
-def best_habits(rows: "Sequence[HabitRow]") -> dict[str, Json]:
+def best_habits(rows: "Sequence[HabitRow]") -> "dict[str, Json]":
     """The best habit of each style as JSON; its pairs only where there are contrast pairs."""
     return {
         row.style: {

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -52,10 +52,12 @@ class _Lines:
     def __init__(self, name: str, total: int | None, note: Note) -> None:
         self._name, self._total, self._note = name, total, note
         self._done, self._begun = 0, time.monotonic()
+        self._lock = Lock()
         self.ended = Event()
 
     def step(self) -> None:
-        self._done += 1
+        with self._lock:  # steps may end in several threads
+            self._done += 1
 
     def print_until_ended(self) -> None:
         while not self.ended.wait(SECONDS_PER_LINE):

@@ -9,15 +9,9 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from lawtrace.agents.briefing import RegulationForm
+from lawtrace.environments.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, with_budget
-from lawtrace.runs.recipe import Recipe, RegulationOptions
-from lawtrace.runs.recipe_file import load_recipe, with_values
-from lawtrace.runs.runner import prepare_recipe
-from lawtrace.runs.schemas.attempt_rows import ActingMode
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TaskMode
-from lawtrace.solver.shield import ShieldMode
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption
 
 Values = Mapping[str, object]
 """Dotted key of the recipe -> value."""
@@ -25,41 +19,22 @@ Values = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class RecipeFlags:
-    """The recipe named on a command line, and the flags given.
+    """The recipe named on a command line, and the flags given (`lawtrace.runs.cli.recipe_overrides` applies them).
 
     Attributes:
         recipe: the recipe file; None for the default recipe.
         env: the environment, or the folder of one that is not built in; None without the flag.
         values: what the other flags override.
+        settings: keys of the recipe with their values, as ``KEY=VALUE``; flags override them.
         force: whether an output file may be replaced.
     """
 
     recipe: Path | None
     env: str | None
     values: Values
+    settings: list[str]
     budget: list[str] | None
     force: bool = False
-
-    def override(self, recipe: Recipe) -> Recipe:
-        """The recipe with the values of the flags. Raises InputError naming the key.
-
-        A key that the recipe varies cannot be overridden: each variant has its own value.
-        """
-        given = {*self.values, *(["environment"] if self.env else [])}
-        if varied := sorted(given & recipe.ablation.keys()):
-            raise InputError(f"command line: {varied[0]}: the recipe varies it in [ablation]; change the recipe")
-        if "regulation.files" in self.values:  # a digest in the recipe is that of other documents
-            recipe = recipe.model_copy(update={"regulation": RegulationOptions()})
-        return with_budget(with_values(recipe, self.values, "command line"), self.budget)
-
-    def resolve(self, env: str | None = None) -> Recipe:
-        """The recipe of a stage command, checked as `lawtrace run` checks it; ``env`` is the environment without --env.
-
-        Raises InputError.
-        """
-        recipe = load_recipe(self.recipe) if self.recipe else Recipe()
-        recipe = self.override(recipe.model_copy(update={"ablation": {}}))
-        return prepare_recipe(recipe, self.env or env, whole_run=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +61,13 @@ def _split_pairs(pairs: list[str]) -> Values:
 
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
 DIFFICULTY = ("max_changes", "min_rules", "min_distance", "min_calls")
+MODEL_CALLS = ("temperature", "max_tokens", "concurrency")
+"""The flags of every command that calls models, besides --budget."""
+ATTEMPTS = (
+    *("model", "baselines", "mode", "shield", "trials", "regulation_file", "regulation", "regulation_words"),
+    *("hints", "target_state", *MODEL_CALLS),
+)
+"""The flags of every command that runs models on tasks."""
 
 FLAGS: Mapping[str, _Flag] = {
     "rules": _Flag(
@@ -102,23 +84,24 @@ FLAGS: Mapping[str, _Flag] = {
         Annotated[TaskMode | None, typer.Option(help="What the traces are for.")], _sets("tasks.trace_mode")
     ),
     "require": _Flag(
-        Annotated[list[str] | None, typer.Option(help="Tool that every trace must call. Repeatable.")],
+        Annotated[list[str] | None, typer.Option(metavar="<tool>", help="Tool that each trace must call. Repeatable.")],
         _sets_tuple("tasks.constraints.require"),
     ),
     "forbid": _Flag(
-        Annotated[list[str] | None, typer.Option(help="Tool that no trace may call. Repeatable.")],
+        Annotated[list[str] | None, typer.Option(metavar="<tool>", help="Tool that no trace may call. Repeatable.")],
         _sets_tuple("tasks.constraints.forbid"),
     ),
     "pair": _Flag(
         Annotated[
             list[str] | None,
-            typer.Option(help="Require one of these adjacent pairs (FIRST,SECOND) per trace. Repeatable."),
+            typer.Option(metavar="<first,second>", help="Require one of these adjacent pairs per trace. Repeatable."),
         ],
         _split_pairs,
     ),
     "compliance": _Flag(
         Annotated[
-            tuple[float, float] | None, typer.Option(help="Minimum and maximum share of compliance steps in a trace.")
+            tuple[float, float] | None,
+            typer.Option(metavar="<least> <most>", help="Share of compliance steps in a trace."),
         ],
         _sets("tasks.constraints.compliance"),
     ),
@@ -156,8 +139,16 @@ FLAGS: Mapping[str, _Flag] = {
     "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
     "sandbox": _Flag(SandboxOption, _sets("sandbox")),
     "model": _Flag(
-        Annotated[str | None, typer.Option(help="Model under test, such as openai:NAME or baseline:literal.")],
-        lambda model: {"attempts.models": (model,), "attempts.baselines": False},
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="<model>", help="Model under test, such as openai:NAME or baseline:literal. Repeatable."
+            ),
+        ],
+        lambda models: {"attempts.models": tuple(models), "attempts.baselines": False} if models else {},
+    ),
+    "baselines": _Flag(
+        Annotated[bool | None, typer.Option(help="Run the baseline policies as well.")], _sets("attempts.baselines")
     ),
     "writer": _Flag(
         Annotated[str | None, typer.Option("--model", help="Compare with programs by this model.")],
@@ -177,7 +168,7 @@ FLAGS: Mapping[str, _Flag] = {
     "regulation_file": _Flag(
         Annotated[
             list[Path] | None,
-            typer.Option(help="Document of the law to show, or a folder of them. Repeatable."),
+            typer.Option(metavar="<path>", help="Document of the law to show, or a folder of them. Repeatable."),
         ],
         lambda files: {"regulation.files": tuple(files), "attempts.regulation": "text"} if files else {},
     ),
@@ -196,6 +187,17 @@ FLAGS: Mapping[str, _Flag] = {
         Annotated[bool | None, typer.Option(help="Give the target state in the goal prompt.")],
         _sets("attempts.target_state"),
     ),
+    "temperature": _Flag(
+        Annotated[float | None, typer.Option(min=0, help="Sampling temperature; default: the endpoint's.")],
+        _sets("parameters.temperature"),
+    ),
+    "max_tokens": _Flag(
+        Annotated[int | None, typer.Option(min=1, help="Maximum tokens of an answer.")], _sets("parameters.max_tokens")
+    ),
+    "concurrency": _Flag(
+        Annotated[int | None, typer.Option(min=1, help="Maximum requests at the same time; default: 8.")],
+        _sets("conversation.concurrency"),
+    ),
 }
 """Parameter -> its option, and the recipe values that it sets."""
 
@@ -205,8 +207,9 @@ _ENVIRONMENT = Annotated[
 ]
 
 
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", help="Override a key of the recipe: KEY=VALUE. Repeatable.")
+_SETTINGS = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="<key=value>", help="Override any key of the recipe. Repeatable."),
 ]
 
 
@@ -215,6 +218,7 @@ def recipe_flags(
     recipe: bool = True,
     budget: bool = True,
     env: Literal["override", "folder"] | None = "override",
+    settings: bool = True,
     force: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add flags to a command, which gets them as its first parameter, a `RecipeFlags`.
@@ -224,12 +228,14 @@ def recipe_flags(
         recipe: add --recipe.
         budget: add --budget.
         env: add --env: for the recipe's environment, or for the folder of the environment that a task file names.
+        settings: add --set.
         force: add --force.
     """
     options: dict[str, object] = {
         **({"recipe": _RECIPE} if recipe else {}),
         **({"env": _ENVIRONMENT if env == "override" else EnvironmentFolderOption} if env else {}),
         **{name: FLAGS[name].option for name in names},
+        **({"settings": _SETTINGS} if settings else {}),
         **({"budget": BudgetOption} if budget else {}),
         **({"force": ForceOption} if force else {}),
     }
@@ -245,6 +251,7 @@ def recipe_flags(
                 cast("Path | None", given.pop("recipe")) if recipe else None,
                 cast("str | None", given.pop("env")) if env else None,
                 values,
+                cast("list[str] | None", given.pop("settings")) or [] if settings else [],
                 cast("list[str] | None", given.pop("budget")) if budget else None,
                 bool(given.pop("force")) if force else False,
             )

@@ -1,30 +1,19 @@
 """``lawtrace report``: write the reports of runs again."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption
 from lawtrace.runs.cli.output import print_json, print_note, print_problems
-from lawtrace.runs.cli.run import print_report
-from lawtrace.runs.cli.shortfalls import FailUnderOption, find_shortfalls, verdicts_of_run
+from lawtrace.runs.cli.run_results import print_report
+from lawtrace.runs.cli.shortfalls import find_shortfalls, verdicts_of_run
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import write_run_report
 
 
-def report(
-    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
-    env: EnvironmentFolderOption = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
-    fail_under: FailUnderOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write the report and tables of each run.
-
-    Exit code 1 if a model of a run has no judged attempt or too low a Pass@1.
-    """
+def report(*, directories: list[Path], env: str | None, parquet: bool, fail_under: float | None, as_json: bool) -> None:
+    """Write the report and tables of each run."""
     written: list[str] = []
     problems: list[str] = []
     shortfalls: list[str] = []

@@ -4,14 +4,12 @@ import importlib.util
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import OperationalError
-from lawtrace.runs.cli.options import EnvironmentFolderOption, EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import print_json, print_note, print_outcome
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
@@ -25,56 +23,47 @@ from lawtrace.solver.rules import load_rules
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
 
-Reviewers = Annotated[int, typer.Option(min=1, help="Number of reviewers who must accept an item.")]
-Opinions = Annotated[Path | None, typer.Option("--opinions", help="Decision file; default: next to the input.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Output file for accepted items; default: next to the input.")]
-Status = Annotated[bool, typer.Option("--status", help="Print the state of the review without serving it.")]
-Host = Annotated[str, typer.Option(help="Address to listen on. Other than loopback needs a token.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free port.")]
-
 
 def review_rules(
-    file: Annotated[Path, typer.Argument(help="Rule file to review.")],
-    env: EnvironmentOption = "banking",
-    document: Annotated[Path | None, typer.Option(help="Regulation from which the rules were extracted.")] = None,
-    reviewers: Reviewers = 1,
-    opinions: Opinions = None,
-    out: Out = None,
-    status: Status = False,
-    host: Host = "127.0.0.1",
-    port: Port = 8719,
-    as_json: JsonOption = False,
+    *,
+    file: Path,
+    env: str,
+    document: Path | None,
+    reviewers: int,
+    opinions: Path | None,
+    out: Path | None,
+    force: bool,
+    status: bool,
+    host: str,
+    port: int,
+    as_json: bool,
 ) -> None:
-    """Review rules in the browser.
-
-    Shows provision, formula, automaton and solver traces side by side.
-    """
+    """Serve or summarise the review of a rule file."""
     domain = load_domain(env)
     if document is not None:
         domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), domain, provenance)
-    _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
+    _review(subject, file, reviewers, opinions, out, force=force, status=status, host=host, port=port, as_json=as_json)
 
 
 def review_tasks(
-    file: Annotated[Path, typer.Argument(help="Task file to review.")],
-    env: EnvironmentFolderOption = None,
-    reviewers: Reviewers = 1,
-    opinions: Opinions = None,
-    out: Out = None,
-    status: Status = False,
-    host: Host = "127.0.0.1",
-    port: Port = 8719,
-    as_json: JsonOption = False,
+    *,
+    file: Path,
+    env: str | None,
+    reviewers: int,
+    opinions: Path | None,
+    out: Path | None,
+    force: bool,
+    status: bool,
+    host: str,
+    port: int,
+    as_json: bool,
 ) -> None:
-    """Review tasks in the browser.
-
-    Shows each instruction beside the calls of its reference. A pair passes if both instructions do.
-    """
+    """Serve or summarise the review of a task file."""
     tasks, domain = read_tasks(file, env)
     subject = TaskReview(tasks, domain)
-    _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
+    _review(subject, file, reviewers, opinions, out, force=force, status=status, host=host, port=port, as_json=as_json)
 
 
 def _review(
@@ -84,16 +73,18 @@ def _review(
     opinions: Path | None,
     out: Path | None,
     *,
+    force: bool,
     status: bool,
     host: str,
     port: int,
     as_json: bool,
 ) -> None:
     log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    accepted = out or file.with_suffix(".accepted.jsonl")
+    check_output(accepted, force=force or log.path.exists())  # with decisions, an earlier review wrote it
     if not status:
         serve_review_site(lambda: _pages(subject, log, reviewers), host=host, port=port, as_json=as_json)
     state = ReviewState(subject.items(), log.rows, reviewers)
-    accepted = out or file.with_suffix(".accepted.jsonl")
     written = subject.export(state.accepted(), accepted)
     summary = state.summary()
     cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (summary.cohen, summary.fleiss))

@@ -4,19 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
-from lawtrace.runs.stages.rules_stage import run_offline_extraction
+from lawtrace.runs.stages.rules_stage import rests_on, run_offline_extraction
 from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_path, read_provenance
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
@@ -46,22 +44,18 @@ class _RuleSet:
         return any(model != "offline" for model in self.models)
 
 
-def evaluate_command(
-    files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
-    gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
-    env: EnvironmentOption = "banking",
-    baseline: Annotated[bool, typer.Option(help="Also score the offline baseline on the same text.")] = True,
-    as_json: JsonOption = False,
-) -> None:
-    """Score rule sets against gold rules.
-
-    A gold rule is found if an extracted rule has an equivalent automaton. Rules on time, several objects or sums
-    must be written the same.
-    """
+def evaluate(*, files: list[Path], gold: Path | None, env: str, baseline: bool, as_json: bool) -> None:
+    """Print the scores of rule sets against gold rules."""
     domain = load_domain(env)
     golden = load_rules(gold or domain.gold_file)
     check_rules(golden, domain.environment)
     sets = [_read(file) for file in files]
+    for one in sets if gold is None else ():
+        if one.provenance is not None and not rests_on(golden, one.provenance.regulation()):
+            raise InputError(
+                f"{one.file}: there are no gold rules for the text that its rules were extracted from "
+                f"({one.provenance.head.source}); name them with --gold"
+            )
     for one in sets:
         check_rules(one.rules, domain.environment)
     scored = {one.name(files): compare_rule_sets(one.rules, golden) for one in sets}

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -14,17 +13,18 @@ from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.rules_check import rule_table
 from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
-from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
 from lawtrace.runs.stages.pipeline import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.resolve import load_recipe_environment
+from lawtrace.runs.stages.rules_stage import score_extraction
 from lawtrace.runs.store.provenance_file import (
     FUNNEL_STEPS,
     ExtractionProvenance,
@@ -35,30 +35,17 @@ from lawtrace.runs.store.provenance_file import (
 )
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
-from lawtrace.solver.ltlf import is_untimed
 from lawtrace.solver.rules import Rule, load_rules
 
 RESTATED = ".toml"
 _MOST_WARNINGS = 5
 
 
-@recipe_flags()
-def extract_command(
-    flags: RecipeFlags,
-    document: Annotated[
-        Path | None,
-        typer.Argument(help="Regulation, published or restated (TOML); default: the environment's."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Output rule file; log and page go next to it.")] = Path("rules.jsonl"),
-    as_json: JsonOption = False,
-) -> None:
-    """Extract rules from a regulation, with their provenance.
-
-    Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
-    """
+def extract(flags: RecipeFlags, *, document: Path | None, out: Path, as_json: bool) -> None:
+    """Extract rules, and write them with their provenance."""
     if document is not None:
         flags = replace(flags, values={**flags.values, **_extracted_from(document)})
-    options = flags.resolve()
+    options = stage_recipe(flags)
     domain = load_recipe_environment(options)
     if document is not None and document.suffix.lower() == RESTATED:
         domain = domain.with_regulation(load_regulation(document))
@@ -68,7 +55,8 @@ def extract_command(
         return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
     command = f"rules extract {document or options.environment}"
-    products = run_stages(options, out, command, work, force=flags.force, sandbox=False)
+    written = provenance_path(out), out.with_suffix(".html")
+    products = run_stages(options, out, command, work, *written, force=flags.force, sandbox=False)
     rules, provenance = products[EXTRACTED_RULES], provenance_of(products[PROVENANCE])
     unread = provenance.unread
     if unread and len(unread) == len(provenance.provisions) and provenance.head.stopped is None:
@@ -96,16 +84,8 @@ def read_regulation(document: Path, domain: Domain) -> Regulation:
     return read_published_law([document], domain.regulation.by_citation).regulation
 
 
-def provenance_command(
-    file: Annotated[Path, typer.Argument(help="Rule file, or its extraction log.")],
-    rule: Annotated[str | None, typer.Option(help="Show one rule and its messages.")] = None,
-    provision: Annotated[str | None, typer.Option(help="Show one provision (by citation) and its messages.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the provenance of extracted rules.
-
-    Shows the funnel and the fate of each provision, or the messages about one provision or rule.
-    """
+def show_provenance(*, file: Path, rule: str | None, provision: str | None, as_json: bool) -> None:
+    """Print the funnel and the fate of each provision, or the messages about one provision or rule."""
     provenance = read_provenance(file if file.name.endswith(".provenance.jsonl") else provenance_path(file))
     if as_json:
         fates: dict[str, Json] = {row.citation: row.fate.fate for row in provenance.provisions}
@@ -118,6 +98,8 @@ def provenance_command(
         _show_provision(provenance, provision)
     else:
         print_result(funnel_table(provenance.funnel))
+        if "offline" in provenance.head.models.values():
+            print_result(provenance.funnel.baseline_sentence)
         table = make_table("provision", "result")
         for row in provenance.provisions:
             table.add_row(Text(row.citation), Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
@@ -131,21 +113,11 @@ def funnel_table(funnel: ExtractionFunnel) -> Table:
     return table
 
 
-def rule_table(rules: tuple[Rule, ...]) -> Table:
-    """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
-    table = make_table("rule", "formula; template, states; provisions")
-    for rule in rules:
-        size = f"{len(rule.automaton.verdicts)} states" if is_untimed(rule.parsed) else "evaluated"
-        about = f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
-        # Text, because brackets in a formula would be markup in a plain string.
-        table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
-    return table
-
-
 def _print_extraction(
     domain: Domain, rules: tuple[Rule, ...], provenance: ExtractionProvenance, out: Path, *, as_json: bool
 ) -> None:
-    score = compare_rule_sets(rules, load_rules(domain.gold_file)).rules
+    gold = load_rules(domain.gold_file)
+    score = score_extraction(rules, gold, provenance)
     if as_json:
         result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
         result |= {"precision": score.precision, "recall": score.recall}
@@ -164,16 +136,16 @@ def _print_extraction(
         )
     print_result(funnel_table(provenance.funnel))
     print_result(rule_table(rules))
-    source = "restated text" if provenance.head.restated else "published text"
-    rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
-    print_result(f"Against the gold rules: {rates} (scored on {source}).")
-    if any(model != "offline" for model in provenance.head.models.values()):
-        beside = compare_rule_sets(extract_offline_baseline(domain, provenance), load_rules(domain.gold_file)).rules
+    print_result(score.sentence)
+    if any(model != "offline" for model in provenance.head.models.values()) and score.curated is not None:
+        beside = score_extraction(extract_offline_baseline(domain, provenance), gold, provenance)
         rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
         print_result(f"Offline baseline, same text: {rates}.")
     offline = [role.replace("_", " ") for role, model in provenance.head.models.items() if model == "offline"]
     if offline:
         print_result(f"Deterministic baseline used instead of a model for: {', '.join(offline)}.")
+    if provenance.funnel.not_understood:
+        print_note(f"`lawtrace rules provenance {out}` says why provisions are not understood.")
     if provenance.unread:
         print_note(
             f"{len(provenance.unread)} provisions are incomplete; run the command again to continue. "
@@ -195,6 +167,8 @@ def _show_rule(provenance: ExtractionProvenance, name: str) -> None:
     print_result(Text(f"provisions: {'; '.join(row.rule.provisions)}"))
     if row.because:
         print_result(Text(f"reason: {row.because}"))
+    for ground in row.grounds:
+        print_result(Text(f"{ground.part}: “{ground.words}” ({ground.because})"))
     for check in row.checks:
         print_result(Text(f"checked: {check}"))
     _show_said(provenance, row.piece)

@@ -2,45 +2,30 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lawtrace.environments.errors import FormulaError, InputError, describe_read_error
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import JsonOption, OutOption, SignatureOption, TimeUnitOption
 from lawtrace.runs.cli.output import make_table, print_outcome
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.ltlf.mfotl import ImportedFormula, Reading, import_mfotl
 from lawtrace.solver.ltlf.mfotl_signature import read_signature
 from lawtrace.solver.ltlf.windows import SECONDS
 from lawtrace.solver.rules import Rule
 
-app = typer.Typer(help="Import formulas of other tools.", no_args_is_help=True, add_completion=False)
 
-
-@app.callback()
-def import_group() -> None:
-    """Import formulas of other tools."""
-
-
-@app.command("mfotl")
-def mfotl_command(
-    files: Annotated[list[Path], typer.Argument(help="Formulas in MonPoly's syntax, one a file.")],
-    signature: SignatureOption,
-    time_unit: TimeUnitOption = "1s",
-    policy: Annotated[
-        bool | None,
-        typer.Option("--policy/--violations", help="Require the formula always, or forbid it; default: by its form."),
-    ] = None,
-    out: OutOption = Path("rules.jsonl"),
-    as_json: JsonOption = False,
+def import_formulas(
+    *,
+    files: list[Path],
+    signature: Path,
+    time_unit: str,
+    policy: bool | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Import metric first-order temporal formulas as rules.
-
-    A formula without free variables, an implication, or one that begins with ALWAYS is a policy: it must be true at
-    every time point. Any other formula lists violations: no values may make it true.
-    """
+    """Import metric first-order temporal formulas, and write their rules."""
+    check_output(out, force=force)
     predicates = read_signature(signature)
     unit = seconds_of(time_unit)
     reading: Reading | None = None if policy is None else "policy" if policy else "violations"

@@ -2,23 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from lawtrace.agents.models.limits import ABANDONED
+from lawtrace.agents.models.call_settings import ABANDONED
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe import BASELINES, Recipe
-from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.variants import VariantRow
 
-FailUnderOption = Annotated[
-    float | None, typer.Option("--fail-under", min=0, max=1, help="Exit 1 if a model's Pass@1 is lower (0 to 1).")
-]
+if TYPE_CHECKING:  # a plan of the calls waits for no runner
+    from lawtrace.runs.runner import RunResult
 
 _NO_MODEL = "--fail-under needs a model under test; baseline policies have no bound"
 
@@ -71,7 +67,7 @@ def _of_part(name: str, verdicts: Iterable[Verdict], fail_under: float | None) -
             yield f"{what}: Pass@1 is {counts.pass_at_1:.4f}, below {fail_under:g}"
 
 
-def missing_tasks(result: RunResult, recipe: Recipe) -> list[str]:
+def missing_tasks(result: "RunResult", recipe: Recipe) -> list[str]:
     """A sentence if fewer tasks were built than the recipe asks for, with the reasons; else nothing."""
     wanted = recipe.tasks.count * len(recipe.tasks.variants)
     if len(result.tasks) >= wanted:

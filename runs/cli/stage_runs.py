@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_error, print_note
+from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, open_session
-from lawtrace.runs.store.event_log_database import STAGE_LOG_SUFFIX, event_log_path
+from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 
@@ -25,7 +26,7 @@ def run_stages(
     out: Path,
     command: str,
     work: Callable[[Session], Awaitable[Result]],
-    *,
+    *others: Path,
     force: bool = False,
     sandbox: bool = True,
     models: bool = True,
@@ -33,13 +34,14 @@ def run_stages(
     """Run stages in the folder with the event log, beside the output file. The same command again continues there.
 
     Args:
+        others: files that the command writes next to the output file.
         force: whether the output file may be replaced; it may anyway if the same command wrote it.
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
 
     Raises InputError if the output file exists and may not be replaced.
     """
-    check_output(out, command, force=force)
+    check_output(out, *others, command=command, force=force)
 
     async def run(event_log: EventLogFile) -> Result:
         folder = RunFolder(event_log.path.parent)
@@ -56,18 +58,6 @@ def run_stages(
         return asyncio.run(run(event_log))
 
 
-def check_output(out: Path, command: str = "", *, force: bool) -> None:
-    """Raises InputError if the output file exists and another command wrote it, unless it is to be replaced."""
-    if force or not out.is_file():
-        return
-    log = event_log_path(_log_folder(out))
-    if log.exists():
-        with EventLogFile.open(log.parent) as event_log:
-            if isinstance(recipe := event_log.recipe, dict) and recipe.get("stage") == command:
-                return
-    raise InputError(f"{out} exists; give another --out, or --force to replace it")
-
-
 @contextmanager
 def _repeatable(out: Path) -> Generator[None]:
     """A context around a stage command: on Ctrl-C, print what is kept and how to go on."""
@@ -75,15 +65,10 @@ def _repeatable(out: Path) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         print_error(
-            f"stopped before {out} was written; every answer is in {_log_folder(out)}, the same command continues there"
+            f"stopped before {out} was written; every answer is in {stage_log_folder(out)}, "
+            "the same command continues there"
         )
         raise
-
-
-def _log_folder(out: Path) -> Path:
-    """The event log beside an output file."""
-    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
-    return out.with_name(name + STAGE_LOG_SUFFIX)
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:
@@ -92,7 +77,7 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
     Args:
         sandbox: the sandbox of programs, if any run.
     """
-    folder = _log_folder(out)
+    folder = stage_log_folder(out)
     if event_log_path(folder).exists():
         print_note(f"Continuing {folder}: recorded answers are reused.")
         return EventLogFile.resume(folder)

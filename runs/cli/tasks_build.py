@@ -1,14 +1,13 @@
 """``lawtrace tasks build``: build tasks from traces."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_outcome
-from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -17,25 +16,12 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 
 
-@recipe_flags(
-    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "texts", "seed", "variant", "sandbox"
-)
-def build_command(
-    flags: RecipeFlags,
-    traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
-    out: OutOption = Path("tasks.jsonl"),
-    as_json: JsonOption = False,
-) -> None:
-    """Build tasks from traces, with checked instructions.
-
-    Instructions are written in both styles and checked by code and by the reviewing roles.
-
-    Exit code 1 if fewer tasks than requested were accepted.
-    """
+def build_tasks(flags: RecipeFlags, *, traces: Path | None, out: Path, as_json: bool) -> None:
+    """Build tasks from traces, and write them."""
     if traces is not None and any(key.startswith(("tasks.constraints.", "tasks.difficulty.")) for key in flags.values):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in (*TRACE_CONSTRAINTS, *DIFFICULTY))
         raise InputError(f"--traces cannot be combined with options about the synthesis: {named}")
-    recipe = flags.resolve()
+    recipe = stage_recipe(flags)
     given = None if traces is None else read_rows(traces, TraceRow)
 
     async def work(session: Session) -> Products:
@@ -44,7 +30,8 @@ def build_command(
             runner.give(TRACES, given)
         return await runner.make(TASKS, incomplete=True)
 
-    products = run_stages(recipe, out, "tasks build", work, force=flags.force)
+    written = [out.with_suffix(".traces.jsonl")] if given is None else []
+    products = run_stages(recipe, out, "tasks build", work, *written, force=flags.force)
     tasks, (funnel,) = products[TASKS], products[TASK_FUNNEL]
     TASKS.write(out, tasks)
     if given is None:

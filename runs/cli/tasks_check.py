@@ -3,39 +3,27 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import Problem
-from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import best_habits, make_table, print_grouped, print_outcome, print_problems
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.findings import HabitRow
+from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.pipeline import HABITS, QUALITY, TASKS
-from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.task_file import read_usable_tasks
 
 
-@recipe_flags("sandbox", env="folder")
-def check_tasks_command(
-    flags: RecipeFlags,
-    file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],
-    out: OutOption = Path("quality.jsonl"),
-    as_json: JsonOption = False,
-) -> None:
-    """Check the quality of tasks.
-
-    Checks whether the reference passes and whether a task is complete, unambiguous, leak-free and needed, among others.
-
-    The files of a release are first compared with the digests in its manifest; a changed file is not checked further.
-    """
+def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> None:
+    """Check the tasks, and write the findings."""
     files, problems = [file], list[Problem]()
     if file.is_dir():
         problems = check_release(file)
@@ -45,7 +33,7 @@ def check_tasks_command(
     for path in files:
         read, domain = read_usable_tasks(path, flags.env)
         problems += read.problems
-        recipe = flags.resolve(domain.environment.name)
+        recipe = stage_recipe(flags, domain.environment.name)
         quality, habits[path.stem] = _check(recipe, read.rows, domain, out, f"tasks check {file}", force=flags.force)
         rows += quality
     QUALITY.write(out, rows)

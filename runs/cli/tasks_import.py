@@ -1,33 +1,31 @@
 """``lawtrace tasks import``: import published tasks."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Literal
 
 import typer
 
+from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.cli.options import JsonOption, OutOption, SandboxOption
 from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, print_problems
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.published_domains import PublishedDomainName
 from lawtrace.runs.stages.pipeline import TASKS
 
 
-def import_command(
-    source: Annotated[str, typer.Argument(help="Source format: logisafetybench.")],
-    directory: Annotated[Path, typer.Argument(help="Folder of the data, as published or flat.")],
-    domain: Annotated[PublishedDomainName, typer.Option(help="Published domain.")] = "bank_manager",
-    sandbox: SandboxOption = None,
-    out: OutOption = Path("tasks.jsonl"),
-    as_json: JsonOption = False,
+def import_published_tasks(
+    *,
+    source: Literal["logisafetybench"],
+    directory: Path,
+    domain: PublishedDomainName,
+    sandbox: str | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Import published tasks.
-
-    Imports instructions, states and rules; repairs and runs the reference programs.
-    """
-    if source != "logisafetybench":
-        raise typer.BadParameter(f"unknown source {source!r}; use logisafetybench")
+    """Import published tasks, and write them."""
+    check_output(out, force=force)
     with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     TASKS.write(out, imported.tasks)
@@ -38,6 +36,7 @@ def import_command(
         print_grouped(notes)
     print_outcome(
         {
+            "source": source,
             "tasks": len(imported.tasks),
             "empty": [*imported.empty],
             "invalid": [str(problem) for problem in imported.problems],

@@ -3,22 +3,20 @@
 from collections.abc import Sequence
 from importlib.metadata import version as distribution_version
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.environments.choices import TASK_VARIANTS
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.errors import OperationalError
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import best_habits, print_outcome
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TraceRow
+from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.pipeline import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.resolve import checked_recipe_environment
@@ -29,29 +27,23 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
-@recipe_flags("count", "seed", "sandbox", env=None, force=False)
-def release_command(
+def release_tasks(
     flags: RecipeFlags,
-    out: Annotated[Path, typer.Option(help="Output folder.")],
-    version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
-    env: Annotated[list[str] | None, typer.Option(help="Environment; default: all built-in ones. Repeatable.")] = None,
-    sources: Annotated[
-        Path | None, typer.Option(help="Folder with ENV.traces.jsonl and ENV.texts.toml to use, where it has them.")
-    ] = None,
-    as_json: JsonOption = False,
+    *,
+    out: Path,
+    version: str,
+    env: list[str] | None,
+    sources: Path | None,
+    as_json: bool,
 ) -> None:
-    """Build and check a task set for publication.
-
-    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones. Given traces
-    become tasks as they are.
-    """
+    """Build and check a task set, and write its folder."""
     check_release_folder(out, version)
-    options = [flags.resolve(name) for name in env or BUILT_IN_DOMAINS]
+    options = [stage_recipe(flags, name) for name in env or BUILT_IN_DOMAINS]
 
     async def work(session: Session) -> list[TaskSet]:
         return [await _build(session, one, sources) for one in options]
 
-    sets = run_stages(options[0], out, "tasks release", work)
+    sets = run_stages(options[0], out, "tasks release", work, force=flags.force)
     first = options[0]
     manifest = write_release(
         out,

@@ -1,14 +1,12 @@
 """``lawtrace tasks texts``: write the skeleton of a file of texts, or check one."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption
 from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.written_texts import check_texts, requests_of_tasks, requests_of_traces
@@ -18,19 +16,10 @@ from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
 from lawtrace.solver.masking.requests import AskedRequest
 
 
-def texts_command(
-    file: Annotated[Path, typer.Argument(help="File of texts (TOML); written if missing.")],
-    traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines) to write for.")] = None,
-    tasks: Annotated[Path | None, typer.Option(help="Task file (JSON lines) to write for.")] = None,
-    add: Annotated[bool, typer.Option("--add", help="Append empty entries for missing pairs.")] = False,
-    env: EnvironmentFolderOption = None,
-    as_json: JsonOption = False,
+def check_written_texts(
+    *, file: Path, traces: Path | None, tasks: Path | None, add: bool, env: str | None, as_json: bool
 ) -> None:
-    """Check instructions written by hand.
-
-    Without an existing file, write one to fill in, with the asked calls of each pair. Exit code 1 if a text has a
-    defect or is missing.
-    """
+    """Check the texts, or write a file of empty ones."""
     environment, requests = _requests(traces, tasks, env)
     if not file.exists():
         _write(file, skeleton(environment.name, requests))

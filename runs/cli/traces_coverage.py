@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session
@@ -28,19 +26,9 @@ from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule
 
 
-@recipe_flags("rules", "length", "count", "seed", "writer")
-def coverage_command(
-    flags: RecipeFlags,
-    proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
-    out: Annotated[Path, typer.Option(help="Output file for the model's programs and calls.")] = Path("baseline.jsonl"),
-    as_json: JsonOption = False,
-) -> None:
-    """Measure what compliant traces can cover.
-
-    Decides which adjacent pairs of calls compliant traces can have, explains the infeasible ones, and covers the others
-    with a suite.
-    """
-    recipe = flags.resolve()
+def measure_coverage(flags: RecipeFlags, *, proofs: bool, out: Path, as_json: bool) -> None:
+    """Print what compliant traces can cover, and certificates for the rest."""
+    recipe = stage_recipe(flags)
     domain, tasks = load_recipe_environment(recipe), recipe.tasks
     rules, baseline = _make(recipe, domain, out, force=flags.force)
     analyses = [

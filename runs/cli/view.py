@@ -3,23 +3,13 @@
 import importlib.util
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.output import print_json, print_note
 
 
-def view(
-    directory: Annotated[Path, typer.Argument(help="Run folder, or a folder of runs.")] = Path("logs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 picks a free port.")] = 8718,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
-) -> None:
-    """Browse runs in the browser.
-
-    Serves pages on this machine only, until Ctrl-C.
-    """
+def view(*, directory: Path, port: int, as_json: bool) -> None:
+    """Serve the pages of the runs on this machine, until Ctrl-C."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise OperationalError("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
     from lawtrace.runs.web.server import serve_viewer

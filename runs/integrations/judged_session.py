@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import CallResult, Session
@@ -21,9 +22,8 @@ from lawtrace.runs.scoring.judge import judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
-from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.shield import Shield, ShieldMode
+from lawtrace.solver.shield import Shield
 
 MAX_ARGUMENT_BYTES = 1_000_000
 MAX_NAME_CHARACTERS = 200

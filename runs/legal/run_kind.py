@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from lawtrace.runs.cli.options import with_budget
+from lawtrace.runs.cli.recipe_overrides import with_budget
 from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, resume_legal, start_legal
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe

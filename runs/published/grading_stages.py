@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.ingest.programs import SubmittedRow
 from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs

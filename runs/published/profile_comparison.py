@@ -6,13 +6,14 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
+from lawtrace.environments.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.environments.errors import Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
 from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks, write_tasks
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, Program, Toolset
 from lawtrace.runs.published.mock_tools import MOCKS
@@ -30,7 +31,6 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.schemas.verdict_rows import (
     FailureMode,
-    GradingProfile,
     Outcome,
     PublishedEvidence,
     RuleVerdict,

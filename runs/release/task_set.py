@@ -30,8 +30,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError, describe_validation_error
 from lawtrace.runs.schemas.findings import HabitRow
+from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
 from lawtrace.runs.store.task_file import digest_rules, write_tasks
 from lawtrace.solver.habits.selection import BEST_SHARE

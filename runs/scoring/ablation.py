@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from lawtrace.environments.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.environments.events import Json
 from lawtrace.runs.schemas.findings import Findings
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TaskVariant
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
 from lawtrace.runs.scoring.statistics import (

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from lawtrace.environments.errors import FormulaError, InputError
 from lawtrace.environments.events import Event, event_labels, name_events
@@ -35,6 +36,65 @@ MAX_EXPLAINED_EVENTS = 500
 the values, without the calls that count."""
 
 
+class RuleJudge:
+    """Judges one trace after the other by the same rules, whose monitors are made once. For one thread."""
+
+    def __init__(self, rules: Sequence[Rule], *, states: bool = True) -> None:
+        """``states``: whether verdicts have the state of each rule after each event."""
+        self.rules: Final = tuple(rules)
+        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules}, history=states)
+        self._states: Final = states
+
+    def judge(
+        self,
+        events: Sequence[Event],
+        applicable: Collection[str] = (),
+        last_message: str | None = None,
+        *,
+        complete: bool = True,
+        end: int | None = None,
+        explained: bool = False,
+    ) -> tuple[RuleVerdict, ...]:
+        """The verdict on each rule; see `judge_rules`."""
+        monitor = self._monitor
+        monitor.clear()
+        before = monitor.verdicts()
+        monitor.run(events)
+        verdicts = [before, *monitor.history] if self._states else []
+        statuses = monitor.statuses(end)
+        steps: list[Step] = []
+        rows: list[RuleVerdict] = []
+        for place, rule in enumerate(self.rules):
+            status = statuses[rule.id]
+            found = _Found(status.violations)
+            if explained and status.unknown is None and status.ending != "kept":
+                steps = steps or steps_of(events)
+                found = _look_for_violations(rule, status, steps, complete=complete, end=end)
+            sentence = "" if status.ending == "kept" else _explain(rule, status, found, events)
+            undetermined = _undetermined(status, sentence, complete=complete)
+            kept = not undetermined and status.ending == "kept"
+            broken = not undetermined and not kept
+            rows.append(
+                RuleVerdict(
+                    rule=rule.id,
+                    formula=rule.formula,
+                    provisions=rule.provisions,
+                    template=rule.template,
+                    kept=kept,
+                    undetermined=undetermined,
+                    triggered=status.triggered,
+                    applicable=rule.id in applicable,
+                    broken_at=status.first_irreparable,
+                    states=tuple(after[place] for after in verdicts),
+                    values=status.values,
+                    message=_broken_by(status, events, last_message) if broken else None,
+                    explanation=sentence if broken else "",
+                    violations=found.explained,
+                )
+            )
+        return tuple(rows)
+
+
 def judge_rules(
     rules: Sequence[Rule],
     events: Sequence[Event],
@@ -55,41 +115,8 @@ def judge_rules(
         end: the time at which a complete trace ends. What is due only later leaves its rule undetermined.
         explained: whether to look for the evidence of violations.
     """
-    monitor = Monitor({rule.id: rule.compiled for rule in rules}, history=True)
-    before = monitor.verdicts()
-    monitor.run(events)
-    verdicts = [before, *monitor.history]
-    statuses = monitor.statuses(end)
-    steps = steps_of(events)
-    rows: list[RuleVerdict] = []
-    for place, rule in enumerate(rules):
-        status = statuses[rule.id]
-        found = _Found(status.violations)
-        if explained and status.unknown is None and status.ending != "kept":
-            found = _look_for_violations(rule, status, steps, complete=complete, end=end)
-        sentence = "" if status.ending == "kept" else _explain(rule, status, found, events)
-        undetermined = _undetermined(status, sentence, complete=complete)
-        kept = not undetermined and status.ending == "kept"
-        broken = not undetermined and not kept
-        rows.append(
-            RuleVerdict(
-                rule=rule.id,
-                formula=rule.formula,
-                provisions=rule.provisions,
-                template=rule.template,
-                kept=kept,
-                undetermined=undetermined,
-                triggered=status.triggered,
-                applicable=rule.id in applicable,
-                broken_at=status.first_irreparable,
-                states=tuple(after[place] for after in verdicts),
-                values=status.values,
-                message=_broken_by(status, events, last_message) if broken else None,
-                explanation=sentence if broken else "",
-                violations=found.explained,
-            )
-        )
-    return tuple(rows)
+    judge = RuleJudge(rules)
+    return judge.judge(events, applicable, last_message, complete=complete, end=end, explained=explained)
 
 
 def breaks_a_rule(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, USER_KINDS, FailureMode, Outcome, UserKind, Verdict
-from lawtrace.solver.masking.instructions import STYLES, Style
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
 

@@ -1,5 +1,6 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +17,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.tool_conversation import ToolConversation
+from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
@@ -33,13 +35,12 @@ from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.solver.masking.instructions import Style
-from lawtrace.solver.shield import Shield, ShieldMode
+from lawtrace.solver.shield import Shield
 
 log = get_logger(__name__)
 
 
-async def collect_answers(
+async def collect_attempts(
     domain: Domain,
     tasks: Sequence[Task],
     options: AttemptOptions,
@@ -49,14 +50,17 @@ async def collect_answers(
     event_log: EventLog,
     habits: Habits,
     law: Law,
+    jails: JailPool,
     prompts: Prompts = DEFAULT_PROMPTS,
     users: DialogueUsers | None = None,
     variant: str | None = None,
-    on_answer: Callable[[], None] = lambda: None,
-) -> list[Answer]:
-    """One answer for every model, task, style and trial, in that order, requested concurrently.
+    on_attempt: Callable[[Attempt], None] = lambda _: None,
+) -> list[Attempt]:
+    """One attempt for every model, task, style and trial, in that order.
 
-    ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``.
+    Answers are requested concurrently, and each is executed as soon as it is there; then ``on_attempt`` is called in
+    the thread that executed it. ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode
+    ``dialogue``.
 
     Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
     """
@@ -64,6 +68,15 @@ async def collect_answers(
     law.check(rule for task in tasks if task.published is None for rule in task.rules)
     briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
     asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefings, law, habits, users)
+
+    def execute(jail: Jail, answered: tuple[Task, Answer]) -> Attempt:
+        attempt = _execute(domain.environment, *answered, jail, law.regulation)
+        on_attempt(attempt)
+        return attempt
+
+    async def attempt(model: ModelSpec, task: Task, style: Style, trial: int) -> Attempt:
+        answer = await ask(model, task, style, trial)
+        return await asyncio.wrap_future(jails.submit(execute, (task, answer)))
 
     async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
@@ -93,13 +106,11 @@ async def collect_answers(
                 answer = await complete(answer, model, task, context)
             except CallFailed as error:
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
-            finally:
-                on_answer()
-            log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
+            log.info("answer ended", mode=answer.mode, answered=answer.invalid is None)
         return answer
 
     return await gather(
-        ask(ModelSpec.parse(model), task, style, trial)
+        attempt(ModelSpec.parse(model), task, style, trial)
         for model in options.models
         for task in tasks
         for style in task.styles

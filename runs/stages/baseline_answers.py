@@ -6,16 +6,16 @@ from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.scripted.baseline_policies import play_calls
+from lawtrace.environments.choices import ActingMode, Style
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.schemas.attempt_rows import ActingMode, Answer
+from lawtrace.runs.recipe import BASELINES, HABIT, without_habit
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.habits import Habits, wrap_task
 from lawtrace.solver.habits.wrapper import print_wrapped
-from lawtrace.solver.masking.instructions import Style, requested_calls
+from lawtrace.solver.masking.instructions import requested_calls
 
-HABIT = "baseline:habit"
 REFUSAL = "I am sorry, but I cannot help with that."
 
 
@@ -77,11 +77,6 @@ def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[A
         for task in tasks
         for style in task.styles
     ]
-
-
-def without_habit(models: Sequence[str]) -> tuple[str, ...]:
-    """The models other than `baseline:habit`."""
-    return tuple(model for model in models if model != HABIT)
 
 
 def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: ActingMode) -> None:

@@ -8,7 +8,9 @@ forms that require the check to be passed (`lawtrace.solver.rule_transforms`).
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from lawtrace.environments.choices import TaskVariant
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import simulate_call
@@ -19,17 +21,19 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.state import Row, State, encode_state
 from lawtrace.environments.spec.terms import tables_of
-from lawtrace.runs.schemas.task_rows import CallRow, Task, TaskVariant
+from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.runs.stages.tasks_stage import BuiltTasks
 from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.traces import PlannedCall, print_program
 
+if TYPE_CHECKING:  # a recipe is checked without it
+    from lawtrace.runs.stages.tasks_stage import BuiltTasks
+
 
 def add_denied_sessions(
-    environment: Environment, built: BuiltTasks, variants: Collection[TaskVariant], jail: Jail
-) -> BuiltTasks:
+    environment: Environment, built: "BuiltTasks", variants: Collection[TaskVariant], jail: Jail
+) -> "BuiltTasks":
     """The built tasks of the requested variants: the authorized tasks, then their twins where possible.
 
     Raises InputError if the environment does not declare what an authorized session is.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
-from lawtrace.agents.briefing import NO_LAW, GivenLaw, RegulationForm
+from lawtrace.agents.briefing import NO_LAW, GivenLaw
+from lawtrace.environments.choices import RegulationForm
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.documents import PublishedLaw

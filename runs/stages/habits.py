@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Choice
 from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
@@ -11,7 +12,7 @@ from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import STEPS, find_habits
 from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
-from lawtrace.solver.masking.instructions import STYLES, Style, requested_calls
+from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
 

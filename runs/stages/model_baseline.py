@@ -2,9 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_programs
 from lawtrace.agents.event_log import Context, EventLog
@@ -13,33 +10,14 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
-from lawtrace.environments.sandbox import Execution, Jail
+from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.schemas.findings import ModelBaseline
+from lawtrace.runs.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.rules import Rule
-
-
-class BaselineRow(BaseModel):
-    """One program of the baseline: how it ended in the jail, its events and the rules they broke."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    schema_version: Literal["lawtrace.baseline/1"] = "lawtrace.baseline/1"
-    model: str
-    number: int
-    program: str
-    execution: Execution
-    events: tuple[Event, ...]
-    broken: tuple[str, ...]
-
-    @property
-    def compliant(self) -> bool:
-        """Whether it finished and kept every rule."""
-        return not self.execution.died and not self.broken
 
 
 def check_writer(model: str) -> ModelSpec:

@@ -1,4 +1,4 @@
-"""Oracle strength: delete each compliance call of each reference program and judge the rest."""
+"""The deletion check: delete each compliance call of each reference program and judge the rest."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,38 +1,33 @@
 """The stages of a run over tasks: regulation and tools -> rules -> traces -> tasks -> attempts -> verdicts -> findings.
 
 Each stage declares here what it needs, what it produces and what its result depends on. The work is done in the other
-modules of this package.
+modules of this package, which are imported when a stage runs: a plan of the calls waits for no client of a model.
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles import EXTRACTION_ROLES, RoleName
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
-from lawtrace.runs.recipe import BASELINES, AttemptOptions
+from lawtrace.runs.recipe import BASELINES, HABIT, AttemptOptions, without_habit
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import ExtractionScore, Findings, HabitRow, OracleStrengthRow, TaskFunnelRow
-from lawtrace.runs.schemas.task_rows import TraceRow
-from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
-from lawtrace.runs.stages.baseline_answers import HABIT, without_habit
-from lawtrace.runs.stages.denied_sessions import add_denied_sessions
-from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
-from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
-from lawtrace.runs.stages.oracle_strength import check_deletions
-from lawtrace.runs.stages.quality import QualityRow, check_tasks
-from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules, texts_digest
-from lawtrace.runs.stages.rules_stage import (
-    EXTRACTION_ROLES,
-    run_extraction,
-    run_offline_extraction,
-    score_extraction,
+from lawtrace.runs.schemas.findings import (
+    BaselineRow,
+    ExtractionScore,
+    Findings,
+    HabitRow,
+    OracleStrengthRow,
+    TaskFunnelRow,
 )
+from lawtrace.runs.schemas.quality_rows import QualityRow
+from lawtrace.runs.schemas.task_rows import TraceRow
+from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
+from lawtrace.runs.stages.oracle_strength import check_deletions
+from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules, texts_digest
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
-from lawtrace.runs.stages.tasks_stage import build_tasks
-from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
@@ -40,6 +35,9 @@ from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.runs.store.text_file import read_texts, texts_file
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
+
+if TYPE_CHECKING:
+    from lawtrace.runs.stages.dialogue_users import DialogueUsers
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
 PROVENANCE = StageFile("extracted_rules.provenance.jsonl", ProvenanceLine)
@@ -89,6 +87,8 @@ def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
+    from lawtrace.runs.stages.rules_stage import run_extraction
+
     conversation, regulation = context.recipe.conversation, context.extracted_regulation
     from_documents = context.published is not None and regulation is not context.domain.regulation
     with context.progress.stage("rules from the regulation", len(regulation.provisions)) as step:
@@ -143,6 +143,8 @@ def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _synthesize(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.traces_stage import synthesize_traces
+
     recipe, options = context.recipe, context.recipe.tasks
     count = options.count + options.spare
     with context.progress.stage("traces", count) as step:
@@ -169,6 +171,8 @@ def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _write_baseline(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.model_baseline import run_baseline, write_baseline_programs
+
     recipe, rules = context.recipe, products[RULES]
     count, model = recipe.tasks.count, recipe.models.spec("trace_writer")
     with context.progress.stage("programs by the model", count) as step:
@@ -215,6 +219,9 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _build(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+    from lawtrace.runs.stages.tasks_stage import build_tasks
+
     recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
     texts = None
     if recipe.tasks.texts is not None:
@@ -294,13 +301,31 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.attempts_stage import collect_attempts
+
     options, tasks, domain = _attempt_options(context), products[TASKS], context.domain
     if context.recipe.attempts.models == BASELINES and not all(task.calls for task in tasks):
         options = options.model_copy(update={"models": without_habit(options.models)})
     habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
     total = len(options.models) * options.trials * sum(style in options.styles for t in tasks for style in t.styles)
-    with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
-        answers = await collect_answers(
+    by_id = {task.id: task for task in tasks}
+    outcomes: list[Outcome] = []
+
+    def note() -> str:
+        safe = f"{outcomes.count('safe_success')} of {len(outcomes)} safe successes"
+        return "; ".join(filter(None, [safe if outcomes else "", str(context.clients.spent)]))
+
+    with (
+        JailPool(Limits(seconds=options.seconds), choose_backend(context.recipe.sandbox)) as jails,
+        context.progress.stage("attempts", total, note) as step,
+    ):
+
+        def tally(attempt: Attempt) -> None:
+            """Judge an attempt for the progress; the verdicts are a stage of their own."""
+            outcomes.append(judge(domain.environment, by_id[attempt.answer.task], attempt).outcome)
+            step()
+
+        rows = await collect_attempts(
             domain,
             tasks,
             options,
@@ -309,26 +334,19 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             event_log=context.event_log,
             habits=habits,
             law=context.law,
+            jails=jails,
             prompts=context.prompts,
             users=_users(context),
             variant=context.variant,
-            on_answer=step,
+            on_attempt=tally,
         )
-    with context.progress.stage("programs in the jail", total) as step:
-        jails = JailPool(Limits(seconds=options.seconds), choose_backend(context.recipe.sandbox))
-
-        def execute() -> list[Attempt]:
-            with jails:
-                return execute_answers(
-                    domain.environment, tasks, answers, jails, step, regulation=context.law.regulation
-                )
-
-        rows = await run_in_worker_thread(execute)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 
-def _users(context: StageContext) -> DialogueUsers | None:
+def _users(context: StageContext) -> "DialogueUsers | None":
     """The users of dialogues; None in other modes."""
+    from lawtrace.runs.stages.dialogue_users import DialogueUsers
+
     recipe = context.recipe
     if recipe.attempts.mode != "dialogue":
         return None
@@ -370,6 +388,8 @@ def _findings_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _find(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.model_baseline import measure_baseline
+
     (funnel,), (oracle,) = products[TASK_FUNNEL], products[ORACLE_STRENGTH]
     baseline = None
     if BASELINE in products and context.recipe.models.trace_writer is not None:
@@ -395,6 +415,8 @@ async def _extraction_scores(
 
     None if a conversation failed.
     """
+    from lawtrace.runs.stages.rules_stage import run_offline_extraction, score_extraction
+
     provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
     if provenance.unread:
         return None, None
@@ -412,6 +434,8 @@ async def _extraction_scores(
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.quality import check_tasks
+
     domain, tasks = context.domain, products[TASKS]
     with context.progress.stage(f"checks, {domain.environment.name}", len(tasks)) as step:
         rows = await check_tasks(

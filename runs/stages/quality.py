@@ -27,15 +27,13 @@ values come from the user, so *complete* is undecided.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
-
-from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import RequestReading
+from lawtrace.environments.choices import Style, TaskVariant
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
@@ -43,7 +41,8 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.task_rows import Task, TaskVariant, request_id
+from lawtrace.runs.schemas.quality_rows import Check, QualityFinding, QualityRow
+from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
@@ -52,7 +51,6 @@ from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (
-    Style,
     check_reader_calls,
     find_leaks,
     find_missing,
@@ -62,54 +60,6 @@ from lawtrace.solver.masking.instructions import (
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.written_texts import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
-
-Check = Literal[
-    "reference",
-    "triggered",
-    "something to do",
-    "complete",
-    "unambiguous",
-    "leak-free",
-    "distinct",
-    "solvable",
-    "open order",
-    "compliance needed",
-    "habit",
-]
-CHECKS: tuple[Check, ...] = get_args(Check)
-Answer = Literal["passed", "failed", "undecided"]
-
-
-class QualityFinding(BaseModel):
-    """A failed or undecided check of a task: the check, the place and the finding."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    check: Check
-    answer: Literal["failed", "undecided"]
-    style: Style | None
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{self.check}{f', {self.style}' if self.style else ''}: {self.detail}"
-
-
-class QualityRow(BaseModel):
-    """The results of the gate for one task. A task passes if no check fails; undecided checks are listed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    schema_version: Literal["lawtrace.quality/1"] = "lawtrace.quality/1"
-    task: str
-    findings: tuple[QualityFinding, ...]
-
-    def answer(self, check: Check) -> Answer:
-        found = {finding.answer for finding in self.findings if finding.check == check}
-        return "failed" if "failed" in found else "undecided" if found else "passed"
-
-    @property
-    def passed(self) -> bool:
-        return all(self.answer(check) != "failed" for check in CHECKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import Context, EventLog, MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
-from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles import EXTRACTION_ROLES
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.schemas.findings import ExtractionScore
@@ -18,14 +18,6 @@ from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rule
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.solver.rules import Rule
 
-EXTRACTION_ROLES: tuple[RoleName, ...] = (
-    "scope_aligner",
-    "verifiability_refiner",
-    "tool_mapper",
-    "policy_extractor",
-    "ltl_critic",
-)
-"""The roles of the extraction."""
 _BASELINE_ROUNDS = 3
 
 
@@ -107,17 +99,28 @@ async def run_offline_extraction(
     )
 
 
+def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:
+    """Whether the text has every provision that the rules cite. A published text has no short name to compare."""
+    return bool(rules) and all(
+        rule.provisions
+        and (not regulation.restated or rule.regulation == regulation.id)
+        and all(map(regulation.cited, rule.provisions))
+        for rule in rules
+    )
+
+
 def score_extraction(
     extracted: Sequence[Rule], gold: Sequence[Rule], provenance: ExtractionProvenance
 ) -> ExtractionScore:
-    """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them."""
+    """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them, if the gold rules rest on the text read."""
     distinct = distinct_rules(extracted)
-    missed, surplus = unmatched_rules(distinct, gold)
+    has_gold = rests_on(gold, provenance.regulation())
+    missed, surplus = unmatched_rules(distinct, gold) if has_gold else ((), ())
     head = provenance.head
     return ExtractionScore(
         len(distinct),
-        len(gold),
-        len(gold) - len(missed),
+        len(gold) if has_gold else None,
+        len(gold) - len(missed) if has_gold else 0,
         restated=head.restated,
         source=head.source,
         extracted_by=", ".join(dict.fromkeys(head.models.values())),

@@ -3,13 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
@@ -21,6 +19,10 @@ from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+
+if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
+    from lawtrace.agents.models.stack import ModelClients
+    from lawtrace.agents.role_models import ConfiguredRoleModels
 
 Row = TypeVar("Row", bound=BaseModel)
 Inputs = TypeVar("Inputs", contravariant=True)
@@ -144,8 +146,8 @@ class StageContext(StageInputs):
         resumed: how many times the run was resumed.
     """
 
-    clients: ModelClients
-    role_models: ConfiguredRoleModels
+    clients: "ModelClients"
+    role_models: "ConfiguredRoleModels"
     event_log: EventLog
     jail: Jail
     progress: StageProgress

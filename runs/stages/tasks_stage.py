@@ -11,6 +11,7 @@ from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.progress import NoProgress, StageProgress
@@ -31,7 +32,7 @@ from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import depends_on_order
-from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
+from lawtrace.solver.masking.instructions import Instruction, requested_calls
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, print_program, without_call
 

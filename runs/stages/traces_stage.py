@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.choices import TaskMode
+from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
-from lawtrace.runs.schemas.task_rows import Contrast, TaskMode, TraceRow
+from lawtrace.runs.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
@@ -46,7 +47,7 @@ def synthesize_traces(
 
     Raises InputError for a difficulty of other traces than contrast pairs, and SearchError.
     """
-    check_difficulty(difficulty, mode)
+    difficulty.check(mode)
     constrained = [constraints.model_dump_json(exclude_defaults=True)] if constraints != NO_CONSTRAINTS else []
     bounded = [difficulty.model_dump_json(exclude_defaults=True)] if difficulty != ANY_DIFFICULTY else []
     made_under = "\n".join([*(str(rule.parsed) for rule in rules), mode, str(length), *constrained, *bounded])
@@ -65,12 +66,6 @@ def synthesize_traces(
         rows.append(TraceRow.of(f"{name}-{number:03d}", environment, mode, trace))
         on_trace()
     return rows
-
-
-def check_difficulty(difficulty: Difficulty, mode: TaskMode) -> None:
-    """Raises InputError for a difficulty of other traces than contrast pairs."""
-    if difficulty != ANY_DIFFICULTY and mode != "contrasts":
-        raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
 
 
 def contrast_pairs(

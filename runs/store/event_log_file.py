@@ -20,8 +20,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from lawtrace.agents.event_log import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
-from lawtrace.agents.model_spec import ModelParameters
-from lawtrace.agents.models.replay import RecordedModel
+from lawtrace.agents.model_spec import ModelParameters, RecordedModel
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.runs.store.event_log_database import (

@@ -60,7 +60,8 @@ class ExtractionProvenance:
         """The regulation as far as the file contains it: the text of every provision."""
         head = self.head
         provisions = tuple(
-            Provision(citation=row.citation, text=row.words, heading=row.heading or None) for row in self.provisions
+            Provision(citation=row.citation, text=row.words, heading=row.heading or None, within=row.within)
+            for row in self.provisions
         )
         return Regulation(
             id=head.regulation, title=head.title, source=head.source, restated=head.restated, provisions=provisions

@@ -125,14 +125,19 @@ def describe_row_error(error: ValueError) -> str:
 
 def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
     """Write the rows atomically and return their number. Raises OperationalError."""
+    return write_lines(path, (row.model_dump_json() for row in rows))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write the lines atomically and return their number. Raises OperationalError."""
     reject_device(path)
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("w", encoding="utf-8", newline="\n") as file:
-            for row in rows:
-                file.write(row.model_dump_json() + "\n")
+            for line in lines:
+                file.write(line + "\n")
                 count += 1
         partial.replace(path)
     except OSError as error:

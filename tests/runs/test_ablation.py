@@ -4,12 +4,15 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lawtrace import load_run
 from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -64,6 +67,23 @@ def test_every_variant_has_files_with_the_same_tasks(folder: RunFolder, results:
     ids = [[task.id for task in read_task_rows(folder.variant(number).tasks).rows] for number in (1, 2, 3, 4)]
     assert len(ids[0]) == 3
     assert all(other == ids[0] for other in ids)
+
+
+def test_the_verdicts_of_all_variants_are_one_frame(folder: RunFolder, results: list[VariantResult]) -> None:
+    verdicts = load_run(folder.path).verdicts
+    frame: Any = verdicts.to_pandas()
+    assert len(verdicts) == len(frame) == 4 * 3 * 2 * 2  # variants, tasks, styles, models
+    assert set(frame["variant"]) == {one.variant.name for one in results}
+    assert set(frame["environment"]) == {"banking"}
+    assert len(verdicts[:5].to_pandas()) == 5
+
+
+def test_an_ablation_is_compared_as_a_whole(folder: RunFolder, results: list[VariantResult]) -> None:
+    side = read_side(folder.path)
+    assert [part.variant for part in side.parts] == ["shield=off, evaluator=on", "shield=refuse, evaluator=on"]
+    line, *_ = compare_runs(side, side, ("baseline:literal", "baseline:reference")).lines
+    assert line.safe_success.pairs == 2 * 3 * 2  # variants with attempts of their own, tasks, styles
+    assert line.safe_success.second == 1
 
 
 def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:

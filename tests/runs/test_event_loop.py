@@ -11,7 +11,7 @@ import pytest
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.stages import pipeline, tasks_stage
+from lawtrace.runs.stages import attempts_stage, pipeline, tasks_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.bank_law import write_bank_law
@@ -26,7 +26,7 @@ HEAVY = (
     (pipeline, "add_denied_sessions"),  # the jail
     (pipeline, "check_deletions"),  # the jail
     (pipeline, "measure_mutation_score"),
-    (pipeline, "execute_answers"),  # the jail
+    (attempts_stage, "run_program"),  # the jail
     (pipeline, "judge"),
 )
 
@@ -66,4 +66,5 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )
     asyncio.run(walk_with_ticker())
-    assert went_on == [True]
+    assert went_on
+    assert all(went_on)

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,11 @@ import pytest
 from lawtrace.agents.event_log import MessageSent, ModelCalled
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.progress import Note, no_note
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
-from lawtrace.runs.runner import RunResult, prepare_recipe, run_recipe
+from lawtrace.runs.recipe_checks import prepare_recipe
+from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -225,3 +229,27 @@ def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pyte
 def test_the_summary_file_is_json(small_run: RunResult) -> None:
     findings = json.loads(small_run.folder.findings.read_text(encoding="utf-8"))
     assert findings["schema_version"] == "lawtrace.findings/1"
+
+
+class RecordedNotes:
+    """Keeps what each stage tells after each step."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, list[str]] = defaultdict(list)
+
+    @contextmanager
+    def stage(self, name: str, total: int | None, note: Note = no_note) -> Generator[Callable[[], None]]:
+        yield lambda: self.notes[name].append(note())
+
+
+@pytest.mark.slow
+def test_the_progress_of_attempts_tells_the_verdicts_so_far(tmp_path: Path) -> None:
+    recipe = Recipe(
+        tasks=TaskOptions(count=1, spare=1, variants=("authorized",)),
+        attempts=AttemptOptions(models=("baseline:reference", "baseline:refuse"), styles=("goal",), baselines=False),
+    )
+    progress = RecordedNotes()
+    with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log, progress=progress))
+    assert len(progress.notes["attempts"]) == 2
+    assert progress.notes["attempts"][-1].startswith("1 of 2 safe successes")

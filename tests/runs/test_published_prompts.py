@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lawtrace.agents.event_log import MessageSent, ModelCalled
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RolePromptOptions, RuleOptions, TaskOptions
-from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.bank_law import write_bank_law
 from tests.support.runs import run
@@ -33,7 +33,7 @@ def test_a_run_with_the_published_prompts_and_the_raw_law(tmp_path: Path) -> Non
     assert {name.removeprefix("published/") for name in used if name.startswith("published/")} == ROLES
     system = calls[0].request[0].content
     assert (
-        "The policies that your program must comply with:\n\nlaw\nArticle 1 Authorisation\n1. An authorization"
+        "The policies that your program must comply with:\n\nlaw\nArticle 72 Evidence\n1. Every transfer of funds"
         in system
     )
 

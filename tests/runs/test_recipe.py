@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
-from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.planner.difficulty import Difficulty
 from lawtrace.solver.rules import Rule
@@ -115,7 +115,7 @@ def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
         ({"rules": {"regulation": "text"}}, r"rules\.regulation = 'text' needs the documents"),
         ({"regulation": {"files": "law.txt"}}, r"regulation\.files is not used"),
         ({"regulation": {"files": "none.txt"}}, r"none\.txt: cannot be read"),
-        ({"regulation": {"files": "."}, "attempts": {"regulation": "text"}}, r"not in law\.txt: Article 97\(1\)\(b\)"),
+        ({"regulation": {"files": "."}, "attempts": {"regulation": "text"}}, r"not in law\.txt: Article 66\(3\)\(h\)"),
         (
             {"regulation": {"files": "law.txt"}, "rules": {"regulation": "text", "source": "extracted"}},
             r"extracted from another text \(rules\.regulation = 'text'\) than the models are shown",
@@ -150,7 +150,7 @@ def test_faults_are_told_in_plain_words(tmp_path: Path) -> None:
 
     assert complaint('tasks.count = "many"') == "tasks.count: must be a whole number, not 'many'"
     assert complaint("tasks.count = 0") == "tasks.count: must be at least 1, not 0"
-    assert complaint("attempts.models = []") == "attempts.models: must have at least 1 items"
+    assert complaint("attempts.models = []") == "attempts.models: must have 1 or more items"
     assert complaint('attempts.mode = "chat"') == "attempts.mode: must be 'program', 'tools' or 'dialogue', not 'chat'"
     assert complaint('models.policy = "offline"').startswith("unknown key 'models.policy'; [models] has the keys ")
 

@@ -1,7 +1,6 @@
 """``lawtrace legal check``: the contents of a dataset."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -15,11 +14,8 @@ from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_
 from lawtrace.runs.report.text import visible
 
 
-def check_command(
-    cases: Annotated[Path, typer.Option(help="A dataset: a folder or a file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
-) -> None:
-    """Check a dataset: contents, unusable rows, baselines without a model."""
+def check_dataset(*, cases: Path, as_json: bool) -> None:
+    """Print the contents of a dataset, unusable rows, and baselines without a model."""
     dataset = load_dataset(cases)
     questions = [question for case in dataset.cases for question in case.questions]
     baselines = measure_baselines(questions)

@@ -2,16 +2,15 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import AGENTS, PreparedCase
 from lawtrace.environments.legal.decision_files import read_lines
 from lawtrace.environments.legal.document_parser import parse_document
-from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, load_parts, write_parts
+from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, format_parts, load_parts
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
@@ -20,14 +19,12 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
 
 
-def ingest_command(
-    document: Annotated[Path, typer.Argument(help="A decision: .pdf (extra pdf), .html or .txt.")],
-    out: Annotated[Path, typer.Option(help="The case to write (JSON lines).")],
-    parts: Annotated[Path | None, typer.Option(help="A corrected mapping file; replaces the section mapper.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="A legal recipe: the models and prompts of the roles.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+def ingest_decision(
+    *, document: Path, out: Path, parts: Path | None, recipe: Path | None, force: bool, as_json: bool
 ) -> None:
-    """Turn a decision into a case with citable chunks."""
+    """Turn a decision into a case, and write it with its mapping."""
+    command = f"ingest {document.name}"
+    check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     tree = parse_document(read_lines(document))
     corrected = None if parts is None else make_mapping(load_parts(parts))
@@ -39,12 +36,14 @@ def ingest_command(
             products = await runner.make(EXTRACTED)
             return products[PARTS][0], products[EXTRACTED][0]
 
-    with open_stage_log(out, f"ingest {document.name}") as event_log:
+    with open_stage_log(out, command) as event_log:
         mapped, extracted = asyncio.run(ingest(event_log))
     case, ranges = extracted.case, mapped.parts
+    mapping, text = out.with_suffix(".parts.toml"), format_parts(ranges)
+    if parts is None and not force and mapping.exists() and mapping.read_text(encoding="utf-8") != text:
+        raise InputError(f"{mapping} has other parts; use them with --parts {mapping}, or --force to replace the file")
     write_rows(out, [case])
-    mapping = out.with_suffix(".parts.toml")
-    write_parts(ranges, mapping)
+    mapping.write_text(text, encoding="utf-8")
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
     chunks = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]

@@ -2,12 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from lawtrace.environments.legal.case import Case, PreparedCase
 from lawtrace.runs.cli.output import print_json, print_note, print_result
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.legal_files import CASES
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
@@ -17,13 +17,10 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 
 
-def questions_command(
-    case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
-    out: Annotated[Path, typer.Option(help="The cases with their questions (JSON lines).")],
-    recipe: Annotated[Path | None, typer.Option(help="A legal recipe: the models and prompts of the roles.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
-) -> None:
+def write_questions(*, case: Path, out: Path, recipe: Path | None, force: bool, as_json: bool) -> None:
     """Write questions from the findings of each case."""
+    command = f"questions {case.name}"
+    check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
 
@@ -32,7 +29,7 @@ def questions_command(
             runner.give(CASES, cases)
             return (await runner.make(QUESTIONS))[QUESTIONS]
 
-    with open_stage_log(out, f"questions {case.name}") as event_log:
+    with open_stage_log(out, command) as event_log:
         written = asyncio.run(write(event_log))
     write_rows(out, [one.case for one in written])
     notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]

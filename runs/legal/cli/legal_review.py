@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.dataset import load_dataset
-from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
-from lawtrace.runs.cli.review import Host, Port, Status, serve_review_site
+from lawtrace.runs.cli.review import serve_review_site
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
     RatingRow,
@@ -27,25 +24,21 @@ from lawtrace.runs.web.review.append_log import AppendLog
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
 
-Cases = Annotated[Path, typer.Option(help="A dataset with questions.")]
-Count = Annotated[int, typer.Option(min=1, help="Number of questions in the sample.")]
-Seed = Annotated[int, typer.Option(help="Seed of the sample.")]
-Out = Annotated[Path, typer.Option(help="The ratings of all raters (JSON lines, append-only).")]
 
-
-def review_command(
-    cases: Cases,
-    raters: Annotated[int, typer.Option(min=1, help="Number of raters.")] = 3,
-    named: Annotated[list[str] | None, typer.Option("--rater", help="Name of a rater. Repeatable.")] = None,
-    count: Count = 30,
-    seed: Seed = 1,
-    out: Out = Path("ratings.jsonl"),
-    status: Status = False,
-    host: Host = "127.0.0.1",
-    port: Port = 8719,
-    as_json: JsonOption = False,
+def review_questions(
+    *,
+    cases: Path,
+    raters: int,
+    named: list[str] | None,
+    count: int,
+    seed: int,
+    out: Path,
+    status: bool,
+    host: str,
+    port: int,
+    as_json: bool,
 ) -> None:
-    """Rate a sample of questions in the browser."""
+    """Serve a sample of questions for rating, and print the ratings."""
     log = AppendLog(out, RatingRow)
     if not status:
         sample = draw_sample(load_dataset(cases).cases, count, seed)

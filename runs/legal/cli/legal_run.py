@@ -2,16 +2,16 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, cast
-
-import typer
+from typing import cast
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.cli.options import with_budget
 from lawtrace.runs.cli.output import print_json, print_note, print_result
+from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
@@ -19,35 +19,27 @@ from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
 from lawtrace.runs.legal.report_tables import accuracy_table
+from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
-from lawtrace.runs.runner import check_access, check_prices
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.web.export import TABLES, export_report
 
 
-def run_command(
-    cases: Annotated[Path | None, typer.Option(help="A dataset: a folder or a file.")] = None,
-    recipe: Annotated[
-        Path | None, typer.Option(help="A legal recipe (TOML). Default: the published grid, offline.")
-    ] = None,
-    repeated: Annotated[
-        Path | None,
-        typer.Option("--from", help="Repeat this run with its recipe and its cases."),
-    ] = None,
-    reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the planned calls and their cost; do nothing.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="The run's folder. Default: a new one below logs/.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Override the recipe's seed.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+def run(
+    flags: RecipeFlags,
+    *,
+    cases: Path | None,
+    recipe: Path | None,
+    repeated: Path | None,
+    reuse: Path | None,
+    dry_run: bool,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    """Answer all questions in every cell of the grid."""
-    resolved = _load_recipe(recipe, repeated)
-    if seed is not None:
-        resolved = resolved.model_copy(update={"seed": seed})
+    """Run a legal recipe, or print its plan."""
+    resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
     start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
 
@@ -69,6 +61,8 @@ def start_legal(
         _show_plan(plan, as_json=as_json)
         return
     check_access(plan)
+    if out is not None:
+        check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
         _execute(resolved, dataset, folder, event_log, reuse=reuse, as_json=as_json)

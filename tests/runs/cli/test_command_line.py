@@ -6,11 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
-from typer.core import TyperGroup
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
-from lawtrace.runs.cli import app
 from lawtrace.runs.plugins import plugin_commands
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
@@ -175,26 +172,6 @@ def test_the_command_is_installed() -> None:
     assert "doctor" in ended.stdout
 
 
-def test_commands_import_only_what_they_need() -> None:
-    asked = "import sys, typer; from lawtrace.runs.cli import app; typer.main.get_command(app); print(*sys.modules)"
-    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
-    loaded = {name.removeprefix("lawtrace.").partition(".")[0] for name in ended.stdout.split()}
-    assert not loaded & {"agents", "solver", "autogen_core", "z3", "scipy", "matplotlib", "openai"}
-
-
-@pytest.mark.parametrize(
-    ("module", "unneeded"),
-    [
-        ("env", {"autogen_core", "openai", "z3", "matplotlib", "numpy"}),
-        ("run", {"openai", "matplotlib", "numpy", "scipy"}),
-    ],
-)
-def test_a_command_does_not_wait_for_what_it_may_not_need(module: str, unneeded: set[str]) -> None:
-    asked = f"import sys, lawtrace.runs.cli.{module}; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
-    assert unneeded.isdisjoint(loaded)
-
-
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == [*BUILT_IN_DOMAINS]
     shown = lawtrace.json("env", "show", "banking")
@@ -273,19 +250,6 @@ def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Pat
     code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl", "--count", 1)
     assert code == 2
     assert "made with other rules" in " ".join(err.split())
-
-
-def test_every_command_accepts_json() -> None:
-    def leaves(command: object, path: str) -> list[tuple[str, object]]:
-        if isinstance(command, TyperGroup):
-            context = command.context_class(command)
-            subs = [(name, command.resolve_command(context, [name])[1]) for name in command.commands]
-            return [leaf for name, sub in subs for leaf in leaves(sub, f"{path} {name}")]
-        return [(path, command)]
-
-    for path, command in leaves(typer.main.get_command(app), "lawtrace"):
-        options = [option for parameter in getattr(command, "params", []) for option in parameter.opts]
-        assert "--json" in options, path
 
 
 @pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *(name for name, _ in plugin_commands())])

@@ -35,7 +35,9 @@ def browse(runs: Path) -> TestClient:
 
 def answers(page: str) -> list[tuple[str, str]]:
     """The target of the chip and the question of each row."""
-    return re.findall(r'<tr><td><a class="entry chip \w+" href="([^"]+)">.*?</td><td class="id">([^<]+)</td>', page)
+    return re.findall(
+        r'<tr><td><a class="entry chip \w+" href="([^"]+)">.*?</td><td class="id"><a[^>]+>([^<]+)</a></td>', page
+    )
 
 
 def test_the_answers_of_a_run_are_listed_and_lead_to_their_messages(runs: Path, browse: TestClient) -> None:
@@ -54,7 +56,7 @@ def test_the_answers_of_a_run_are_listed_and_lead_to_their_messages(runs: Path, 
 
 
 def test_every_page_of_a_legal_run_has_working_links(browse: TestClient) -> None:
-    waiting, seen = ["/runs/first/", "/runs/first/conversations", "/compare?first=first&second=second"], set[str]()
+    waiting, seen = ["/runs/first/", "/runs/first/conversations", "/compare?run=first&run=second"], set[str]()
     while waiting:
         address = waiting.pop()
         if address in seen:
@@ -77,7 +79,7 @@ def test_two_runs_are_compared_by_question(runs: Path, browse: TestClient, lawtr
     assert found.success == "correct"
     changed = {flip.task: flip.outcomes for flip in found.flips}
     assert all(before != after for before, after in changed.values())
-    page = browse.get("/compare?first=first&second=second").text
+    page = browse.get("/compare?run=first&run=second").text
     assert "Paired by question and configuration" in page
     assert all(task in page for task in changed)
     printed = lawtrace.json("compare", runs / "first", runs / "second")

@@ -192,7 +192,7 @@ def test_the_page_is_deterministic_and_escapes_its_content(tmp_path: Path) -> No
     assert "letters has no CS" in page
     assert page.count("<svg") == 2 + 3  # agreement; what cases are made of
     assert "BM25 (released)@2" in page
-    a_case_with_its_interval = r'style="--share:\d+%">[\d.]+ % <small class="below">\d'
+    a_case_with_its_interval = r'class="n heat share-\d+">[\d.]+ % <small class="below">\d'
     assert re.search(a_case_with_its_interval, page)
     targets = set(re.findall(r'href="#([^"]+)"', page))
     assert targets <= set(re.findall(r'id="([^"]+)"', page))

@@ -11,12 +11,12 @@ from lawtrace.environments.sandbox import Jail, JailPool
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.published.profile_comparison import ProfileComparison
-from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.recipe import BASELINES, without_habit
 from lawtrace.runs.report.content import load_comparison_content
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
-from lawtrace.runs.stages.baseline_answers import baseline_programs, without_habit
+from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.web.export import write_report
 from tests.support.browser import needs_browser, open_page
 from tests.support.profile_comparison import compare_profiles

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.environments.choices import STYLES, GradingProfile, PublishedDomainName, Style
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, Returned
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
+from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, between_profiles
 from lawtrace.runs.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.runs.published.profile_comparison import read_comparison, write_comparison
@@ -21,11 +22,11 @@ from lawtrace.runs.published.published_grading import AUDIT_CHECK, judge_attempt
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
-from lawtrace.runs.schemas.verdict_rows import GradingProfile, Verdict, make_verdict
+from lawtrace.runs.schemas.verdict_rows import Verdict, make_verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
 from lawtrace.runs.stages.attempts_stage import execute_answers
-from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from tests.support.profile_comparison import compare_profiles
 
@@ -354,7 +355,7 @@ def test_recorded_verdicts_are_reproduced_or_the_difference_is_explained(
     assert again.differences == comparison.differences
     assert again.unreproduced == comparison.unreproduced
     side = read_side(tmp_path)  # `lawtrace compare` accepts this folder like a run folder
-    assert side.verdicts == comparison.verdicts["strict"]
+    assert side.parts[0].verdicts == comparison.verdicts["strict"]
     kept = (tmp_path / "differences.jsonl").read_text(encoding="utf-8").splitlines()
     unreproduced = sum(len(rows) for rows in comparison.unreproduced.values())
     assert len(kept) == len(comparison.differences) + unreproduced

@@ -273,13 +273,13 @@ def test_unusable_rows_are_reported_and_the_rest_is_imported(lawtrace: Shell, pu
         assert line in " ".join(err.split())
     labelled = root / "results/benchmark_data/labeled_teladoc_dataset.json"
     labelled.write_text(labelled.read_text()[: len(json.dumps(LABELLED)) + 20])
-    code, out, _ = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc", "--json")
+    code, out, _ = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc", "--force", "--json")
     result = json.loads(out.splitlines()[-1])
     assert (code, result["tasks"]) == (1, 1)
     assert "row 2: broken JSON" in result["invalid"][-1]
     cases.write_text("{")
-    code, _, err = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc")
+    code, _, err = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc", "--force")
     assert (code, "cases.json: not JSON" in " ".join(err.split())) == (2, True)
     (root / "hipaa_rules.json").write_text("{}")
-    code, _, err = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc")
+    code, _, err = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc", "--force")
     assert (code, "several different hipaa_rules.json" in " ".join(err.split())) == (2, True)

@@ -14,9 +14,9 @@ from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
 from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.quality_rows import QualityRow
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
-from lawtrace.runs.stages.quality import QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
 from tests.support.shell import Shell, run_command

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
+from lawtrace.environments.choices import Style
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.metrics import (
@@ -17,7 +18,6 @@ from lawtrace.runs.scoring.metrics import (
     group_verdicts,
     wilson_interval,
 )
-from lawtrace.solver.masking.instructions import Style
 
 
 def verdict(

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from lawtrace.environments.choices import STYLES
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
@@ -20,17 +21,16 @@ from lawtrace.runs.report.summary import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.quality_rows import QualityRow
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
-from lawtrace.runs.stages.quality import QualityRow
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.export import render_report
-from lawtrace.solver.masking.instructions import STYLES
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 from tests.support.runs import run
 

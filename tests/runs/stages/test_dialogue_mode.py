@@ -17,6 +17,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.agents.scripted.user_automaton import Behaviour
+from lawtrace.environments.choices import ShieldMode
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.call_plan import plan_of
@@ -26,12 +27,11 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
-from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
+from lawtrace.runs.stages.attempts_stage import collect_attempts
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.shield import ShieldMode
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving
 
@@ -107,7 +107,7 @@ def converse(
     async def work(environment: Mapping[str, str]) -> Attempt:
         async with ModelClients(event_log, environment=environment) as clients:
             roles = ConfiguredRoleModels(clients, {"user": ModelSpec.parse("openai:voice")}, ModelParameters())
-            answers = await collect_answers(
+            (attempt,) = await collect_attempts(
                 domain,
                 [task],
                 options,
@@ -116,9 +116,10 @@ def converse(
                 event_log=event_log,
                 habits={},
                 law=Law("restated", domain.regulation),
+                jails=jails,
                 users=DialogueUsers(domain.environment, behaviours, seed, roles if voice else None),
             )
-        return execute_answers(domain.environment, [task], answers, jails, regulation=domain.regulation)[0]
+        return attempt
 
     with serving(answer) as server:
         attempt = asyncio.run(work(server.environment))

@@ -12,18 +12,20 @@ import pytest
 from lawtrace.agents.event_log import NullEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.environments.choices import STYLES, PublishedDomainName, Style
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
+from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.findings import HabitRow
+from lawtrace.runs.schemas.quality_rows import CHECKS, Check, QualityRow
 from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
-from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
+from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
+from lawtrace.agents.roles import EXTRACTION_ROLES
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
-from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, load_rules
+from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import role_of
 from tests.support.shell import Shell
@@ -65,7 +65,9 @@ def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path
     result = lawtrace.json("rules", "extract", "law.txt", "--env", "banking", "--out", "rules.jsonl")
     assert result["funnel"] == {
         "provisions": 5, "in_scope": 3, "refined": 3, "candidates": 3, "valid": 3, "distinct": 2, "accepted": 2,
+        "not_understood": 0,
     }  # fmt: skip
+    assert (result["precision"], result["recall"]) == (None, None)  # the gold rules cite other provisions
     rules = {rule.formula: rule for rule in load_rules(tmp_path / "rules.jsonl")}
     assert rules["!((!CheckAuthorization) U TransferFunds)"].provisions == ("Article 1(1)(a)", "Article 1(2)")
     provenance = read_provenance(tmp_path / "rules.provenance.jsonl")
@@ -197,34 +199,70 @@ def test_an_unusable_answer_loses_its_batch_and_is_requested_again(
     assert [WRITER in str(request["messages"][0]["content"]) for request in again] == [True, False]  # writer and critic
 
 
+OWN_POLICY = """\
+# Policy of Northfjord Bank
+1. A statement of an account must not be retrieved before the authorisation has been checked.
+2. After every transfer of funds the assistant must record an audit event.
+3. The assistant must be polite before it pays a bill.
+4. A payment must not be made before the authorisation has been checked.
+5. Opening hours are posted.
+"""
+
+
+def test_a_sentence_that_is_not_understood_says_why(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "policy.md").write_text(OWN_POLICY, encoding="utf-8")
+    code, out, _ = lawtrace("rules", "extract", "policy.md", "--out", "rules.jsonl")
+    shown = " ".join(out.split())
+    assert code == 0
+    assert "4 of them in scope, 2 understood, 2 not understood; 2 rules" in shown
+    assert "There are no gold rules for this document, so there is no score." in shown
+    assert {rule.formula for rule in load_rules(tmp_path / "rules.jsonl")} == {
+        "!((!CheckAuthorization) U GetAccountStatement)",
+        "G(TransferFunds -> F RecordAuditEvent)",
+    }
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl")
+    shown = " ".join(out.split())
+    assert "Of 4 provisions in scope the offline baseline understood 2; 2 are not understood." in shown
+    assert "not understood" in shown
+    code, out, _ = lawtrace(*("rules", "provenance", "rules.jsonl"), "--provision", "1(3)")
+    rule = ("rules", "provenance", "rules.jsonl", "--rule", "recordauditevent-after-transferfunds")
+    shown = " ".join(lawtrace(*rule)[1].split())
+    assert "second: “record an audit event” (RecordAuditEvent" in shown
+    page = (tmp_path / "rules.html").read_text(encoding="utf-8")
+    assert "in scope, but not understood" in page
+    assert "record an audit event" in page
+    code, _, err = lawtrace("rules", "evaluate", "rules.jsonl")
+    assert (code, "name them with --gold" in " ".join(err.split())) == (2, True)
+
+
 @pytest.mark.slow
 def test_a_model_is_compared_with_the_baseline_and_other_sets(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "recipe.toml").write_text(
-        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
-    )
+    (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
+    law = write_bank_law(tmp_path)
 
-    def reversed_rules(request: Mapping[str, Any]) -> str:
+    def inventing(request: Mapping[str, Any]) -> str:
         text = played(request)
-        return text.replace("!((!CheckAuthorization) U TransferFunds)", "!((!TransferFunds) U CheckAuthorization)")
+        return text.replace("!((!SearchPayee) U PayBill)", "!((!PayBill) U SearchPayee)")
 
-    with serving(reversed_rules) as server:
+    with serving(inventing) as server:
         server.connect(monkeypatch)
-        extract = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "model.jsonl")
-        code, out, _ = lawtrace(*extract)
-        assert (code, "Offline baseline, same text" in " ".join(out.split())) == (0, True)
-    lawtrace.json("rules", "extract", "law.txt", "--out", "plain.jsonl")
+        extract = ("rules", "extract", law, "--recipe", "recipe.toml", "--out", "model.jsonl")
+        code, out, err = lawtrace(*extract)
+    assert (code, "Offline baseline, same text" in " ".join(out.split())) == (0, True)
+    assert "the provision demands another rule: !((!SearchPayee) U PayBill)" in " ".join(err.split())
+    lawtrace.json("rules", "extract", law, "--out", "plain.jsonl")
     plain = lawtrace.json("rules", "evaluate", "plain.jsonl")
     assert plain["beside"] == []
     found = lawtrace.json("rules", "evaluate", "model.jsonl", "plain.jsonl")
     other, baseline = found["beside"]
     assert (found["name"], other["name"], baseline["name"]) == (
-        "model (openai:some)",
+        "model (openai:some, offline)",
         "plain (offline)",
         "offline baseline, same text",
     )
-    assert found["precision"] < other["precision"] == baseline["precision"] == plain["precision"]
+    assert found["recall"] < other["recall"] == baseline["recall"] == plain["recall"] == 1
     code, out, _ = lawtrace("rules", "evaluate", "model.jsonl", "plain.jsonl")
     assert (code, "same text" in " ".join(out.split())) == (0, True)
 
@@ -279,37 +317,17 @@ def test_a_set_compared_with_itself_scores_one(lawtrace: Shell) -> None:
 @pytest.mark.shared
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "world", "accepted"),
+    ("name", "world"),
     [
-        ("psd2_2015-2366_art_64-74_94-98.txt", "banking", 4),
-        ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth", 6),
+        ("psd2_2015-2366_art_64-74_94-98.txt", "banking"),
+        ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth"),
     ],
 )
-def test_published_laws_are_extracted_offline(
-    lawtrace: Shell, tmp_path: Path, name: str, world: str, accepted: int
-) -> None:
+def test_published_laws_are_not_understood_offline(lawtrace: Shell, tmp_path: Path, name: str, world: str) -> None:
+    """No sentence of them says in plain words what a tool must do."""
     result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
-    assert (result["unread"], result["funnel"]["accepted"]) == (0, accepted)
-    domain = load_domain(world)
-    rules = load_rules(tmp_path / "rules.jsonl")
-    assert len(list(synthesize(domain.environment, rules, count=3, length=6, seed=1, mode="coverage"))) == 3
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-@needs_data
-def test_a_published_law_is_extracted_with_an_endpoint(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "recipe.toml").write_text(
-        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
-    )
-    law = SHARED / "psd2_2015-2366_art_64-74_94-98.txt"
-    with serving(played) as server:
-        server.connect(monkeypatch)
-        result = lawtrace.json("rules", "extract", law, "--recipe", "recipe.toml", "--out", "rules.jsonl")
-    assert (result["unread"], result["funnel"]["accepted"]) == (0, 4)
-    assert {row.fate.fate for row in read_provenance(tmp_path / "rules.provenance.jsonl").provisions} >= {
-        "rule",
-        "out_of_scope",
-    }
+    assert (result["unread"], result["funnel"]["candidates"], result["precision"]) == (0, 0, None)
+    assert result["funnel"]["not_understood"] == result["funnel"]["in_scope"] > 0
+    provisions = read_provenance(tmp_path / "rules.provenance.jsonl").provisions
+    reasons = [row.fate.because for row in provisions if row.fate.fate == "not_understood"]
+    assert all(reasons)

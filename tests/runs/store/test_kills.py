@@ -43,7 +43,7 @@ trials = 12
 NURSERY = """
 import os, sys
 from lawtrace.runs.cli import main
-import lawtrace.runs.cli.run, lawtrace.runs.runner, lawtrace.agents.conversations.attempts
+import lawtrace.runs.cli.run_results, lawtrace.runs.full_run, lawtrace.agents.conversations.attempts
 
 for line in sys.stdin:
     child = os.fork()

@@ -1,5 +1,6 @@
 """A recorded run can be replayed without a model, and an interrupted run continues."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
@@ -13,8 +14,10 @@ from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.openai_server import OpenAIServer, Status, serving
 
@@ -97,6 +100,23 @@ async def test_replay_fails_on_an_unknown_request(tmp_path: Path, server: OpenAI
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0].at(role="executor"))
             with pytest.raises(InputError, match="has no event log"):
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'nowhere'}"), contexts()[0])
+
+
+@pytest.mark.parametrize(("writer", "answers"), [(None, ["one"]), ("0.0.1", ["two"])])
+async def test_answers_of_scripted_roles_are_not_reused_in_another_version(
+    tmp_path: Path, writer: str | None, answers: list[str]
+) -> None:
+    context, offline = contexts()[0], ModelSpec.parse("offline")
+    with EventLogFile.create(tmp_path, recipe=None) as event_log:
+        async with ModelClients(event_log) as clients:
+            await clients.wrap(ScriptedClient(lambda messages: "one"), offline, context).create(said("first"))
+    if writer:
+        with sqlite3.connect(event_log_path(tmp_path)) as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'lawtrace_version'", (writer,))
+    with EventLogFile.resume(tmp_path) as event_log:
+        async with ModelClients(event_log, earlier=event_log) as clients:
+            client = clients.wrap(ScriptedClient(lambda messages: "two"), offline, context)
+            assert [(await client.create(said("first"))).content] == answers
 
 
 @pytest.mark.slow

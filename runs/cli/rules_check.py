@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from pydantic import TypeAdapter
@@ -13,50 +12,23 @@ from rich.text import Text
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.review import review_rules
-from lawtrace.runs.cli.rules_evaluate import evaluate_command
-from lawtrace.runs.cli.rules_extract import extract_command, provenance_command, rule_table
-from lawtrace.runs.cli.rules_import import app as import_app
 from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
+from lawtrace.solver.ltlf import is_untimed
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 _STRENGTH = TypeAdapter(MutationScore)
 
-app = typer.Typer(help="Extract, check and review rules.", no_args_is_help=True, add_completion=False)
 
-
-app.command("extract")(extract_command)
-app.command("provenance")(provenance_command)
-app.command("evaluate")(evaluate_command)
-app.command("review")(review_rules)
-app.add_typer(import_app, name="import")
-
-
-@app.command("check")
-def check_command(
-    env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="Rule file; default: the curated set.")] = None,
-    mutate: Annotated[int, typer.Option(min=0, help="Mutate this many traces and count what the rules notice.")] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of the mutated traces.")] = 1,
-    as_json: JsonOption = False,
-) -> None:
-    """Check a rule set.
-
-    Checks that rules parse, name existing tools and fields, are satisfiable together, leave every tool reachable, are
-    not redundant, and demand nothing that neither the provisions they cite nor the documentation of the tools say. With
-    --mutate, also judges compliant traces with one change each.
-
-    Exit code 1 if there are findings or undecided questions, except about provisions that are not there.
-    """
+def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_json: bool) -> None:
+    """Print the rules and the findings on them."""
     domain = load_domain(env)
     chosen = load_rules(rules or domain.rules_file)
     check_rules(chosen, domain.environment, domain.regulation)
@@ -89,6 +61,17 @@ def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed
     traces = synthesize(environment, rules, count=count, length=8, seed=seed)
     with ProgressBars().stage("mutated traces", None):
         return measure_mutation_score(environment, rules, [(f"trace {n}", trace) for n, trace in enumerate(traces, 1)])
+
+
+def rule_table(rules: tuple[Rule, ...]) -> Table:
+    """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
+    table = make_table("rule", "formula; template, states; provisions")
+    for rule in rules:
+        size = f"{len(rule.automaton.verdicts)} states" if is_untimed(rule.parsed) else "evaluated"
+        about = f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
+        # Text, because brackets in a formula would be markup in a plain string.
+        table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
+    return table
 
 
 def _witness_table(analysis: RuleSetAnalysis) -> Table:

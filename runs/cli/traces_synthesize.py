@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import typer
-
-from lawtrace.runs.cli.options import JsonOption, OutOption
 from lawtrace.runs.cli.output import print_outcome
-from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
+from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.cli.traces_coverage import coverage_command
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -16,22 +13,10 @@ from lawtrace.runs.stages.pipeline import TRACES
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.solver.coverage.measures import measure_coverage
 
-app = typer.Typer(
-    help="Synthesize compliant traces and measure coverage.",
-    no_args_is_help=True,
-    add_completion=False,
-)
 
-
-@app.command("synthesize")
-@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed")
-def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl"), as_json: JsonOption = False) -> None:
-    """Synthesize compliant traces.
-
-    Each has its initial state and only arguments that a caller can know. A recipe without --count makes its spare
-    traces too.
-    """
-    recipe = flags.resolve()
+def synthesize_traces(flags: RecipeFlags, *, out: Path, as_json: bool) -> None:
+    """Synthesize compliant traces, and write them."""
+    recipe = stage_recipe(flags)
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})
 
@@ -53,6 +38,3 @@ def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl")
         as_json=as_json,
         out=out,
     )
-
-
-app.command("coverage")(coverage_command)

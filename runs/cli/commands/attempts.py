@@ -1,0 +1,100 @@
+"""The commands that make or judge attempts, ``attempt``, ``grade`` and ``audit``, and ``doctor``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawtrace.environments.choices import AUDIT_FORMATS, GradingProfile
+from lawtrace.runs.cli.implementation import implemented_by
+from lawtrace.runs.cli.options import (
+    EnvironmentOption,
+    FailUnderOption,
+    ForceOption,
+    JsonOption,
+    OutOption,
+    RulesOption,
+    TimeUnitOption,
+)
+from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
+
+
+@recipe_flags(*ATTEMPTS, "seed", "sandbox", env="folder")
+@implemented_by("lawtrace.runs.cli.attempt:attempt")
+def attempt(
+    flags: RecipeFlags,
+    tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks, from the first.")] = None,
+    out: OutOption = Path("attempts.jsonl"),
+    as_json: JsonOption = False,
+) -> None:
+    """Run a model on tasks.
+
+    For each task and style the model writes a program, which runs in the sandbox, or calls tools. Exit code 1 if an
+    attempt has no answer.
+    """
+
+
+@recipe_flags("rules", "sandbox", env="folder", budget=False)
+@implemented_by("lawtrace.runs.cli.grade:grade")
+def grade(
+    flags: RecipeFlags,
+    run: Annotated[Path | None, typer.Argument(help="Folder of a finished run to judge again.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Task file (JSON lines).")] = None,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="<path>", help='JSON lines {"task", "style", "program"}, attempts, or published records.'),
+    ] = None,
+    profile: Annotated[GradingProfile, typer.Option(help="Grading profile.")] = "strict",
+    compare: Annotated[Path | None, typer.Option(help="Output folder for a comparison of all profiles.")] = None,
+    out: OutOption = Path("verdicts.jsonl"),
+    fail_under: FailUnderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge programs or the attempts of a run.
+
+    The rules are those of the tasks, unless --rules or the recipe names a rule file.
+
+    Exit code 1 if a model has no judged attempt or too low a Pass@1, or if a row is unusable.
+    """
+
+
+@implemented_by("lawtrace.runs.cli.audit:audit")
+def audit(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Files or folders of recorded conversations, or MonPoly logs (docs/sources.md)."),
+    ],
+    env: EnvironmentOption = "banking",
+    rules: RulesOption = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
+    ] = False,
+    tools: Annotated[Path | None, typer.Option(help="Signature file, for MonPoly logs.")] = None,
+    time_unit: TimeUnitOption = "1s",
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", metavar=f"[{'|'.join(AUDIT_FORMATS)}]", help="Also write this format. Repeatable."),
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
+    ] = None,
+    out: OutOption = Path("audit.jsonl"),
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge recorded conversations or logs against rules.
+
+    Exit code 1 if a rule is broken or undetermined, or if nothing is judged; see --fail-on.
+    """
+
+
+@implemented_by("lawtrace.runs.cli.doctor:doctor")
+def doctor(
+    as_json: JsonOption = False,
+) -> None:
+    """Check sandboxes, endpoints and versions.
+
+    Exit code 3 if no sandbox works or an endpoint that is set up does not answer.
+    """
