@@ -106,7 +106,7 @@ async def collect_attempts(
                 answer = await complete(answer, model, task, context)
             except CallFailed as error:
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
-            log.info("answer ended", mode=answer.mode, answered=answer.invalid is None)
+            log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
         return answer
 
     return await gather(

@@ -11,7 +11,7 @@ import pytest
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.stages import attempts_stage, pipeline, tasks_stage
+from lawtrace.runs.stages import attempts_stage, denied_sessions, pipeline, tasks_stage, traces_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.bank_law import write_bank_law
@@ -21,9 +21,9 @@ PATIENCE = 30.0
 
 HEAVY = (
     (rule_proposal, "find_flaws"),  # Z3
-    (pipeline, "synthesize_traces"),  # Z3
+    (traces_stage, "synthesize_traces"),  # Z3
     (tasks_stage, "run_program"),  # the jail
-    (pipeline, "add_denied_sessions"),  # the jail
+    (denied_sessions, "add_denied_sessions"),  # the jail
     (pipeline, "check_deletions"),  # the jail
     (pipeline, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the jail

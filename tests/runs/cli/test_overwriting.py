@@ -38,8 +38,6 @@ def inputs(tmp_path: Path) -> None:
         "attempt --tasks tasks.jsonl --model baseline:noop",
         "grade --tasks tasks.jsonl --programs programs.jsonl",
         "audit nowhere",
-        "legal ingest decision.txt",
-        "legal questions cases.jsonl",
     ],
 )
 def test_a_file_is_not_replaced(lawtrace: Shell, tmp_path: Path, words: str) -> None:

@@ -173,7 +173,8 @@ def test_the_page_shows_pairs_of_models(tables: LegalTables) -> None:
     content = LegalContent(recipe, BOOK.cases, DatasetIssues(), tables)
     page = render_export(make_legal_report(content))
     assert re.search(
-        r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00 <small>', page
+        r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n" data-value="0.5">\+50.00 <small>',
+        page,
     )
 
 
@@ -192,7 +193,7 @@ def test_the_page_is_deterministic_and_escapes_its_content(tmp_path: Path) -> No
     assert "letters has no CS" in page
     assert page.count("<svg") == 2 + 3  # agreement; what cases are made of
     assert "BM25 (released)@2" in page
-    a_case_with_its_interval = r'class="n heat share-\d+">[\d.]+ % <small class="below">\d'
+    a_case_with_its_interval = r'class="n heat share-\d+" data-value="[\d.]+">[\d.]+ % <small class="below">\d'
     assert re.search(a_case_with_its_interval, page)
     targets = set(re.findall(r'href="#([^"]+)"', page))
     assert targets <= set(re.findall(r'id="([^"]+)"', page))

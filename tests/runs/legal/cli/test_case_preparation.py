@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.app import app
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
@@ -88,3 +89,12 @@ def test_published_decisions_become_cases(name: str, tmp_path: Path) -> None:
     found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl")
     assert found["chunks"]["F"] > 0 < found["chunks"]["AR"]
     assert found["parts"]["findings"] > 0 < found["parts"]["decision"]
+
+
+@pytest.mark.parametrize("words", ["ingest decision.txt", "questions cases.jsonl"])
+def test_a_file_is_not_replaced(tmp_path: Path, words: str) -> None:
+    kept = tmp_path / "precious.jsonl"
+    kept.write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="exists; give another --out, or --force to replace it"):
+        CliRunner().invoke(app, ["legal", *words.split(), "--out", str(kept)], catch_exceptions=False)
+    assert kept.read_text(encoding="utf-8") == "precious"
