@@ -33,8 +33,9 @@ from lawtrace.solver.ltlf import (
     is_untimed,
     match_template,
 )
+from lawtrace.solver.ltlf.metric import calls_of_violation
 from lawtrace.solver.ltlf.normal_form import original_names
-from lawtrace.solver.ltlf.syntax import And, Exists, Not, Top, Until, body_of, free_variables
+from lawtrace.solver.ltlf.syntax import Exists, Top, body_of, free_variables
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces
@@ -403,7 +404,9 @@ def find_bounded_examples(
 def _trigger(rule: Rule) -> Formula:
     """What triggers the rule, as monitors count it: the calls that a violation begins with, else any that it names."""
     compiled = rule.compiled
-    calls = _violating_calls(compiled.normal) if isinstance(compiled, MetricRule) else []
+    calls: list[Formula] = []
+    if isinstance(compiled, MetricRule):
+        calls = [call for case in compiled.cases if case.every_step for call in calls_of_violation(case.formula)]
     if not calls:
         match match_template(body_of(rule.parsed)):
             case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
@@ -412,19 +415,6 @@ def _trigger(rule: Rule) -> Formula:
                 calls = list(atoms_of([rule.parsed]))
     quantified = [_quantified(call) for call in dict.fromkeys(calls)]
     return Or(*quantified) if len(quantified) > 1 else quantified[0] if quantified else Top()
-
-
-def _violating_calls(normal: Formula) -> list[Formula]:
-    calls: list[Formula] = []
-    for part in normal.operands if isinstance(normal, And) else (normal,):
-        if not isinstance(part, Not) or not isinstance(part.operand, Until) or part.operand.left != Top():
-            continue
-        violation = part.operand.right
-        for case in violation.operands if isinstance(violation, Or) else (violation,):
-            body = case.body if isinstance(case, Exists) else case
-            parts = body.operands if isinstance(body, And) else (body,)
-            calls += [atom for atom in parts if isinstance(atom, Atom)][:1]
-    return calls
 
 
 def _quantified(call: Formula) -> Formula:

@@ -10,14 +10,14 @@ variables, automata do that, see `lawtrace.solver.ltlf.monitor`.)
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Verdict
 from lawtrace.solver.ltlf.evaluation import Evaluator
-from lawtrace.solver.ltlf.moment import Generator, Key, from_key
+from lawtrace.solver.ltlf.moment import Key, from_key
 from lawtrace.solver.ltlf.normal_form import negated, normal_form, original_names
 from lawtrace.solver.ltlf.pending import Pending, Status, junction
 from lawtrace.solver.ltlf.scoping import instantiate
@@ -35,6 +35,7 @@ from lawtrace.solver.ltlf.syntax import (
     Top,
     Until,
     Yesterday,
+    free_variables,
     subformulas,
 )
 from lawtrace.solver.ltlf.terms import Now, Scalar, leaves
@@ -153,6 +154,22 @@ def _cases(normal: Formula) -> Iterator[_Case]:
                 yield _Case((), negated(part), every_step=False)
 
 
+def calls_of_violation(violation: Formula) -> tuple[Atom, ...]:
+    """The calls of the present step that a rule is about: the first that a violation names, or alternatives of which
+    it names any.
+    """
+    parts = violation.operands if isinstance(violation, And) else (violation,)
+    for part in parts:
+        if isinstance(part, Atom):
+            return (part,)
+    for part in parts:
+        if isinstance(part, Or):
+            alternatives = [calls_of_violation(operand) for operand in part.operands]
+            if all(alternatives):
+                return tuple(dict.fromkeys(call for calls in alternatives for call in calls))
+    return ()
+
+
 class MetricMonitor:
     """Follows one rule along a trace.
 
@@ -211,12 +228,10 @@ class MetricMonitor:
         shown = tuple(map(original_names, names))
         read = evaluator.moment.reader(names)
         found = self._found
-        trigger = self._trigger(violation)
+        occasions = self._occasions(violation)
 
         def update() -> None:
-            if trigger is not None:
-                for _ in trigger():
-                    self.triggered += 1
+            self.triggered += occasions()
             for status in generate():
                 found.setdefault((shown, read()), []).append(status)
 
@@ -233,13 +248,22 @@ class MetricMonitor:
             elif isinstance(status, Pending):
                 self._wait(status, (self.position,), 1, values)
 
-    def _trigger(self, violation: Formula) -> Generator | None:
-        """The calls that the rule is about: what a violation says of the present step."""
-        parts = violation.operands if isinstance(violation, And) else (violation,)
-        atoms = [part for part in parts if isinstance(part, Atom)]
-        if not atoms:
-            return None
-        return self._evaluator.compile_generator(atoms[0], frozenset())
+    def _occasions(self, violation: Formula) -> Callable[[], int]:
+        """What counts the calls of the present step that the rule is about, each combination of values once; any call
+        of the tool where the call alone does not say which values.
+        """
+        evaluator = self._evaluator
+        calls = [
+            call if evaluator.finds(call, frozenset()) else replace(call, condition=None)
+            for call in calls_of_violation(violation)
+        ]
+        generators = [evaluator.compile_generator(call, frozenset()) for call in calls]
+        if len(calls) == 1:
+            return lambda: sum(1 for _ in generators[0]())
+        names = [tuple(sorted(free_variables(call))) for call in calls]
+        readers = [*map(evaluator.moment.reader, names)]
+        named = [*zip(names, readers, generators, strict=True)]
+        return lambda: len({(variables, read()) for variables, read, generate in named for _ in generate()})
 
     def _record(self, violations: Sequence[Violation], count: int) -> None:
         self.violation_count += count

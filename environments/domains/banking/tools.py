@@ -303,7 +303,7 @@ SEARCH_TRANSACTIONS = Tool(
     phrases=Phrases(
         step=(
             'Search the transactions of {account_number}[keyword: with the words "{keyword}" in the description]'
-            "[min_amount: of at least {min_amount}][max_amount: of at most {max_amount}]."
+            "[min_amount:, of at least {min_amount}][max_amount:, of at most {max_amount}]."
         )
     ),
     parameters=(

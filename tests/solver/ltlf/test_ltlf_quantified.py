@@ -1,6 +1,7 @@
 """Quantified rules: parsing, semantics and monitoring."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -35,6 +36,7 @@ from lawtrace.solver.ltlf import (
 )
 from lawtrace.solver.ltlf.conditions import AndCondition, Comparison, Condition, NotCondition, OrCondition
 from lawtrace.solver.ltlf.instances import Instances
+from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
 from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
 from lawtrace.solver.ltlf.terms import BoundVariable, FieldPath, with_list_index
 from lawtrace.solver.ltlf.type_check import check_formula
@@ -142,6 +144,24 @@ def test_an_open_rule_names_its_values_and_closing_calls() -> None:
 def test_a_rule_is_triggered_if_it_is_for_some_value() -> None:
     assert not watch(AUDITED, audit(1)).status("rule").triggered
     assert watch(AUDITED, audit(1), pay(2), audit(2)).status("rule").triggered
+
+
+@pytest.mark.parametrize(
+    ("formula", "occasions"),
+    [
+        ("forall a: G(Pay(account == a) | Audit(account == a) -> O[<= 5min] Check(account == a))", 3),
+        ("forall a: G((Pay(account == a) | Pay(account == a, large == true)) -> O[<= 5min] Check(account == a))", 2),
+        (
+            "forall a: G(Pay(account > a) & O Limit(max == a) -> O[<= 5min] Check)",
+            2,
+        ),
+    ],
+)
+def test_occasions_are_counted_for_alternatives_and_for_values_found_elsewhere(formula: str, occasions: int) -> None:
+    watch = MetricMonitor(MetricRule(parse(formula)))
+    for time, event in enumerate((pay(1), audit(1), Event("Pay", {"account": 2, "large": True}))):
+        watch.feed(replace(event, time=time))
+    assert watch.triggered == occasions
 
 
 def test_values_are_distinguished_as_in_json() -> None:

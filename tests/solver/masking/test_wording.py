@@ -79,9 +79,9 @@ def test_a_looked_up_argument_uses_the_noun_phrase_of_the_look_up() -> None:
     [
         ({}, "."),
         ({"keyword": "Gas"}, ' with the words "Gas" in the description.'),
-        ({"min_amount": 5.0}, " of at least 5.00."),
-        ({"min_amount": 5.0, "max_amount": 60.5}, " of at least 5.00 of at most 60.50."),
-        ({"keyword": None, "max_amount": 60.5}, " of at most 60.50."),
+        ({"min_amount": 5.0}, ", of at least 5.00."),
+        ({"min_amount": 5.0, "max_amount": 60.5}, ", of at least 5.00, of at most 60.50."),
+        ({"keyword": None, "max_amount": 60.5}, ", of at most 60.50."),
     ],
 )
 def test_optional_phrases_appear_only_with_their_argument(filters: dict[str, Json], words: str) -> None:
