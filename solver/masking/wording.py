@@ -132,7 +132,10 @@ def _fill(
 
 def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str]) -> str:
     def optional(match: re.Match[str]) -> str:
-        return " " + match["words"].strip() if match["name"] in shown else ""
+        if match["name"] not in shown:
+            return ""
+        added = match["words"].strip()
+        return added if added.startswith((",", ";")) else f" {added}"
 
     whole = re.sub(r"\[(?P<name>\w+):(?P<words>[^\]]*)\]", optional, phrase)
     return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
