@@ -36,6 +36,10 @@ SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".log"})
 """The files of a folder that are read."""
 
 
+MAX_UNKNOWN = 1000
+"""How many records of no known form may come before the first that is known."""
+
+
 def find_files(paths: list[Path]) -> list[Path]:
     """The files to read: those named, and those of each folder by their names. Raises InputError for a missing one."""
     found: list[Path] = []
@@ -82,8 +86,10 @@ def _read(path: Path) -> Iterator[Transcript]:
                 yield from _of_record(readers.setdefault(kind, kind()), record)
             elif readers:
                 yield _unknown(record)
-            elif len(unknown) < 10:
+            elif len(unknown) < MAX_UNKNOWN:
                 unknown.append(_unknown(record))
+            else:
+                raise InputError(f"{path}: none of its first {MAX_UNKNOWN} records can be read: {unknown[0].trouble}")
         if not readers and unknown:
             raise InputError(f"{path}: {unknown[0].trouble}")
         yield from unknown

@@ -596,6 +596,18 @@ def test_a_file_of_another_kind_gets_one_sentence(tmp_path: Path) -> None:
         list(read_transcripts(path))
 
 
+def test_no_record_of_another_kind_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    chat = json.dumps({"messages": openai_chat()})
+    path.write_text('{"a": 1}\n' * 30 + chat + "\n" + '{"b": 1}\n' * 2, encoding="utf-8")
+    read = list(read_transcripts(path))
+    assert [one.trouble is None for one in read].count(False) == 32
+    assert len(read) == 33
+    path.write_text('{"a": 1}\n' * 1001 + chat, encoding="utf-8")
+    with pytest.raises(InputError, match="none of its first 1000 records can be read: an object with the fields a;"):
+        list(read_transcripts(path))
+
+
 def test_a_truncated_document_keeps_what_came_before(tmp_path: Path) -> None:
     path = tmp_path / "cut.json"
     whole = json.dumps({"simulations": [tau2()["simulations"][0] | {"task_id": str(n)} for n in range(5)]}, indent=1)
