@@ -126,7 +126,7 @@ HARD: dict[str, list[str]] = {
     "another payee, same amount": [BINDING, "forall a: G(Pay(amount == a) -> G !(X F Pay(amount < a)))", SAME_PAYEE],
     "time between payments": [COOLING],
     "within ten minutes, a day later": [DEADLINE],
-    "the next business day": [CALENDAR],
+    "the next business day": [CALENDAR, COOLING],
     "an exact sum": [EXACTLY, "F Report"],
     "a limit over a day": ["F Pay(amount >= 290)", LIMIT, COOLING],
 }

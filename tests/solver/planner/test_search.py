@@ -43,7 +43,7 @@ def test_rules_on_time_sums_and_objects_are_met(name: str) -> None:
 @pytest.mark.parametrize("name", HARD)
 def test_without_the_solver_they_cannot_be_met(name: str) -> None:
     rules = rules_of(*HARD[name], TWICE)
-    found = synthesize(PAYMENT_DESK, rules, count=3, length=8, seed=2, mode="coverage", solver=False)
+    found = synthesize(PAYMENT_DESK, rules, count=3, length=8, seed=1, mode="coverage", solver=False)
     with pytest.raises(SearchError):
         list(found)
 
