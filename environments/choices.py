@@ -25,8 +25,8 @@ ShieldMode = Literal["off", "warn", "refuse"]
 RegulationForm = Literal["text", "restated", "named", "none"]
 """What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
 
-AuditFormat = Literal["csv", "parquet", "sarif", "oscal"]
-"""The formats in which an audit writes its verdicts besides its own."""
+AuditFormat = Literal["html", "csv", "parquet", "sarif", "oscal"]
+"""The formats in which an audit writes its verdicts besides its own; ``html`` is a page."""
 AUDIT_FORMATS: tuple[AuditFormat, ...] = get_args(AuditFormat)
 
 GradingProfile = Literal["strict", "published", "published-shared"]

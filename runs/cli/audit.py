@@ -22,6 +22,7 @@ from lawtrace.runs.ingest.transcripts import Transcript
 from lawtrace.runs.report.audit_exports import Audit, export_audit, export_file
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import write_lines
+from lawtrace.runs.web.audit_export import write_audit_page
 from lawtrace.solver.ltlf.mfotl_signature import read_signature
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
@@ -69,7 +70,13 @@ def audit(
         write_lines(out, judged())
     _print_summary(summary, chosen)
     finished = Audit(out, chosen, domain.environment.name, domain.regulation.id)
-    exported = [export_audit(finished, form) for form in chosen_formats]
+    exported = [export_file(out, form) for form in chosen_formats]
+    for form in chosen_formats:
+        if form == "html":
+            page = export_file(out, form)
+            write_audit_page(page, finished, summary, domain.regulation, sources, complete=complete)
+        else:
+            export_audit(finished, form)
     if as_json:
         print_json({**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]})
     else:
@@ -124,10 +131,11 @@ def _print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
     _print_examples(summary.notes, "notes")
     for outcome, found in summary.findings.items():
         _print_examples(found, outcome)
-    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "provisions")
+    print_result("Conversations by rule and verdict, and the events that trigger each rule:")
+    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", "provisions")
     for rule in rules:
         counts = summary.rules[rule.id]
-        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never)
+        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
         table.add_row(*map(visible, (rule.id, *map(str, numbers), ", ".join(rule.provisions))))
     print_result(table)
     if 1 < len(summary.by_reward) <= MAX_REWARDS:

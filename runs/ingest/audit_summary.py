@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.runs.ingest.transcript_audit import AuditRow
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 
 MAX_EXAMPLES = 10
 """How many examples of a kind are kept; the others are counted."""
@@ -15,12 +16,24 @@ MAX_REWARDS = 6
 
 @dataclass(slots=True)
 class RuleCounts:
-    """In how many conversations a rule is kept, broken, undetermined, or never triggered."""
+    """In how many conversations a rule is kept, broken, undetermined, or never triggered.
+
+    ``triggers``: how many events (calls or messages) trigger it.
+    """
 
     kept: int = 0
     broken: int = 0
     undetermined: int = 0
     never: int = 0
+    triggers: int = 0
+
+    def add(self, verdict: RuleVerdict) -> None:
+        """Count the verdict in one conversation."""
+        self.broken += verdict.broken
+        self.undetermined += bool(verdict.undetermined)
+        self.kept += verdict.kept and verdict.triggered
+        self.never += verdict.kept and not verdict.triggered
+        self.triggers += verdict.triggers
 
     @property
     def judged(self) -> int:
@@ -32,6 +45,7 @@ class RuleCounts:
         self.broken += other.broken
         self.undetermined += other.undetermined
         self.never += other.never
+        self.triggers += other.triggers
 
     def as_json(self) -> dict[str, Json]:
         """The counts by name."""
@@ -40,6 +54,7 @@ class RuleCounts:
             "broken": self.broken,
             "undetermined": self.undetermined,
             "never_triggered": self.never,
+            "triggering_events": self.triggers,
         }
 
 
@@ -109,11 +124,7 @@ class AuditSummary:
             tables.append(self.by_reward.setdefault(name, {rule: RuleCounts() for rule in self.rules}))
         for verdict in row.rules:
             for table in tables:
-                counts = table[verdict.rule]
-                counts.broken += verdict.broken
-                counts.undetermined += bool(verdict.undetermined)
-                counts.kept += verdict.kept and verdict.triggered
-                counts.never += verdict.kept and not verdict.triggered
+                table[verdict.rule].add(verdict)
 
     def merge(self, other: "AuditSummary") -> None:
         """Add the counts of conversations that come after."""

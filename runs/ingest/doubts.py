@@ -90,22 +90,22 @@ class Settlement:
         if verdict.undetermined or not doubts:
             return verdict
         about = [doubt for doubt in doubts if self._any_call or events[doubt.event].tool in self._tools]
-        reason = self._field_in_doubt(about, events)
         uncertain = [doubt for doubt in about if doubt.open]
-        if reason is None and not self._stands(uncertain, events):
-            reason = f"{uncertain[0].reason}; whether the call counts decides the rule"
-        if reason is None:
+        found = self._field_in_doubt(about, events)
+        if found is None and not self._stands(uncertain, events):
+            found = uncertain[0], "whether the call counts decides the rule"
+        if found is None:
             return verdict
-        return verdict.model_copy(
-            update={"kept": False, "undetermined": reason, "explanation": "", "message": None, "violations": ()}
-        )
+        doubt, why = found
+        changes: dict[str, object] = {"undetermined": f"{doubt.reason}; {why}", "at": doubt.event}
+        return verdict.model_copy(update={"kept": False, "explanation": "", "violations": (), **changes})
 
-    def _field_in_doubt(self, doubts: Sequence[Doubt], events: Sequence[Event]) -> str | None:
+    def _field_in_doubt(self, doubts: Sequence[Doubt], events: Sequence[Event]) -> tuple[Doubt, str] | None:
         """Why a condition of the rule cannot be evaluated; None if each can."""
         for tool, read, name in self._fields:
             for doubt in doubts:
                 if events[doubt.event].tool == tool and any(_overlap(read, doubtful) for doubtful in doubt.fields):
-                    return f"{doubt.reason}; the rule reads {name}"
+                    return doubt, f"the rule reads {name}"
         return None
 
     def _stands(self, open_calls: Sequence[Doubt], events: Sequence[Event]) -> bool:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.events import CallOutcome, Event, Json, message_event
+from lawtrace.environments.events import CallOutcome, Event, Json, event_labels, message_event, name_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.runs.ingest.doubts import Settlement, find_doubts
@@ -25,7 +25,7 @@ class AuditRow(BaseModel):
         labels: what the source says of it: reward, scores, task.
         outcome: ``broken`` if a rule is broken, else ``undetermined`` if one is, else ``kept``; ``invalid`` if the
             transcript cannot be judged.
-        reason: why it is invalid, or one sentence for each broken or undetermined rule.
+        reason: why it is invalid, or one sentence for each broken or undetermined rule, with call and message.
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
             ``message`` of an event is the number of its message in the source, from 1.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
@@ -56,7 +56,7 @@ class TranscriptAuditor:
         self._environment: Final = environment
         self._complete: Final = complete
         self.rules: Final = tuple(rule.id for rule in rules)
-        self._judge: Final = RuleJudge(rules, states=False)
+        self._judge: Final = RuleJudge(rules, states=False, located=True)
         self._settlements: Final = [Settlement(rule, complete=complete) for rule in rules]
 
     def audit(self, transcript: Transcript) -> AuditRow:
@@ -78,8 +78,9 @@ class TranscriptAuditor:
         events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
         doubts = find_doubts(environment, turns, events)
         judged = self._judge.judge(events, complete=self._complete, explained=True)
+        labels = event_labels(events)
         verdicts = tuple(
-            settlement.settle(verdict, doubts, events)
+            _with_place(settlement.settle(verdict, doubts, events), events, labels)
             for settlement, verdict in zip(self._settlements, judged, strict=True)
         )
         broken = [verdict for verdict in verdicts if verdict.broken]
@@ -96,9 +97,22 @@ class TranscriptAuditor:
         )
 
 
+def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[str]) -> RuleVerdict:
+    """The verdict with the number of the call and of the message that it is about."""
+    if verdict.at is None:
+        return verdict
+    return verdict.model_copy(update={"call": labels[verdict.at], "message": events[verdict.at].message})
+
+
 def _sentence(verdict: RuleVerdict) -> str:
-    where = f" (message {verdict.message})" if verdict.message else ""
-    return f"{verdict.rule}{where}: {verdict.explanation or verdict.undetermined}"
+    return f"{verdict.rule}{place_of(verdict)}: {verdict.explanation or verdict.undetermined}"
+
+
+def place_of(verdict: RuleVerdict) -> str:
+    """The call and the message that a verdict is about, for readers: `` (call 3, message 12)``; may be empty."""
+    call = name_events([verdict.call]) if verdict.call and not verdict.call.startswith("m") else ""
+    parts = [part for part in (call, f"message {verdict.message}" if verdict.message else "") if part]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _is_users_own(environment: Environment, turn: Turn) -> bool:

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
+
+from pydantic_core import from_json
 
 from lawtrace.environments.choices import AuditFormat
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json, event_labels
+from lawtrace.environments.events import Json
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import sentence
@@ -28,7 +30,20 @@ from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.store.stage_files import numbered_lines, write_lines
 from lawtrace.solver.rules import Rule
 
-_COLUMNS: Final = ("conversation", "place", "reward", "rule", "provisions", "verdict", "call", "message", "reason")
+_COLUMNS: Final = (
+    "conversation",
+    "place",
+    "reward",
+    "rule",
+    "provisions",
+    "verdict",
+    "triggering_events",
+    "call",
+    "message",
+    "reason",
+)
+ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]
+"""Those of `AuditFormat` but for the page, which `lawtrace.runs.web.audit_export` writes."""
 _PARQUET_ROWS: Final = 20_000
 _LINE: Final = re.compile(r"(.*), line (\d+)")
 
@@ -46,16 +61,24 @@ class Audit:
         """The verdicts, read one after the other."""
         return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
 
+    def rows_with_findings(self) -> Iterator[AuditRow]:
+        """Those of conversations in which a rule is not kept."""
+        for _, line in numbered_lines(self.file):
+            row = from_json(line)
+            if row["outcome"] in {"broken", "undetermined"}:
+                yield AuditRow.model_validate(row)
+
 
 def export_file(audit: Path, form: AuditFormat) -> Path:
     """Where the verdicts in a format are written: beside the file of verdicts."""
-    return audit.with_suffix({"csv": ".csv", "parquet": ".parquet", "sarif": ".sarif", "oscal": ".oscal.json"}[form])
+    endings = {"parquet": ".parquet", "csv": ".csv", "html": ".html", "sarif": ".sarif", "oscal": ".oscal.json"}
+    return audit.with_suffix(endings[form])
 
 
-def export_audit(audit: Audit, form: AuditFormat) -> Path:
+def export_audit(audit: Audit, form: ExportFormat) -> Path:
     """Write the verdicts in a format and return the file. Raises InputError if Parquet needs an extra."""
     path = export_file(audit.file, form)
-    writers: Mapping[AuditFormat, Callable[[Audit, Path], None]] = {
+    writers: Mapping[ExportFormat, Callable[[Audit, Path], None]] = {
         "csv": _write_csv,
         "parquet": _write_parquet,
         "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
@@ -85,15 +108,14 @@ def _records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
         }
         if row.outcome == "invalid":
             yield {**dict.fromkeys(_COLUMNS), **common, "verdict": "invalid", "reason": row.reason}
-        labels = event_labels(row.events)
         for rule in row.rules:
-            at = rule.broken_at if rule.broken else None
             yield {
                 **common,
                 "rule": rule.rule,
                 "provisions": "; ".join(rule.provisions),
                 "verdict": _verdict(rule),
-                "call": None if at is None else labels[at],
+                "triggering_events": rule.triggers,
+                "call": rule.call,
                 "message": rule.message,
                 "reason": rule.explanation or rule.undetermined,
             }
@@ -116,7 +138,7 @@ def _write_parquet(audit: Audit, path: Path) -> None:
         raise InputError("Parquet needs pyarrow: pip install 'lawtrace[tables]'") from error
     arrow: Any = pyarrow  # has no types
     files: Any = parquet
-    kinds = {name: arrow.float64() if name == "reward" else arrow.string() for name in _COLUMNS}
+    kinds = {**dict.fromkeys(_COLUMNS, arrow.string()), "reward": arrow.float64(), "triggering_events": arrow.int64()}
     schema = arrow.schema(list(kinds.items()))
     with files.ParquetWriter(path, schema) as writer:
         batch: list[dict[str, Json]] = []

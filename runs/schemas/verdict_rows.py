@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.environments.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
@@ -45,6 +45,10 @@ class RuleVerdict(BaseModel):
         message: id of the message that broke it: the one that made the call, or the model's last message if the rule is
             broken by an open obligation. None for a rule that is kept, and for a program without messages.
         explanation: one sentence of evidence; empty for a rule that is kept.
+        at: in an audit, index (from 0) of the event that a rule that is not kept is about: the one that broke it, else
+            the one of the open duty, or the one that the record leaves open. None if there is no single one.
+        call: what readers call that event: ``3`` for the third call, ``m2`` for the second message.
+        triggers: in an audit, how many events trigger the rule.
         violations: for a rule with time, several variables or aggregates, the first ways in which it is broken or, if
             it is undetermined, may be, each with its object, its window and the events that count.
     """
@@ -65,6 +69,9 @@ class RuleVerdict(BaseModel):
     message: str | None = None
     explanation: str
     violations: tuple[ExplainedViolation, ...] = ()
+    at: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    call: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    triggers: int = Field(default=0, exclude_if=lambda value: value == 0)
 
     @property
     def broken(self) -> bool:

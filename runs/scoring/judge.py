@@ -15,6 +15,7 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
 from lawtrace.solver.ltlf import (
+    Automaton,
     ForAll,
     Formula,
     InstructionAdherence,
@@ -26,6 +27,7 @@ from lawtrace.solver.ltlf import (
 )
 from lawtrace.solver.ltlf.evidence import ExplainedViolation, Step, explain, steps_of
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
+from lawtrace.solver.ltlf.monitor import TriggerFinder
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 
@@ -39,9 +41,14 @@ the values, without the calls that count."""
 class RuleJudge:
     """Judges one trace after the other by the same rules, whose monitors are made once. For one thread."""
 
-    def __init__(self, rules: Sequence[Rule], *, states: bool = True) -> None:
-        """``states``: whether verdicts have the state of each rule after each event."""
+    def __init__(self, rules: Sequence[Rule], *, states: bool = True, located: bool = False) -> None:
+        """``states``: whether verdicts have the state of each rule after each event. ``located``: whether they say how
+        many events trigger a rule, and which one a rule that is not kept is about."""
         self.rules: Final = tuple(rules)
+        self._finders: Final = [
+            TriggerFinder(rule.compiled) if located and isinstance(rule.compiled, Automaton) else None for rule in rules
+        ]
+        self._located: Final = located
         self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules}, history=states)
         self._states: Final = states
 
@@ -64,6 +71,7 @@ class RuleJudge:
         statuses = monitor.statuses(end)
         steps: list[Step] = []
         rows: list[RuleVerdict] = []
+        labels = event_labels(events) if self._located else []
         for place, rule in enumerate(self.rules):
             status = statuses[rule.id]
             found = _Found(status.violations)
@@ -74,6 +82,8 @@ class RuleJudge:
             undetermined = _undetermined(status, sentence, complete=complete)
             kept = not undetermined and status.ending == "kept"
             broken = not undetermined and not kept
+            triggers, last = self._triggers(place, status, events)
+            at = None if kept or not self._located else _event_of(rule, status, found, last)
             rows.append(
                 RuleVerdict(
                     rule=rule.id,
@@ -90,9 +100,22 @@ class RuleJudge:
                     message=_broken_by(status, events, last_message) if broken else None,
                     explanation=sentence if broken else "",
                     violations=found.explained,
+                    at=at,
+                    call=None if at is None else labels[at],
+                    triggers=triggers,
                 )
             )
         return tuple(rows)
+
+    def _triggers(self, place: int, status: RuleStatus, events: Sequence[Event]) -> tuple[int, int | None]:
+        """How many events trigger a rule, and the index of the last; 0 and None if they are not asked for."""
+        if not self._located or not status.triggered:
+            return 0, None
+        finder = self._finders[place]
+        if finder is None:
+            return status.triggers, status.last_trigger
+        found = finder.find(events)
+        return len(found), found[-1] if found else None
 
 
 def judge_rules(
@@ -141,6 +164,17 @@ def _undetermined(status: RuleStatus, sentence: str, *, complete: bool) -> str:
 def _broken_by(status: RuleStatus, events: Sequence[Event], last_message: str | None) -> str | None:
     at = status.first_irreparable
     return last_message if at is None else events[at].message
+
+
+def _event_of(rule: Rule, status: RuleStatus, found: "_Found", last_trigger: int | None) -> int | None:
+    """The index of the event that a rule that is not kept is about; None if there is no single one."""
+    if status.unknown is not None or status.first_irreparable is not None:
+        return None if status.unknown is not None else status.first_irreparable
+    if found.violations:
+        return found.violations[0].position
+    # The last call that demands something else still waits for it. Of several values, another one may.
+    demands = isinstance(match_template(rule.parsed), InstructionAdherence) and not isinstance(rule.parsed, ForAll)
+    return last_trigger if demands else None
 
 
 @dataclass(frozen=True, slots=True)

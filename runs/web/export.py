@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jinja2 import Environment
 from markupsafe import Markup
 
 from lawtrace.environments.errors import OperationalError
@@ -71,19 +72,21 @@ def export_report(report: RunReport, path: Path, *, parquet: bool = False) -> No
 def render_export(report: RunReport) -> str:
     environment = make_environment(*report.template_folders)
     links = ReportLinks(report.rule_anchors, report.identity)
-    script = SCRIPT.read_text(encoding="utf-8")
     return render(
         environment,
         "report.html.jinja",
         report=report,
         sections=render_sections(environment, report.sections, links),
         links=links,
-        assets=Assets(
-            Markup(render_css(environment)),  # noqa: S704
-            Markup(script),  # noqa: S704
-            base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        ),
+        assets=standalone_assets(environment),
     )
+
+
+def standalone_assets(environment: Environment) -> Assets:
+    """The style sheet and the script of a page that stands alone."""
+    script = SCRIPT.read_text(encoding="utf-8")
+    digest = hashlib.sha256(script.encode()).digest()
+    return Assets(Markup(render_css(environment)), Markup(script), base64.b64encode(digest).decode())  # noqa: S704
 
 
 @dataclass(frozen=True, slots=True)

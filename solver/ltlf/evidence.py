@@ -194,7 +194,8 @@ def explain(
         instance = _Instance(formula, steps, complete=complete, end=end)
         if instance.truth(formula, violation.position) is not False:
             found += instance.explain(formula, violation.position)
-    time = next((step.time for step in steps if step.position == violation.position), None)
+    here = [step for step in steps if step.position == violation.position]
+    time = next((step.time for step in here if any(event.time is not None for event in step.events)), None)
     return ExplainedViolation(violation.position, time, values, violation.certain, tuple(dict.fromkeys(found)))
 
 

@@ -178,6 +178,7 @@ class MetricMonitor:
         violations: the first of them, in the order in which they became certain.
         violation_count: how many there are.
         triggered: how many calls, with how many values, the rule was about.
+        trigger_steps: in how many steps they are; ``last_trigger`` is the index of the last of these.
         first_irreparable: the first step from which a violation was certain, None before that.
         broken_at_end: how many of the open violations would be certain if the trace ended now.
         untimed_event: whether an event had no time although the rule needs it; then the verdict means nothing.
@@ -187,7 +188,8 @@ class MetricMonitor:
         self.rule: Final = rule
         self.violations: Final[list[Violation]] = []
         self.violation_count = 0
-        self.triggered = 0
+        self.triggered = self.trigger_steps = 0
+        self.last_trigger: int | None = None
         self.first_irreparable: int | None = None
         self.broken_at_end = 0
         self.untimed_event = False
@@ -212,8 +214,8 @@ class MetricMonitor:
     def clear(self) -> None:
         """Forget the trace, so that another one can be followed without compiling the rule again."""
         self.violations.clear()
-        self.violation_count = self.triggered = self.broken_at_end = 0
-        self.first_irreparable = None
+        self.violation_count = self.triggered = self.trigger_steps = self.broken_at_end = 0
+        self.first_irreparable = self.last_trigger = None
         self.untimed_event = self._started = False
         self._open.clear()
         self._found.clear()
@@ -231,7 +233,11 @@ class MetricMonitor:
         occasions = self._occasions(violation)
 
         def update() -> None:
-            self.triggered += occasions()
+            if count := occasions():
+                self.triggered += count
+                if self.last_trigger != self.position:
+                    self.trigger_steps += 1
+                    self.last_trigger = self.position
             for status in generate():
                 found.setdefault((shown, read()), []).append(status)
 

@@ -36,7 +36,7 @@ from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.ltlf.semantics import holds
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.ltlf.terms import Scalar
+from lawtrace.solver.ltlf.terms import Scalar, with_list_index
 
 _CHUNK: Final = 1024
 """How many events one rule sees before the next rule."""
@@ -61,6 +61,8 @@ class RuleStatus:
             open obligation.
         violations: for a rule without an automaton the ways in which it is broken, or would be if the trace ended here,
             or may be after the end of the session.
+        triggers: for a rule without an automaton, how many events triggered it, and `last_trigger` the index of the
+            last; for others `TriggerFinder` finds them.
         unknown: why the rule cannot be judged, for instance for want of times; None if it can.
         closing: for an open rule a shortest sequence of calls that would close it (for the first of `values`), each as
             the atoms that must be true of it; empty otherwise.
@@ -75,6 +77,33 @@ class RuleStatus:
     closing: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     unknown: str | None = None
+    triggers: int = 0
+    last_trigger: int | None = None
+
+
+class TriggerFinder:
+    """Finds the events that trigger a rule with an automaton: a monitor only keeps whether there was one."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self._automaton: Final = automaton
+        self._letters: Final = _triggers(automaton, automaton.formula)
+
+    def find(self, events: Sequence[Event]) -> list[int]:
+        """Their indexes."""
+        by_tool = self._automaton.alphabet.by_tool
+        return [
+            index
+            for index, event in enumerate(events)
+            if event.tool in by_tool and event.outcome != "shielded" and self._triggered_by(event)
+        ]
+
+    def _triggered_by(self, event: Event) -> bool:
+        automaton = self._automaton
+        if not automaton.is_quantified:
+            return automaton.event_letter(event) in self._letters
+        event = with_list_index(event)
+        values = automaton.alphabet.occurring_values(event)
+        return any(automaton.event_letter(event, value) in self._letters for value in (None, *values))
 
 
 class Monitor:
@@ -241,6 +270,8 @@ class Monitor:
             values=tuple(value for violation in violations[:1] for _, value in violation.values),
             violations=tuple(violations),
             unknown="the rule is about time, and an event has none" if monitor.untimed_event else None,
+            triggers=monitor.trigger_steps,
+            last_trigger=monitor.last_trigger,
         )
 
     def _status(self, name: str) -> RuleStatus:

@@ -78,7 +78,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 // The message named by the address gets the focus, so that j and k continue from there.
-if (location.hash.startsWith("#m")) byId(location.hash.slice(1))?.focus();
+function focusMessage() {
+  if (/^#(m|c\d+-)/.test(location.hash)) byId(location.hash.slice(1))?.focus();
+}
+addEventListener("hashchange", focusMessage);
+focusMessage();
 
 // --- tables: a click on a header sorts the rows by its column, another click reverses the order ---
 // Left as they are: sequences of calls, where the order is what they say, and parts that refresh themselves. A header with

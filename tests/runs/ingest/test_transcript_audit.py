@@ -215,7 +215,8 @@ def test_calls_of_other_tools_are_noted_and_the_rest_is_judged(tmp_path: Path) -
 def test_a_finding_names_the_call_and_the_message(tmp_path: Path) -> None:
     row = audit(next(read_transcripts(write(tmp_path / "t.json", openai_messages([CALLS[1], CALLS[0], CALLS[2]])))))
     # Message 1 is the system prompt, 2 the user's.
-    assert "authorize (message 3): call 1 is PayBill" in row.reason
+    assert "authorize (call 1, message 3): call 1 is PayBill" in row.reason
+    assert [(rule.call, rule.message, rule.triggers) for rule in row.rules if rule.broken] == [("1", "3", 1)]
 
 
 @pytest.mark.parametrize("nothing", ["", "  ", None, "{}"])
@@ -312,7 +313,8 @@ def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_
     result = json.loads(out.splitlines()[-1])
     assert code == 1
     assert result["outcomes"] == {"kept": 1, "broken": 1}
-    assert result["rules"]["authorize"] == {"kept": 1, "broken": 1, "undetermined": 0, "never_triggered": 0}
+    counts = {"kept": 1, "broken": 1, "undetermined": 0, "never_triggered": 0, "triggering_events": 2}
+    assert result["rules"]["authorize"] == counts
     words = ("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")
     code, _, err = lawtrace(*words)
     assert (code, "a.jsonl exists; give another --out, or --force to replace it" in err) == (2, True)

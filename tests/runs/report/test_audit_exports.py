@@ -64,8 +64,8 @@ def test_rows_and_tables(lawtrace: Shell, tmp_path: Path, words: tuple[str | Pat
     assert code == 1
     result = json.loads(out.splitlines()[-1])
     assert result["rules"] == {
-        "checked": {"kept": 2, "broken": 1, "undetermined": 0, "never_triggered": 1},
-        "recorded": {"kept": 2, "broken": 0, "undetermined": 1, "never_triggered": 1},
+        "checked": {"kept": 2, "broken": 1, "undetermined": 0, "never_triggered": 1, "triggering_events": 3},
+        "recorded": {"kept": 2, "broken": 0, "undetermined": 1, "never_triggered": 1, "triggering_events": 3},
     }
     assert {reward: rules["checked"]["broken"] for reward, rules in result["by_reward"].items()} == {"0": 0, "1": 1}
     with (tmp_path / "audit.csv").open(encoding="utf-8", newline="") as file:
@@ -76,6 +76,8 @@ def test_rows_and_tables(lawtrace: Shell, tmp_path: Path, words: tuple[str | Pat
         ("'=1+1", "checked", "broken"),
     ]
     assert (rows[2]["call"], rows[2]["message"], rows[2]["reward"]) == ("1", "1", "1")
+    # An open duty is about the call that demands it.
+    assert [(row["call"], row["triggering_events"]) for row in rows if row["verdict"] == "undetermined"] == [("2", "1")]
 
 
 def test_parquet(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:

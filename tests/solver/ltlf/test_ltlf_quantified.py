@@ -37,6 +37,7 @@ from lawtrace.solver.ltlf import (
 from lawtrace.solver.ltlf.conditions import AndCondition, Comparison, Condition, NotCondition, OrCondition
 from lawtrace.solver.ltlf.instances import Instances
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
+from lawtrace.solver.ltlf.monitor import TriggerFinder
 from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
 from lawtrace.solver.ltlf.terms import BoundVariable, FieldPath, with_list_index
 from lawtrace.solver.ltlf.type_check import check_formula
@@ -144,6 +145,8 @@ def test_an_open_rule_names_its_values_and_closing_calls() -> None:
 def test_a_rule_is_triggered_if_it_is_for_some_value() -> None:
     assert not watch(AUDITED, audit(1)).status("rule").triggered
     assert watch(AUDITED, audit(1), pay(2), audit(2)).status("rule").triggered
+    events = [audit(1), pay(2), audit(2), pay(3, "failed"), pay(3)]
+    assert TriggerFinder(compile_formula(parse(AUDITED))).find(events) == [1, 4]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,284 @@
+"""The page of an audit: its findings by rule, and the conversations that they are in, as far as a page can show them.
+
+Rows are read one after the other. Of each rule only the first conversations with findings are kept, and of a long
+conversation the events near its findings, so a page stays small however long the audit is.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from lawtrace.environments.events import SPEAKERS, Event, Json, event_labels
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.runs.ingest.transcript_audit import AuditRow
+from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.ltlf.evidence import format_time
+from lawtrace.solver.rules import Rule
+
+MAX_CONVERSATIONS: Final = 400
+"""About how many conversations a page shows, over all rules."""
+MAX_OF_RULE: Final = 20
+"""How many conversations with a broken rule are shown, and half as many in which it is undetermined."""
+MAX_EVENTS: Final = 200
+"""Of a longer conversation, the events near the findings are shown."""
+MAX_CHARACTERS: Final = 12_000_000
+"""Of all conversations together. Beyond it no more are added."""
+MESSAGE_CHARACTERS: Final = 4_000
+VALUE_CHARACTERS: Final = 3_000
+SHORT_RESULT: Final = 160
+"""A longer result is folded away."""
+PROVISION_CHARACTERS: Final = 2_000
+
+FindingOutcome = Literal["broken", "undetermined"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that is not kept in a conversation.
+
+    Attributes:
+        anchor: of the event that it is about, or of the end of the conversation.
+        call: number of the call; empty for a message, and at the end. ``message``: number of the message.
+    """
+
+    rule: str
+    outcome: FindingOutcome
+    why: str
+    anchor: str
+    call: str
+    message: str
+    conversation: str
+    reward: str
+
+    @property
+    def where(self) -> str:
+        """For readers: ``call 3, message 12``."""
+        parts = [f"call {self.call}" if self.call else "", f"message {self.message}" if self.message else ""]
+        return ", ".join(part for part in parts if part) or "the record as a whole"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """A message or a call of a conversation.
+
+    Attributes:
+        skipped: how many events before it are not shown.
+        text: what is said, or the call.
+        result: of a call; ``folded`` if it is long.
+        findings: those that are about it.
+        evidence: what it is for findings about other events: rule and role.
+    """
+
+    anchor: str
+    kind: Literal["user", "agent", "call"]
+    label: str
+    message: str
+    time: str
+    text: str
+    outcome: str
+    result: str
+    folded: bool
+    findings: tuple[Finding, ...]
+    evidence: tuple[tuple[str, str], ...]
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConversation:
+    """A conversation with findings. ``skipped``: how many events at its end are not shown."""
+
+    anchor: str
+    name: str
+    place: str
+    outcome: str
+    labels: Mapping[str, str]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    verdicts: Mapping[str, RuleVerdict]
+    events: tuple[ShownEvent, ...]
+    event_labels: tuple[str, ...]
+    skipped: int
+
+
+@dataclass(slots=True)
+class RuleFindings:
+    """The findings of a rule, and the words of the provisions that it rests on."""
+
+    rule: Rule
+    anchor: str
+    provisions: tuple[tuple[str, str], ...]
+    counts: Counter[str] = field(default_factory=Counter[str])
+    shown: list[Finding] = field(default_factory=list[Finding])
+
+    @property
+    def left_out(self) -> int:
+        """How many of its findings the page does not show."""
+        return self.counts.total() - len(self.shown)
+
+
+class AuditFindings:
+    """The findings of an audit, collected as its rows come.
+
+    Attributes:
+        rules: by id, in the order of the rule set.
+        conversations: those that are shown.
+    """
+
+    def __init__(self, rules: Sequence[Rule], regulation: Regulation | None = None) -> None:
+        anchors = unique_anchors([rule.id for rule in rules])
+        self.rules: Final = {
+            rule.id: RuleFindings(rule, f"rule-{anchor}", provision_words(rule, regulation))
+            for rule, anchor in zip(rules, anchors, strict=True)
+        }
+        self.conversations: Final[list[ShownConversation]] = []
+        most = max(2, min(MAX_OF_RULE, MAX_CONVERSATIONS // max(1, len(rules))))
+        self._most: Final[Mapping[str, int]] = {"broken": most, "undetermined": max(1, most // 2)}
+        self._characters = 0
+
+    @property
+    def worst_first(self) -> list[RuleFindings]:
+        """The rules, those that are broken most first."""
+        return sorted(self.rules.values(), key=lambda of: (-of.counts["broken"], -of.counts["undetermined"]))
+
+    def add_all(self, rows: Iterable[AuditRow]) -> "AuditFindings":
+        """Take the findings of all rows."""
+        for row in rows:
+            self.add(row)
+        return self
+
+    def add(self, row: AuditRow) -> None:
+        """Take the findings of one conversation; keep it if a rule has few so far."""
+        found = [(verdict, _outcome(verdict)) for verdict in row.rules if not verdict.kept]
+        wanted = any(self.rules[one.rule].counts[outcome] < self._most[outcome] for one, outcome in found)
+        for verdict, outcome in found:
+            self.rules[verdict.rule].counts[outcome] += 1
+        if not wanted or self._characters > MAX_CHARACTERS:
+            return
+        shown = show_conversation(row, f"c{len(self.conversations) + 1}")
+        self._characters += sum(len(event.text) + len(event.result) for event in shown.events)
+        self.conversations.append(shown)
+        for finding in shown.findings:
+            self.rules[finding.rule].shown.append(finding)
+
+
+def provision_words(rule: Rule, regulation: Regulation | None) -> tuple[tuple[str, str], ...]:
+    """The provisions of a rule with their words; empty words where the regulation at hand does not have them."""
+    known = regulation if regulation is not None and rule.regulation in {"", regulation.id} else None
+    found: list[tuple[str, str]] = []
+    for citation in rule.provisions:
+        parts = known.cited(citation) if known is not None else ()
+        found.append((citation, cut(" ".join(part.words() for part in parts), PROVISION_CHARACTERS)))
+    return tuple(found)
+
+
+def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
+    """A conversation with its findings, for a page. ``anchor``: its id on the page."""
+    verdicts = sorted((verdict for verdict in row.rules if not verdict.kept), key=lambda one: not one.broken)
+    findings = tuple(_finding(row, verdict, anchor) for verdict in verdicts)
+    at: dict[int, list[Finding]] = {}
+    evidence: dict[int, list[tuple[str, str]]] = {}
+    for finding, verdict in zip(findings, verdicts, strict=True):
+        if verdict.at is not None:
+            at.setdefault(verdict.at, []).append(finding)
+        for violation in verdict.violations:
+            for piece in violation.evidence:
+                for step in piece.steps:
+                    evidence.setdefault(step, []).append((verdict.rule, piece.role))
+    labels = event_labels(row.events)
+    chosen = _near({*at, *evidence}, len(row.events))
+    events: list[ShownEvent] = []
+    after = 0
+    for index in chosen:
+        pieces = tuple(dict.fromkeys(evidence.get(index, ())))
+        marked = tuple(at.get(index, ()))
+        events.append(_event(row.events[index], f"{anchor}-e{index}", labels[index], marked, pieces, index - after))
+        after = index + 1
+    return ShownConversation(
+        anchor,
+        row.conversation,
+        row.place,
+        row.outcome,
+        {name: show_value(value) for name, value in row.labels.items() if value is not None},
+        tuple(cut(note, VALUE_CHARACTERS) for note in row.notes[:MAX_OF_RULE]),
+        findings,
+        {verdict.rule: verdict for verdict in verdicts},
+        tuple(events),
+        tuple(labels),
+        len(row.events) - after,
+    )
+
+
+def _outcome(verdict: RuleVerdict) -> FindingOutcome:
+    return "broken" if verdict.broken else "undetermined"
+
+
+def _finding(row: AuditRow, verdict: RuleVerdict, anchor: str) -> Finding:
+    call = verdict.call or ""
+    return Finding(
+        verdict.rule,
+        _outcome(verdict),
+        cut(verdict.explanation or verdict.undetermined, VALUE_CHARACTERS),
+        f"{anchor}-end" if verdict.at is None else f"{anchor}-e{verdict.at}",
+        "" if call.startswith("m") else call,
+        verdict.message or "",
+        row.conversation,
+        show_value(row.labels.get("reward")) if "reward" in row.labels else "",
+    )
+
+
+def _near(marked: set[int], count: int) -> list[int]:
+    """The indexes of the events that are shown: all, or the first ones and those near the marked ones."""
+    if count <= MAX_EVENTS:
+        return list(range(count))
+    points = sorted(marked)[: MAX_EVENTS // 4]
+    reach = max(1, MAX_EVENTS // (2 * len(points) + 2)) if points else MAX_EVENTS
+    near = {index for point in (0, *points) for index in range(max(0, point - reach), min(count, point + reach))}
+    return sorted({*near, *points})
+
+
+def _event(
+    event: Event,
+    anchor: str,
+    label: str,
+    findings: tuple[Finding, ...],
+    evidence: tuple[tuple[str, str], ...],
+    skipped: int,
+) -> ShownEvent:
+    said = event.tool in SPEAKERS
+    text = str(event.arguments.get("text", "")) if said else _call(event)
+    result = "" if said else _result(event)
+    return ShownEvent(
+        anchor,
+        ("user" if event.tool == "user" else "agent") if said else "call",
+        label,
+        event.message or "",
+        "" if event.time is None else format_time(event.time),
+        visible(cut(text, MESSAGE_CHARACTERS)),
+        "" if said else event.outcome,
+        result,
+        len(result) > SHORT_RESULT,
+        findings,
+        evidence,
+        skipped,
+    )
+
+
+def _call(event: Event) -> str:
+    """A call in Python syntax, one argument a line if they are long."""
+    arguments = [f"{name}={_json(value)}" for name, value in event.arguments.items()]
+    line = f"{event.tool}({', '.join(arguments)})"
+    return line if len(line) <= SHORT_RESULT else f"{event.tool}(\n  " + ",\n  ".join(arguments) + ")"
+
+
+def _result(event: Event) -> str:
+    if event.error is not None:
+        return visible(cut(event.error, VALUE_CHARACTERS))
+    line = _json(event.result)
+    return visible(cut(line if len(line) <= SHORT_RESULT else _json(event.result, indent=1), VALUE_CHARACTERS))
+
+
+def _json(value: Json, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
