@@ -7,20 +7,21 @@ from pathlib import Path
 import typer
 
 from lawtrace.environments.choices import AUDIT_FORMATS, AuditFormat
-from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.cli.audit_logs import audit_logs
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.audit_tables import print_backtest, print_summary
+from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
 from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
-from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary, Examples
+from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
+from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
 from lawtrace.runs.ingest.transcripts import Transcript
 from lawtrace.runs.report.audit_exports import Audit, export_audit, export_file
-from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.web.audit_export import write_audit_page
 from lawtrace.solver.ltlf.mfotl_signature import read_signature
@@ -35,6 +36,7 @@ def audit(
     sources: list[Path],
     env: str,
     rules: Path | None,
+    against: Path | None,
     complete: bool,
     tools: Path | None,
     time_unit: str,
@@ -50,14 +52,18 @@ def audit(
     for form in chosen_formats:
         check_output(export_file(out, form), force=force)
     if tools is not None or any(map(is_monpoly_log, sources)):
+        if against is not None:
+            raise InputError("--against compares rules over conversations, not over MonPoly logs")
         kept = _audit_logs(sources, rules, tools, time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
     domain = load_domain(env)
     chosen = load_rules(rules or domain.rules_file)
     check_rules(chosen, domain.environment, domain.regulation)
     failing = _failing(fail_on or FAILURES, chosen)
+    older = None if against is None else _older_rules(against, domain)
     files = find_files(sources)
-    job, summary = AuditJob(env, rules or domain.rules_file, complete), AuditSummary(rule.id for rule in chosen)
+    job = AuditJob(env, rules or domain.rules_file, complete, against)
+    summary = AuditSummary((rule.id for rule in chosen), None if older is None else compare_rules(older, chosen))
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
 
         def judged() -> Iterator[str]:
@@ -68,13 +74,16 @@ def audit(
                     step()
 
         write_lines(out, judged())
-    _print_summary(summary, chosen)
-    finished = Audit(out, chosen, domain.environment.name, domain.regulation.id)
+    print_summary(summary, chosen)
+    if summary.backtest is not None and against is not None:
+        print_backtest(summary.backtest, against)
+    finished = Audit(out, chosen, domain.environment.name, domain.regulation.id, older or ())
     exported = [export_file(out, form) for form in chosen_formats]
     for form in chosen_formats:
         if form == "html":
             page = export_file(out, form)
-            write_audit_page(page, finished, summary, domain.regulation, sources, complete=complete)
+            versions = None if against is None else (against, job.rules)
+            write_audit_page(page, finished, summary, domain.regulation, sources, complete=complete, versions=versions)
         else:
             export_audit(finished, form)
     if as_json:
@@ -84,6 +93,15 @@ def audit(
     if summary.conversations and not summary.triggered:
         print_note("Nothing was judged: the recorded calls trigger none of the rules.")
     raise typer.Exit(0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1)
+
+
+def _older_rules(path: Path, domain: Domain) -> tuple[Rule, ...]:
+    rules = load_rules(path)
+    try:
+        check_rules(rules, domain.environment, domain.regulation)
+    except LawtraceError as error:
+        raise InputError(f"{path}: {error}") from error
+    return rules
 
 
 def _format(text: str) -> AuditFormat:
@@ -124,39 +142,6 @@ def _transcripts(files: Sequence[Path]) -> Iterator[Transcript]:
             if len(files) == 1:
                 raise
             yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
-
-
-def _print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
-    """The notes, findings and tables of an audit."""
-    _print_examples(summary.notes, "notes")
-    for outcome, found in summary.findings.items():
-        _print_examples(found, outcome)
-    print_result("Conversations by rule and verdict, and the events that trigger each rule:")
-    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", "provisions")
-    for rule in rules:
-        counts = summary.rules[rule.id]
-        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
-        table.add_row(*map(visible, (rule.id, *map(str, numbers), ", ".join(rule.provisions))))
-    print_result(table)
-    if 1 < len(summary.by_reward) <= MAX_REWARDS:
-        rewards = sorted(summary.by_reward, key=float)
-        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards))
-        for rule in rules:
-            cells = (summary.by_reward[reward][rule.id] for reward in rewards)
-            table.add_row(visible(rule.id), *(f"{counts.broken} of {counts.judged}" for counts in cells))
-        print_result(table)
-    counted = ", ".join(
-        f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
-    )
-    print_result(f"{summary.conversations} conversations ({summary.calls} calls): {counted}")
-
-
-def _print_examples(examples: Examples, kind: str) -> None:
-    for text in examples.first:
-        print_note(f"{kind}: {visible(text)}" if kind != "notes" else f"  {visible(text)}")
-    if examples.count > len(examples.first):
-        more = examples.count - len(examples.first)
-        print_note(f"... and {more} more {kind}; the output file has all of them")
 
 
 def _audit_logs(

@@ -29,17 +29,19 @@ class AuditJob:
         environment: name or folder.
         rules: the rule file.
         complete: whether the records are whole.
+        against: the rule file of an older version; None if the audit compares with none.
     """
 
     environment: str
     rules: Path
     complete: bool
+    against: Path | None = None
 
     def auditor(self) -> TranscriptAuditor:
         """What judges the transcripts."""
-        return TranscriptAuditor(
-            load_domain(self.environment).environment, load_rules(self.rules), complete=self.complete
-        )
+        environment = load_domain(self.environment).environment
+        older = None if self.against is None else load_rules(self.against)
+        return TranscriptAuditor(environment, load_rules(self.rules), complete=self.complete, against=older)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def _batches(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
 
 
 def _judge(auditor: TranscriptAuditor, transcripts: list[Transcript]) -> JudgedBatch:
-    summary = AuditSummary(auditor.rules)
+    summary = AuditSummary(auditor.rules, auditor.changes)
     lines: list[str] = []
     for transcript in transcripts:
         row = auditor.audit(transcript)

@@ -1,15 +1,16 @@
 """What an audit found, counted as its rows come."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.runs.ingest.backtest import Backtest
+from lawtrace.runs.ingest.examples import Examples
+from lawtrace.runs.ingest.rule_changes import RuleChange
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 
-MAX_EXAMPLES = 10
-"""How many examples of a kind are kept; the others are counted."""
 MAX_REWARDS = 6
 """With more values, rewards are not a table's columns."""
 
@@ -58,24 +59,6 @@ class RuleCounts:
         }
 
 
-@dataclass(slots=True)
-class Examples:
-    """Texts of one kind: the first of them, and how many there are."""
-
-    first: list[str] = field(default_factory=list[str])
-    count: int = 0
-
-    def add(self, text: str) -> None:
-        self.count += 1
-        if len(self.first) < MAX_EXAMPLES:
-            self.first.append(text)
-
-    def merge(self, other: "Examples") -> None:
-        """Add those that come after."""
-        self.count += other.count
-        self.first = [*self.first, *other.first][:MAX_EXAMPLES]
-
-
 class AuditSummary:
     """The counts of an audit.
 
@@ -85,15 +68,17 @@ class AuditSummary:
         by_reward: the counts of each rule by the reward that the source gives, as text.
         findings: why conversations are broken, undetermined or invalid, by outcome.
         notes: what is odd in conversations.
+        backtest: the comparison with an older version of the rules; None without one.
     """
 
-    def __init__(self, rules: Iterable[str]) -> None:
-        """``rules``: their ids."""
+    def __init__(self, rules: Iterable[str], changes: Mapping[str, RuleChange] | None = None) -> None:
+        """``rules``: their ids. ``changes``: to the rules that these are compared with, if any."""
         self.outcomes: Counter[str] = Counter()
         self.rules = {rule: RuleCounts() for rule in rules}
         self.by_reward: dict[str, dict[str, RuleCounts]] = {}
         self.findings: dict[str, Examples] = {name: Examples() for name in ("broken", "undetermined", "invalid")}
         self.notes = Examples()
+        self.backtest = None if changes is None else Backtest(changes)
         self.calls = 0
         self.messages = 0
 
@@ -125,6 +110,8 @@ class AuditSummary:
         for verdict in row.rules:
             for table in tables:
                 table[verdict.rule].add(verdict)
+        if self.backtest is not None:
+            self.backtest.add(row)
 
     def merge(self, other: "AuditSummary") -> None:
         """Add the counts of conversations that come after."""
@@ -140,6 +127,8 @@ class AuditSummary:
                 self.by_reward[reward][rule].merge(counts)
         for rule, counts in other.rules.items():
             self.rules[rule].merge(counts)
+        if self.backtest is not None and other.backtest is not None:
+            self.backtest.merge(other.backtest)
 
     def as_json(self) -> dict[str, Json]:
         """The summary as one object."""
@@ -155,4 +144,5 @@ class AuditSummary:
             "outcomes": {**self.outcomes},
             "rules": rules,
             **({"by_reward": rewards} if rewards else {}),
+            **({"against": self.backtest.as_json()} if self.backtest else {}),
         }

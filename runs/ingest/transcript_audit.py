@@ -4,16 +4,26 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.environments.events import CallOutcome, Event, Json, event_labels, message_event, name_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.runs.ingest.doubts import Settlement, find_doubts
+from lawtrace.runs.ingest.doubts import Doubt, Settlement, find_doubts
+from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.solver.rules import Rule
+
+
+class OlderVerdict(BaseModel):
+    """The verdict on one transcript by the version of the rules that an audit compares with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    outcome: Literal["kept", "broken", "undetermined"]
+    rules: tuple[RuleVerdict, ...]
 
 
 class AuditRow(BaseModel):
@@ -28,6 +38,7 @@ class AuditRow(BaseModel):
         reason: why it is invalid, or one sentence for each broken or undetermined rule, with call and message.
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
             ``message`` of an event is the number of its message in the source, from 1.
+        against: the verdict by an older version of the rules, if the audit compares with one.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
     """
 
@@ -42,6 +53,7 @@ class AuditRow(BaseModel):
     rules: tuple[RuleVerdict, ...]
     events: tuple[Event, ...]
     notes: tuple[str, ...]
+    against: OlderVerdict | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class TranscriptAuditor:
@@ -49,15 +61,26 @@ class TranscriptAuditor:
 
     Attributes:
         rules: their ids.
+        changes: of the rules that these are compared with; None if they are not compared.
     """
 
-    def __init__(self, environment: Environment, rules: Sequence[Rule], *, complete: bool = False) -> None:
-        """``complete``: a transcript is all that happened, so that a duty that is open at its end is broken."""
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        *,
+        complete: bool = False,
+        against: Sequence[Rule] | None = None,
+    ) -> None:
+        """``complete``: a transcript is all that happened, so that a duty that is open at its end is broken.
+
+        ``against``: an older version of the rules, by which each transcript is judged, too.
+        """
         self._environment: Final = environment
-        self._complete: Final = complete
         self.rules: Final = tuple(rule.id for rule in rules)
-        self._judge: Final = RuleJudge(rules, states=False, located=True)
-        self._settlements: Final = [Settlement(rule, complete=complete) for rule in rules]
+        self.changes: Final = None if against is None else compare_rules(against, rules)
+        self._rules: Final = _RuleSet(rules, complete=complete)
+        self._older: Final = None if against is None else _RuleSet(against, complete=complete)
 
     def audit(self, transcript: Transcript) -> AuditRow:
         """Judge one transcript. It is invalid if it calls tools, and the environment has none of them."""
@@ -77,24 +100,44 @@ class TranscriptAuditor:
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
         events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
         doubts = find_doubts(environment, turns, events)
-        judged = self._judge.judge(events, complete=self._complete, explained=True)
-        labels = event_labels(events)
-        verdicts = tuple(
-            _with_place(settlement.settle(verdict, doubts, events), events, labels)
-            for settlement, verdict in zip(self._settlements, judged, strict=True)
-        )
+        verdicts = self._rules.judge(events, doubts)
+        older = None if self._older is None else self._older.judge(events, doubts)
         broken = [verdict for verdict in verdicts if verdict.broken]
         undetermined = [verdict for verdict in verdicts if verdict.undetermined]
         return AuditRow(
             place=transcript.place,
             conversation=transcript.id,
             labels=transcript.labels,
-            outcome="broken" if broken else "undetermined" if undetermined else "kept",
+            outcome=_outcome(verdicts),
             reason="; ".join(map(_sentence, (*broken, *undetermined))),
             rules=verdicts,
             events=events,
             notes=(*notes, *(doubt.reason for doubt in doubts)),
+            against=None if older is None else OlderVerdict(outcome=_outcome(older), rules=older),
         )
+
+
+class _RuleSet:
+    """One version of the rules, ready to judge events."""
+
+    def __init__(self, rules: Sequence[Rule], *, complete: bool) -> None:
+        self._complete: Final = complete
+        self._judge: Final = RuleJudge(rules, states=False, located=True)
+        self._settlements: Final = [Settlement(rule, complete=complete) for rule in rules]
+
+    def judge(self, events: Sequence[Event], doubts: Sequence[Doubt]) -> tuple[RuleVerdict, ...]:
+        judged = self._judge.judge(events, complete=self._complete, explained=True)
+        labels = event_labels(events)
+        return tuple(
+            _with_place(settlement.settle(verdict, doubts, events), events, labels)
+            for settlement, verdict in zip(self._settlements, judged, strict=True)
+        )
+
+
+def _outcome(verdicts: Sequence[RuleVerdict]) -> Literal["kept", "broken", "undetermined"]:
+    if any(verdict.broken for verdict in verdicts):
+        return "broken"
+    return "undetermined" if any(verdict.undetermined for verdict in verdicts) else "kept"
 
 
 def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[str]) -> RuleVerdict:

@@ -50,22 +50,24 @@ _LINE: Final = re.compile(r"(.*), line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A finished audit: its file of verdicts, the rules, and what they are rules of."""
+    """A finished audit: its file of verdicts, the rules, and what they are rules of. ``older``: the rules that it
+    compares with, if any."""
 
     file: Path
     rules: Sequence[Rule]
     environment: str
     regulation: str
+    older: Sequence[Rule] = ()
 
     def rows(self) -> Iterator[AuditRow]:
         """The verdicts, read one after the other."""
         return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
 
     def rows_with_findings(self) -> Iterator[AuditRow]:
-        """Those of conversations in which a rule is not kept."""
+        """Those of conversations in which a rule is not kept, in either version of a backtest."""
         for _, line in numbered_lines(self.file):
             row = from_json(line)
-            if row["outcome"] in {"broken", "undetermined"}:
+            if row["outcome"] in {"broken", "undetermined"} or (row.get("against") or row)["outcome"] == "broken":
                 yield AuditRow.model_validate(row)
 
 
@@ -92,12 +94,6 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_lines(path, [json.dumps(value, indent=2, ensure_ascii=False)])
 
 
-def _verdict(rule: RuleVerdict) -> str:
-    if rule.undetermined:
-        return "undetermined"
-    return "broken" if rule.broken else "kept" if rule.triggered else "never triggered"
-
-
 def _records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
     """A record for each conversation and rule; for an invalid conversation one without a rule."""
     for row in rows:
@@ -113,7 +109,7 @@ def _records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
                 **common,
                 "rule": rule.rule,
                 "provisions": "; ".join(rule.provisions),
-                "verdict": _verdict(rule),
+                "verdict": rule.name,
                 "triggering_events": rule.triggers,
                 "call": rule.call,
                 "message": rule.message,
@@ -220,7 +216,7 @@ def as_oscal(audit: Audit) -> dict[str, Any]:
             observations.append(
                 {
                     "uuid": observation,
-                    "title": f"{rule.rule}: {_verdict(rule)}",
+                    "title": f"{rule.rule}: {rule.name}",
                     "description": sentence(
                         f"conversation {row.conversation} ({row.place}): {rule.explanation or rule.undetermined}"
                     ),

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from lawtrace.environments.events import SPEAKERS, Event, Json, event_labels
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.runs.ingest.backtest import Difference, pair_verdicts, tell_difference
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
@@ -32,6 +33,12 @@ SHORT_RESULT: Final = 160
 """A longer result is folded away."""
 PROVISION_CHARACTERS: Final = 2_000
 
+MAX_DIFFERING: Final = 5
+"""Of how many conversations a page shows how two versions of a rule differ, for each kind of difference."""
+
+_OF_OLDER: Final = ("only old", "both, elsewhere")
+"""The differences in which the older version of a rule has a finding of its own."""
+
 FindingOutcome = Literal["broken", "undetermined"]
 
 
@@ -42,6 +49,8 @@ class Finding:
     Attributes:
         anchor: of the event that it is about, or of the end of the conversation.
         call: number of the call; empty for a message, and at the end. ``message``: number of the message.
+        older: whether it is one of the older version of the rules.
+        difference: how the versions differ on it, if they are compared and do.
     """
 
     rule: str
@@ -52,6 +61,8 @@ class Finding:
     message: str
     conversation: str
     reward: str
+    older: bool = False
+    difference: Difference | None = None
 
     @property
     def where(self) -> str:
@@ -97,7 +108,7 @@ class ShownConversation:
     labels: Mapping[str, str]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
-    verdicts: Mapping[str, RuleVerdict]
+    verdicts: Mapping[Finding, RuleVerdict]
     events: tuple[ShownEvent, ...]
     event_labels: tuple[str, ...]
     skipped: int
@@ -124,15 +135,16 @@ class AuditFindings:
 
     Attributes:
         rules: by id, in the order of the rule set.
+        older: the older version of the rules, if they are compared with one.
+        differences: the findings on which the versions differ, by rule, as far as they are shown.
         conversations: those that are shown.
     """
 
-    def __init__(self, rules: Sequence[Rule], regulation: Regulation | None = None) -> None:
-        anchors = unique_anchors([rule.id for rule in rules])
-        self.rules: Final = {
-            rule.id: RuleFindings(rule, f"rule-{anchor}", provision_words(rule, regulation))
-            for rule, anchor in zip(rules, anchors, strict=True)
-        }
+    def __init__(self, rules: Sequence[Rule], regulation: Regulation | None = None, older: Sequence[Rule] = ()) -> None:
+        self.rules: Final = _by_id(rules, "rule", regulation)
+        self.older: Final = _by_id(older, "older", regulation)
+        self.differences: Final[dict[str, list[Finding]]] = {}
+        self._differing: Final = Counter[tuple[str, Difference]]()
         self.conversations: Final[list[ShownConversation]] = []
         most = max(2, min(MAX_OF_RULE, MAX_CONVERSATIONS // max(1, len(rules))))
         self._most: Final[Mapping[str, int]] = {"broken": most, "undetermined": max(1, most // 2)}
@@ -152,7 +164,12 @@ class AuditFindings:
     def add(self, row: AuditRow) -> None:
         """Take the findings of one conversation; keep it if a rule has few so far."""
         found = [(verdict, _outcome(verdict)) for verdict in row.rules if not verdict.kept]
+        differing = [
+            (name, kind) for name, kind in _differences(row).items() if self._differing[name, kind] < MAX_DIFFERING
+        ]
+        self._differing.update(differing)
         wanted = any(self.rules[one.rule].counts[outcome] < self._most[outcome] for one, outcome in found)
+        wanted = wanted or bool(differing)
         for verdict, outcome in found:
             self.rules[verdict.rule].counts[outcome] += 1
         if not wanted or self._characters > MAX_CHARACTERS:
@@ -161,7 +178,33 @@ class AuditFindings:
         self._characters += sum(len(event.text) + len(event.result) for event in shown.events)
         self.conversations.append(shown)
         for finding in shown.findings:
-            self.rules[finding.rule].shown.append(finding)
+            if finding.difference is not None:
+                self.differences.setdefault(finding.rule, []).append(finding)
+            if not finding.older:
+                self.rules[finding.rule].shown.append(finding)
+
+    def of(self, finding: Finding) -> RuleFindings:
+        """The rule of a finding, in its version."""
+        return (self.older if finding.older else self.rules)[finding.rule]
+
+
+def _by_id(rules: Sequence[Rule], prefix: str, regulation: Regulation | None) -> dict[str, RuleFindings]:
+    anchors = unique_anchors([rule.id for rule in rules])
+    return {
+        rule.id: RuleFindings(rule, f"{prefix}-{anchor}", provision_words(rule, regulation))
+        for rule, anchor in zip(rules, anchors, strict=True)
+    }
+
+
+def _differences(row: AuditRow) -> dict[str, Difference]:
+    """The rules on which two versions differ in a conversation."""
+    if row.against is None:
+        return {}
+    found: dict[str, Difference] = {}
+    for name, old, new in pair_verdicts(row):
+        if (kind := tell_difference(old, new)) is not None:
+            found[name] = kind
+    return found
 
 
 def provision_words(rule: Rule, regulation: Regulation | None) -> tuple[tuple[str, str], ...]:
@@ -177,10 +220,13 @@ def provision_words(rule: Rule, regulation: Regulation | None) -> tuple[tuple[st
 def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
     """A conversation with its findings, for a page. ``anchor``: its id on the page."""
     verdicts = sorted((verdict for verdict in row.rules if not verdict.kept), key=lambda one: not one.broken)
-    findings = tuple(_finding(row, verdict, anchor) for verdict in verdicts)
+    differences = _differences(row)
+    before = [one for one in (row.against.rules if row.against else ()) if differences.get(one.rule) in _OF_OLDER]
+    found = {_finding(row, verdict, anchor, differences): verdict for verdict in verdicts}
+    found |= {_finding(row, verdict, anchor, differences, older=True): verdict for verdict in before}
     at: dict[int, list[Finding]] = {}
     evidence: dict[int, list[tuple[str, str]]] = {}
-    for finding, verdict in zip(findings, verdicts, strict=True):
+    for finding, verdict in found.items():
         if verdict.at is not None:
             at.setdefault(verdict.at, []).append(finding)
         for violation in verdict.violations:
@@ -203,8 +249,8 @@ def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
         row.outcome,
         {name: show_value(value) for name, value in row.labels.items() if value is not None},
         tuple(cut(note, VALUE_CHARACTERS) for note in row.notes[:MAX_OF_RULE]),
-        findings,
-        {verdict.rule: verdict for verdict in verdicts},
+        tuple(found),
+        found,
         tuple(events),
         tuple(labels),
         len(row.events) - after,
@@ -215,7 +261,9 @@ def _outcome(verdict: RuleVerdict) -> FindingOutcome:
     return "broken" if verdict.broken else "undetermined"
 
 
-def _finding(row: AuditRow, verdict: RuleVerdict, anchor: str) -> Finding:
+def _finding(
+    row: AuditRow, verdict: RuleVerdict, anchor: str, differences: Mapping[str, Difference], *, older: bool = False
+) -> Finding:
     call = verdict.call or ""
     return Finding(
         verdict.rule,
@@ -226,6 +274,8 @@ def _finding(row: AuditRow, verdict: RuleVerdict, anchor: str) -> Finding:
         verdict.message or "",
         row.conversation,
         show_value(row.labels.get("reward")) if "reward" in row.labels else "",
+        older,
+        differences.get(verdict.rule) if verdict.broken else None,
     )
 
 

@@ -28,6 +28,9 @@ FailureMode = Literal["syntax error", "semantic error", "instruction adherence",
 FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
 
+RuleOutcome = Literal["kept", "broken", "undetermined", "never triggered"]
+
+
 class RuleVerdict(BaseModel):
     """The verdict on one rule for one attempt.
 
@@ -72,6 +75,13 @@ class RuleVerdict(BaseModel):
     at: int | None = Field(default=None, exclude_if=lambda value: value is None)
     call: str | None = Field(default=None, exclude_if=lambda value: value is None)
     triggers: int = Field(default=0, exclude_if=lambda value: value == 0)
+
+    @property
+    def name(self) -> RuleOutcome:
+        """The verdict in a word."""
+        if self.undetermined:
+            return "undetermined"
+        return "broken" if self.broken else "kept" if self.triggered else "never triggered"
 
     @property
     def broken(self) -> bool:

@@ -23,6 +23,7 @@ class AuditPage:
         rows_file: name of the file with all verdicts.
         complete: whether the records are taken as whole.
         rewards: the values that columns tell apart; empty with one or with too many.
+        older: name of the rule file that the audit compares with, and ``newer`` its own; empty if it does not.
         notes: what cannot be judged or is odd, by title.
     """
 
@@ -34,12 +35,25 @@ class AuditPage:
     complete: bool
     rewards: Sequence[str]
     notes: Sequence[tuple[str, Examples]]
+    older: str = ""
+    newer: str = ""
 
 
 def write_audit_page(
-    path: Path, audit: Audit, summary: AuditSummary, regulation: Regulation, sources: Sequence[Path], *, complete: bool
+    path: Path,
+    audit: Audit,
+    summary: AuditSummary,
+    regulation: Regulation,
+    sources: Sequence[Path],
+    *,
+    complete: bool,
+    versions: tuple[Path, Path] | None = None,
 ) -> None:
-    """Write the page. Reads the rows of the audit once more. Raises OperationalError if it cannot be written."""
+    """Write the page. Reads the rows of the audit once more.
+
+    ``versions``: the older and the new rule file, if the audit compares them. Raises OperationalError if it cannot be
+    written.
+    """
     named = [str(source) for source in sources]
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     rewards = sorted(summary.by_reward, key=float)
@@ -53,7 +67,7 @@ def write_audit_page(
             "version": f"lawtrace {version('lawtrace')}",
         },
         summary,
-        AuditFindings(audit.rules, regulation).add_all(audit.rows_with_findings()),
+        AuditFindings(audit.rules, regulation, audit.older).add_all(audit.rows_with_findings()),
         audit.file.name,
         complete,
         rewards if 1 < len(rewards) <= MAX_REWARDS else (),
@@ -62,6 +76,7 @@ def write_audit_page(
             for title, examples in (("Could not be judged", summary.findings["invalid"]), ("Oddities", summary.notes))
             if examples.count
         ],
+        *((version.name for version in versions) if versions else ()),
     )
     environment = make_environment()
     write_page(render(environment, "audit.html.jinja", page=page, assets=standalone_assets(environment)), path)

@@ -67,6 +67,7 @@ def audit(
     ],
     env: EnvironmentOption = "banking",
     rules: RulesOption = None,
+    against: Annotated[Path | None, typer.Option(help="Older rule file to compare with.")] = None,
     complete: Annotated[
         bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
     ] = False,

@@ -7,7 +7,8 @@ import pytest
 
 from lawtrace.runs.ingest import audit_run
 from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
-from lawtrace.runs.ingest.audit_summary import MAX_EXAMPLES, AuditSummary
+from lawtrace.runs.ingest.audit_summary import AuditSummary
+from lawtrace.runs.ingest.examples import MAX_EXAMPLES
 from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
 
 PAY = {

@@ -1,0 +1,82 @@
+"""What ``lawtrace audit`` prints: notes, findings, tables, and the comparison with an older version of the rules."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lawtrace.runs.cli.output import make_table, print_note, print_result
+from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary
+from lawtrace.runs.ingest.backtest import DIFFERENCES, Backtest
+from lawtrace.runs.ingest.examples import Examples
+from lawtrace.runs.report.text import counted, cut, visible
+from lawtrace.solver.rules import Rule
+
+SHOWN_EXAMPLES = 3
+"""How many examples of a difference are printed for each rule."""
+SHOWN_CHARACTERS = 1_000
+"""A longer finding is cut."""
+
+
+def print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
+    """The notes, findings and tables of an audit."""
+    _print_examples(summary.notes, "notes")
+    for outcome, found in summary.findings.items():
+        _print_examples(found, outcome)
+    print_result("Conversations by rule and verdict, and the events that trigger each rule:")
+    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", "provisions")
+    for rule in rules:
+        counts = summary.rules[rule.id]
+        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
+        table.add_row(*map(visible, (rule.id, *map(str, numbers), ", ".join(rule.provisions))))
+    print_result(table)
+    if 1 < len(summary.by_reward) <= MAX_REWARDS:
+        rewards = sorted(summary.by_reward, key=float)
+        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards))
+        for rule in rules:
+            cells = (summary.by_reward[reward][rule.id] for reward in rewards)
+            table.add_row(visible(rule.id), *(f"{counts.broken} of {counts.judged}" for counts in cells))
+        print_result(table)
+    counted = ", ".join(
+        f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
+    )
+    print_result(f"{summary.conversations} conversations ({summary.calls} calls): {counted}")
+
+
+def _print_examples(examples: Examples, kind: str) -> None:
+    for text in examples.first:
+        shown = visible(cut(text, SHOWN_CHARACTERS))
+        print_note(f"{kind}: {shown}" if kind != "notes" else f"  {shown}")
+    if examples.count > len(examples.first):
+        more = examples.count - len(examples.first)
+        print_note(f"... and {more} more {kind}; the output file has all of them")
+
+
+def print_backtest(backtest: Backtest, against: Path) -> None:
+    """What two versions of the rules say of the same conversations: the rules that differ, with examples."""
+    for what, both, old, new in (
+        ("Conversations with a broken rule", *(backtest.conversations[one] for one in _SIDES)),
+        ("Findings (a rule broken in a conversation)", *(backtest.findings(old=o, new=n) for o, n in _SIDES)),
+    ):
+        print_result(
+            f"{what}: {both} by both versions, {old} only by {visible(str(against))}, {new} only by the new rules"
+        )
+    columns = ("rule", "change", "both", "only old", "only new", "undetermined")
+    table = make_table(*columns, title="Rules that differ: conversations in which they are broken, or undetermined")
+    for name, compared in backtest.rules.items():
+        if compared.differs:
+            broken = (str(compared.count(old=old, new=new)) for old, new in _SIDES)
+            table.add_row(visible(name), compared.change, *broken, " -> ".join(map(str, compared.undetermined)))
+    if table.row_count:
+        print_result(table)
+    if same := len(backtest.rules) - table.row_count:
+        print_result(f"{counted(same, 'rule')} without a difference")
+    for name, compared in backtest.rules.items():
+        for difference in DIFFERENCES:
+            found = compared.examples[difference]
+            for text in found.first[:SHOWN_EXAMPLES]:
+                print_note(visible(cut(f"{difference}: {name}: {text}", SHOWN_CHARACTERS)))
+            if found.count > SHOWN_EXAMPLES:
+                print_note(f"... and {found.count - SHOWN_EXAMPLES} more {difference} of {visible(name)}")
+
+
+_SIDES = ((True, True), (True, False), (False, True))
+"""Which versions a rule is broken by: old, new."""
