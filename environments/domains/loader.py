@@ -2,12 +2,13 @@
 
     airline/
       __init__.py        declares ENVIRONMENT; may import modules beside it (``from . import tools``)
+      tools.json         or instead: tools without state, as schemas (`lawtrace.environments.tool_schemas`)
       regulation.toml    the restated provisions (`lawtrace.environments.regulations.regulation`)
       rules.toml         the curated rule set
       published.toml     optional: the rules as published, the reference for extracted rules
 
 Built-in and user environments have the same layout. Loading a folder **runs its Python**, so a folder is loaded only if
-a user names it, never because a data file does.
+a user names it, never because a data file does. A folder with ``tools.json`` has no Python that runs.
 
 The modules of a user's folder get a package name made from path and content: equal module names in two folders do not
 clash, and a changed folder is loaded again. A failed load leaves no modules behind.
@@ -24,7 +25,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -38,12 +39,15 @@ from lawtrace.environments.regulations.regulation import Regulation, load_regula
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.validation import DeclarationError
+from lawtrace.environments.tool_schemas.reading import read_tool_schemas
+from lawtrace.environments.tool_schemas.schemas import environment_name, make_environment
 
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"
+TOOLS = "tools.json"
 RULES = "rules.toml"
 PUBLISHED = "published.toml"
-_DIGESTED_SUFFIXES = {".py", ".toml"}
+_DIGESTED_SUFFIXES = {".py", ".toml", ".json"}
 _DOC_PAGE = "docs/environments.md"
 _REFERENCE = "docs/declaration.md"
 
@@ -53,7 +57,7 @@ class Domain:
     """An environment with its regulation and the file of its curated rule set.
 
     Attributes:
-        digest: SHA-256 of the folder's Python and TOML files, in hexadecimal.
+        digest: SHA-256 of the folder's Python, JSON and TOML files, in hexadecimal.
         folder: the folder that it was loaded from.
     """
 
@@ -85,18 +89,37 @@ class Domain:
 
 
 def load_folder(folder: Path) -> Domain:
-    """Load the environment of a user's folder, which runs its Python.
+    """Load the environment of a user's folder, which runs its Python if it has some.
 
     Raises InputError naming file, line and remedy: for a missing file, failing Python, or an invalid declaration.
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise InputError(f"{folder}: folder not found; an environment is a folder with {DECLARATION} ({_DOC_PAGE})")
-    for name in (DECLARATION, REGULATION, RULES):
+        raise InputError(
+            f"{folder}: folder not found; an environment is a folder with {DECLARATION} or {TOOLS} ({_DOC_PAGE})"
+        )
+    has_tools = (folder / TOOLS).is_file()
+    if has_tools and (folder / DECLARATION).is_file():
+        raise InputError(f"{folder}: has both {DECLARATION} and {TOOLS}; keep the one that declares the tools")
+    for name in (TOOLS if has_tools else DECLARATION, REGULATION, RULES):
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: not found; the folder of an environment needs it ({_DOC_PAGE})")
     regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
-    return Domain(_import_folder(folder, digest), regulation, folder / RULES, digest, folder)
+    environment = _read_tools(folder) if has_tools else _import_folder(folder, digest)
+    return Domain(environment, regulation, folder / RULES, digest, folder)
+
+
+def load_tools(sources: Sequence[str]) -> Environment:
+    """The environment of tools without state, from files of their schemas.
+
+    Raises InputError for a file without tools, and for two tools of one name.
+    """
+    return make_environment("tools", read_tool_schemas(sources))
+
+
+def _read_tools(folder: Path) -> Environment:
+    """The environment of the tools without state in a folder, named like it."""
+    return make_environment(environment_name(folder.name), read_tool_schemas([str(folder / TOOLS)]))
 
 
 def _import_folder(folder: Path, digest: str) -> Environment:

@@ -35,6 +35,8 @@ class Environment:
         facts: fields of the initial state that decide what the law asks.
         declines: the tool that tells the user that a request is declined, and why. No compliance tool, since what it
             writes is the goal where there is no lawful way to do what was asked.
+        simulated: whether there is a state, so that calls can be simulated. The tools of an environment without state
+            have parameters and types of results, no effects; audits need nothing else.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Environment:
     clock: Clock = field(default=Clock(), repr=False)
     facts: tuple[Fact, ...] = ()
     declines: str | None = None
+    simulated: bool = True
 
     def __post_init__(self) -> None:
         for name in ("entities", "tools"):
@@ -70,7 +73,7 @@ class Environment:
                 "and no compliance tool"
             )
         for tool in self.tools.values():
-            validate_tool(self.name, self.entities, tool)
+            validate_tool(self.name, self.entities, tool, simulated=self.simulated)
 
     @cached_property
     def compliance_tools(self) -> frozenset[str]:

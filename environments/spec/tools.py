@@ -154,6 +154,8 @@ class Tool:
             A negative value counts as zero.
         phrases: wording of a call. Compliance tools have none, since users never ask for them.
         leak_words: word stems that would reveal a compliance tool in an instruction.
+        returns: the type of the whole result of a tool without state, which has no ``results``: an object, a list, a
+            text. None: nothing is known of it.
         hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
         declared_at: file and line of the declaration, for errors.
     """
@@ -172,6 +174,7 @@ class Tool:
     phrases: Phrases | PhrasesByArgument | None = None
     leak_words: tuple[str, ...] = ()
     hint: str | None = None
+    returns: ValueType | None = None
     declared_at: tuple[str, int] = field(default_factory=lambda: _caller(), init=False, compare=False, repr=False)
 
     def parameter(self, name: str) -> Parameter:

@@ -293,10 +293,12 @@ class ObjectOf(ValueType):
 
     Attributes:
         optional: the fields that may be absent.
+        others: the type of fields with other names, if there may be some. Only tools without state have such objects.
     """
 
     fields: Mapping[str, ValueType]
     optional: tuple[str, ...] = ()
+    others: ValueType | None = None
 
     def __post_init__(self) -> None:
         for name in self.optional:
@@ -304,11 +306,11 @@ class ObjectOf(ValueType):
                 raise InputError(f"an object has the optional field {name!r}, which is not one of {list(self.fields)}")
 
     def __hash__(self) -> int:
-        return hash((*self.fields.items(), self.optional))
+        return hash((*self.fields.items(), self.optional, self.others))
 
     @property
     def parts(self) -> tuple[ValueType, ...]:
-        return (*self.fields.values(),)
+        return (*self.fields.values(), *(() if self.others is None else (self.others,)))
 
     @property
     def can_be_malformed(self) -> bool:
@@ -317,25 +319,29 @@ class ObjectOf(ValueType):
     def decode(self, value: Json) -> Record:
         if not isinstance(value, dict):
             raise WrongType(f"expected an object, not {_json_type_of(value)}")
+        types = {**self.fields}
         for name in value:
             if name not in self.fields:
-                raise WrongType(f"there is no such field; the fields are {list(self.fields)}", f".{name}")
-        given = [name for name in self.fields if value.get(name) is not None]
+                if self.others is None:
+                    raise WrongType(f"there is no such field; the fields are {list(self.fields)}", f".{name}")
+                types[name] = self.others
+        given = [name for name in types if value.get(name) is not None]
         for name in self.fields:
             if name not in given and name not in self.optional:
                 raise WrongType("the field is missing", f".{name}")
-        decoded = _decoded((f".{name}", self.fields[name], value[name]) for name in given)
+        decoded = _decoded((f".{name}", types[name], value[name]) for name in given)
         return Record(dict(zip(given, decoded, strict=True)))
 
     def encode(self, value: Value) -> Json:
-        return {name: part.encode(value[name]) for name, part in self.fields.items() if value[name] is not None}
+        types = self.fields if self.others is None else {**dict.fromkeys(value.values, self.others), **self.fields}
+        return {name: part.encode(value[name]) for name, part in types.items() if value[name] is not None}
 
     def schema(self) -> dict[str, Json]:
         return {
             "type": "object",
             "properties": {name: part.schema() for name, part in self.fields.items()},
             "required": [name for name in self.fields if name not in self.optional],
-            "additionalProperties": False,
+            "additionalProperties": False if self.others is None else self.others.schema(),
         }
 
 
@@ -438,6 +444,8 @@ def type_at(value_type: ValueType, steps: Sequence[str | int]) -> ValueType | No
             return None if found is None else ListOf(found)
         case ObjectOf(fields=fields), [name, *rest] if name in fields:
             return type_at(fields[str(name)], rest)
+        case ObjectOf(others=ValueType() as others), [_, *rest]:
+            return type_at(others, rest)
         case _:
             return None
 

@@ -18,6 +18,7 @@ from lawtrace.environments.spec.effects import (
     ValueResult,
 )
 from lawtrace.environments.spec.expressions import Argument, Term
+from lawtrace.environments.spec.open_types import needs_no_state
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.term_types import TermTypes
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
@@ -33,9 +34,12 @@ class DeclarationError(InputError):
         self.place = place
 
 
-def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> None:
-    """Check a tool. Raises DeclarationError naming the environment, the tool and the first problem."""
-    for problem in _problems(entities, tool):
+def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool, *, simulated: bool = True) -> None:
+    """Check a tool. Raises DeclarationError naming the environment, the tool and the first problem.
+
+    ``simulated``: whether the environment has a state.
+    """
+    for problem in _problems(entities, tool) if simulated else _problems_without_state(tool):
         raise DeclarationError(f"environment {environment!r}, tool {tool.name!r}: {problem}", tool.declared_at)
 
 
@@ -45,12 +49,29 @@ def validate_clock(environment: str, clock: Clock) -> None:
         raise InputError(f"environment {environment!r}, clock: the length must be positive, not {clock.length} s")
 
 
+def _problems_without_state(tool: Tool) -> Iterator[str]:
+    """A tool without state is a name with parameters; nothing that it could do is declared."""
+    names = [parameter.name for parameter in tool.parameters]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            yield f"its parameter {name!r} is declared twice"
+    if tool.results or tool.terms:
+        yield "it has effects, refusals or results that are computed, and the environment has no state"
+
+
 def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
     yield from _invalid_names(tool)
     for entity in _entities(tool):
         if entities.get(entity.table) is not entity:
             yield f"it uses the table {entity.table!r}, which the environment does not declare; add it to its entities"
     names = {parameter.name for parameter in tool.parameters}
+    typed = {f"parameter {parameter.name!r}": parameter.type for parameter in tool.parameters}
+    typed |= {f"result {result.name!r}": result.type for result in tool.results if isinstance(result, ValueResult)}
+    for what, value_type in typed.items():
+        if needs_no_state(value_type):
+            yield f"its {what} has a type that only tools without state can have"
+    if tool.returns is not None:
+        yield "it declares its whole result; name its fields in `results`, so that it can be computed"
     for term in tool.terms:
         for table in sorted(tables_of(term) - set(entities)):
             yield f"a term reads the table {table!r}, which the environment does not declare; add it to its entities"

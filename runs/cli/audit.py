@@ -7,8 +7,11 @@ from pathlib import Path
 import typer
 
 from lawtrace.environments.choices import AUDIT_FORMATS, AuditFormat
-from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.domains.loader import load_domain, load_tools
 from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.tool_schemas.reading import is_tool_source
 from lawtrace.runs.cli.audit_logs import audit_logs
 from lawtrace.runs.cli.audit_tables import print_backtest, print_summary
 from lawtrace.runs.cli.output import print_json, print_note
@@ -38,7 +41,7 @@ def audit(
     rules: Path | None,
     against: Path | None,
     complete: bool,
-    tools: Path | None,
+    tools: list[str] | None,
     time_unit: str,
     formats: list[str] | None,
     fail_on: list[str] | None,
@@ -51,18 +54,23 @@ def audit(
     chosen_formats: list[AuditFormat] = [_format(text) for text in formats or ()]
     for form in chosen_formats:
         check_output(export_file(out, form), force=force)
-    if tools is not None or any(map(is_monpoly_log, sources)):
+    if any(map(is_monpoly_log, sources)):
         if against is not None:
             raise InputError("--against compares rules over conversations, not over MonPoly logs")
-        kept = _audit_logs(sources, rules, tools, time_unit, out, complete=complete, as_json=as_json)
+        kept = _audit_logs(sources, rules, tools or [], time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
-    domain = load_domain(env)
-    chosen = load_rules(rules or domain.rules_file)
-    check_rules(chosen, domain.environment, domain.regulation)
+    domain = None if tools else load_domain(env)
+    environment = domain.environment if domain else _load_tools(sources, tools or [])
+    regulation = domain.regulation if domain else None
+    rules = rules or (domain and domain.rules_file)
+    if rules is None:
+        raise InputError("--tools: name the rules with --rules")
+    chosen = load_rules(rules)
+    check_rules(chosen, environment, regulation)
     failing = _failing(fail_on or FAILURES, chosen)
-    older = None if against is None else _older_rules(against, domain)
+    older = None if against is None else _older_rules(against, environment, regulation)
     files = find_files(sources)
-    job = AuditJob(env, rules or domain.rules_file, complete, against)
+    job = AuditJob(tuple(tools) if tools else env, rules, complete, against)
     summary = AuditSummary((rule.id for rule in chosen), None if older is None else compare_rules(older, chosen))
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
 
@@ -77,13 +85,13 @@ def audit(
     print_summary(summary, chosen)
     if summary.backtest is not None and against is not None:
         print_backtest(summary.backtest, against)
-    finished = Audit(out, chosen, domain.environment.name, domain.regulation.id, older or ())
+    finished = Audit(out, chosen, environment.name, regulation.id if regulation else rules.name, older or ())
     exported = [export_file(out, form) for form in chosen_formats]
     for form in chosen_formats:
         if form == "html":
             page = export_file(out, form)
             versions = None if against is None else (against, job.rules)
-            write_audit_page(page, finished, summary, domain.regulation, sources, complete=complete, versions=versions)
+            write_audit_page(page, finished, summary, regulation, sources, complete=complete, versions=versions)
         else:
             export_audit(finished, form)
     if as_json:
@@ -95,13 +103,22 @@ def audit(
     raise typer.Exit(0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1)
 
 
-def _older_rules(path: Path, domain: Domain) -> tuple[Rule, ...]:
+def _older_rules(path: Path, environment: Environment, regulation: Regulation | None) -> tuple[Rule, ...]:
     rules = load_rules(path)
     try:
-        check_rules(rules, domain.environment, domain.regulation)
+        check_rules(rules, environment, regulation)
     except LawtraceError as error:
         raise InputError(f"{path}: {error}") from error
     return rules
+
+
+def _load_tools(sources: Sequence[Path], tools: Sequence[str]) -> Environment:
+    if other := next((one for one in tools if not is_tool_source(one)), None):
+        raise InputError(
+            f"--tools {other}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a log, and "
+            f"{sources[0]} is none"
+        )
+    return load_tools(tools)
 
 
 def _format(text: str) -> AuditFormat:
@@ -147,7 +164,7 @@ def _transcripts(files: Sequence[Path]) -> Iterator[Transcript]:
 def _audit_logs(
     logs: list[Path],
     rules: Path | None,
-    tools: Path | None,
+    tools: Sequence[str],
     time_unit: str,
     out: Path,
     *,
@@ -157,7 +174,7 @@ def _audit_logs(
     """Judge MonPoly logs. Returns whether all rules are kept."""
     if others := [path for path in logs if not is_monpoly_log(path)]:
         raise InputError(f"{others[0]}: not a MonPoly log, with lines such as `@100 pay(5);`")
-    if tools is None or rules is None:
+    if len(tools) != 1 or rules is None:
         raise InputError(f"{logs[0]}: for a MonPoly log, name the signature with --tools and the rules with --rules")
-    signature, unit = read_signature(tools), seconds_of(time_unit)
+    signature, unit = read_signature(Path(tools[0])), seconds_of(time_unit)
     return audit_logs(logs, load_rules(rules), signature, unit, out, complete=complete, as_json=as_json)

@@ -40,16 +40,20 @@ def show_environment(*, name: str, as_json: bool) -> None:
 def check_environment(*, name: str, as_json: bool) -> None:
     """Print the findings on a declaration, its rules and its initial states."""
     from lawtrace.agents.conversations.phrase_check import check_phrases  # takes half a second
-    from lawtrace.solver.lint.declarations import lint_declaration
+    from lawtrace.solver.lint.declarations import lint_declaration, lint_recorded_tools
+    from lawtrace.solver.lint.recorded_tools import find_blind_spots
 
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
+    simulated = domain.environment.simulated
     with ProgressBars().stage(f"looking through {domain.environment.name}", None) as step:
-        issues = lint_declaration(domain.environment, rules, domain.regulation, step)
+        lint = lint_declaration if simulated else lint_recorded_tools
+        issues = lint(domain.environment, rules, domain.regulation, step)
         flaws = [issue for issue in issues if not issue.undecided]
         undecided = [issue for issue in issues if issue.undecided]
-        flaws = flaws or [*check_phrases(domain.environment, rules)]
+        flaws = flaws or [*check_phrases(domain.environment, rules)] if simulated else flaws
+    unseen = () if simulated else find_blind_spots(domain.environment, rules)
     if as_json:
         found: list[Json] = [asdict(flaw) for flaw in flaws]
         print_json(
@@ -57,12 +61,17 @@ def check_environment(*, name: str, as_json: bool) -> None:
                 "environment": domain.environment.name,
                 "findings": found,
                 "undecided": [issue.what for issue in undecided],
+                "unseen": [*unseen],
             }
         )
     else:
         print_result(_flaws(flaws) if flaws else f"No findings for {domain.environment.name}.")
         for issue in undecided:
             print_result(Text(f"Left undecided: {issue.what}.", style="dim"))
+        if unseen:
+            print_result("What an audit cannot see:")
+        for sentence in unseen:
+            print_result(Text(f"- {sentence}."))
     raise typer.Exit(1 if flaws else 0)
 
 

@@ -34,7 +34,8 @@ def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_j
     check_rules(chosen, domain.environment, domain.regulation)
     with ProgressBars().stage("questions about the rules", None) as step:
         analysis = analyse_rules(domain.environment, chosen, progress=step)
-    ungrounded = find_ungrounded(domain.environment, domain.regulation, chosen)
+    simulated = domain.environment.simulated  # without a state no model is under test
+    ungrounded = find_ungrounded(domain.environment, domain.regulation, chosen) if simulated else ()
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})

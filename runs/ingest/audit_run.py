@@ -9,7 +9,7 @@ from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.domains.loader import load_domain, load_tools
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
 from lawtrace.runs.ingest.transcripts import Transcript
@@ -26,20 +26,23 @@ class AuditJob:
     """What an audit judges by, in a form that other processes can load.
 
     Attributes:
-        environment: name or folder.
+        environment: name or folder; or, without either, the files of tool schemas.
         rules: the rule file.
         complete: whether the records are whole.
         against: the rule file of an older version; None if the audit compares with none.
     """
 
-    environment: str
+    environment: str | tuple[str, ...]
     rules: Path
     complete: bool
     against: Path | None = None
 
     def auditor(self) -> TranscriptAuditor:
         """What judges the transcripts."""
-        environment = load_domain(self.environment).environment
+        if isinstance(self.environment, str):
+            environment = load_domain(self.environment).environment
+        else:
+            environment = load_tools(self.environment)
         older = None if self.against is None else load_rules(self.against)
         return TranscriptAuditor(environment, load_rules(self.rules), complete=self.complete, against=older)
 

@@ -13,8 +13,10 @@ from typing import Final, cast
 from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
+from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
+from lawtrace.runs.ingest.open_reads import find_open_reads
 from lawtrace.runs.ingest.transcripts import TranscriptCall, TranscriptMessage, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
@@ -27,6 +29,8 @@ MAX_OPEN_CALLS = 4
 
 NAMED_PROBLEMS = 5
 """How many problems of one call a reason names."""
+
+_NO_SUCH_FIELD: Final = "there is no such field"
 
 Path = tuple[str, ...]
 """The names on the way to a field of a call, without places in lists: ``("result", "payees", "payee_id")``."""
@@ -62,20 +66,24 @@ def find_doubts(environment: Environment, turns: Sequence[Turn], events: Sequenc
             doubts.append(Doubt(number, reason, True, ((RESULT,),)))
         elif event.completed and (tool := environment.tools.get(turn.tool)):
             arguments = [*_arguments(tool, turn)]
-            problems = [*arguments, *_results(tool, turn.result)]
+            simulated = environment.simulated
+            problems = [*arguments, *(_results if simulated else _recorded_result)(tool, turn.result)]
             if problems:
                 first, *others = dict.fromkeys(text for _, text in problems)
                 shown = "; ".join((first, *others[: NAMED_PROBLEMS - 1]))
                 more = f"; {len(others) + 1 - NAMED_PROBLEMS} more" if len(others) >= NAMED_PROBLEMS else ""
                 fields = tuple(dict.fromkeys(place for place, _ in problems))
-                doubts.append(Doubt(number, f"call {label}, {turn.tool}: {shown}{more}", bool(arguments), fields))
+                # A tool without state declares no refusals: that it has answered is all there is to know.
+                is_open = bool(arguments) and simulated
+                doubts.append(Doubt(number, f"call {label}, {turn.tool}: {shown}{more}", is_open, fields))
     return doubts
 
 
 class Settlement:
     """What decides whether a verdict on a rule stands, prepared once for the rule."""
 
-    def __init__(self, rule: Rule, *, complete: bool) -> None:
+    def __init__(self, rule: Rule, environment: Environment, *, complete: bool) -> None:
+        self._open_reads: Final = find_open_reads(rule.parsed, environment)
         self._complete: Final = complete
         self._judge: Final = RuleJudge([rule], states=False)
         self._tools: Final = tools_named(rule.parsed)
@@ -87,11 +95,11 @@ class Settlement:
 
     def settle(self, verdict: RuleVerdict, doubts: Sequence[Doubt], events: Sequence[Event]) -> RuleVerdict:
         """The verdict, or that the rule is undetermined because of these doubts."""
-        if verdict.undetermined or not doubts:
+        if verdict.undetermined or not (doubts or self._open_reads):
             return verdict
         about = [doubt for doubt in doubts if self._any_call or events[doubt.event].tool in self._tools]
         uncertain = [doubt for doubt in about if doubt.open]
-        found = self._field_in_doubt(about, events)
+        found = self._field_in_doubt(about, events) or self._open_part(events)
         if found is None and not self._stands(uncertain, events):
             found = uncertain[0], "whether the call counts decides the rule"
         if found is None:
@@ -107,6 +115,11 @@ class Settlement:
                 if events[doubt.event].tool == tool and any(_overlap(read, doubtful) for doubtful in doubt.fields):
                     return doubt, f"the rule reads {name}"
         return None
+
+    def _open_part(self, events: Sequence[Event]) -> tuple[Doubt, str] | None:
+        """A part that the rule reads, a schema leaves open, and a call does not have; None if each is there."""
+        lost = self._open_reads.lost(events)
+        return None if lost is None else (Doubt(lost.event, lost.reason, False), f"the rule reads {lost.read}")
 
     def _stands(self, open_calls: Sequence[Doubt], events: Sequence[Event]) -> bool:
         """Whether the verdict is the same whichever of these calls count."""
@@ -168,6 +181,13 @@ def _results(tool: Tool, result: Json) -> Iterator[Problem]:
                 yield from _misfit(place, "result ", declared.name, declared.type, value)
 
 
+def _recorded_result(tool: Tool, result: Json) -> Iterator[Problem]:
+    """What does not fit the declared result of a tool without state. More fields do no harm: rules cannot read them."""
+    for place, text in _misfit((RESULT,), "", RESULT, tool.returns, result) if tool.returns is not None else ():
+        if not text.endswith(_NO_SUCH_FIELD):
+            yield place, text
+
+
 def _rows(declared: RowsResult | NestedRows, place: Path, rows: Json) -> Iterator[Problem]:
     what = f"result {declared.name!r}"
     if not isinstance(rows, list):
@@ -194,9 +214,16 @@ def _misfit(place: Path, what: str, name: str, kind: ValueType, value: Json) -> 
         case ListOf(items=items), list():
             for number, item in enumerate(value):
                 yield from _misfit(place, what, f"{name}[{number}]", items, item)
-        case ObjectOf(fields=fields, optional=optional), dict():
+        case OrNull(), None:
+            pass
+        case OrNull(value=inner), _:
+            yield from _misfit(place, what, name, inner, value)
+        case ObjectOf(fields=fields, optional=optional, others=others), dict():
             for field in [field for field in value if field not in fields]:
-                yield (*place, field), f"{what}{f'{name}.{field}'!r}: there is no such field"
+                if others is None:
+                    yield (*place, field), f"{what}{f'{name}.{field}'!r}: {_NO_SUCH_FIELD}"
+                else:
+                    yield from _misfit((*place, field), what, f"{name}.{field}", others, value[field])
             for field, part in fields.items():
                 if value.get(field) is not None:
                     yield from _misfit((*place, field), what, f"{name}.{field}", part, value[field])

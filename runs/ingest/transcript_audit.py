@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lawtrace.environments.events import CallOutcome, Event, Json, event_labels, message_event, name_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import ObjectOf
 from lawtrace.runs.ingest.doubts import Doubt, Settlement, find_doubts
 from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage, Turn
@@ -79,8 +80,8 @@ class TranscriptAuditor:
         self._environment: Final = environment
         self.rules: Final = tuple(rule.id for rule in rules)
         self.changes: Final = None if against is None else compare_rules(against, rules)
-        self._rules: Final = _RuleSet(rules, complete=complete)
-        self._older: Final = None if against is None else _RuleSet(against, complete=complete)
+        self._rules: Final = _RuleSet(rules, environment, complete=complete)
+        self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
 
     def audit(self, transcript: Transcript) -> AuditRow:
         """Judge one transcript. It is invalid if it calls tools, and the environment has none of them."""
@@ -120,10 +121,10 @@ class TranscriptAuditor:
 class _RuleSet:
     """One version of the rules, ready to judge events."""
 
-    def __init__(self, rules: Sequence[Rule], *, complete: bool) -> None:
+    def __init__(self, rules: Sequence[Rule], environment: Environment, *, complete: bool) -> None:
         self._complete: Final = complete
         self._judge: Final = RuleJudge(rules, states=False, located=True)
-        self._settlements: Final = [Settlement(rule, complete=complete) for rule in rules]
+        self._settlements: Final = [Settlement(rule, environment, complete=complete) for rule in rules]
 
     def judge(self, events: Sequence[Event], doubts: Sequence[Doubt]) -> tuple[RuleVerdict, ...]:
         judged = self._judge.judge(events, complete=self._complete, explained=True)
@@ -209,4 +210,6 @@ def _reported_error(tool: Tool | None, result: Json) -> str | None:
     if not isinstance(result, dict):
         return None
     promised = {declared.name for declared in tool.results} if tool else set[str]()
+    if tool and isinstance(tool.returns, ObjectOf):
+        promised |= tool.returns.fields.keys()
     return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)

@@ -43,7 +43,7 @@ def write_audit_page(
     path: Path,
     audit: Audit,
     summary: AuditSummary,
-    regulation: Regulation,
+    regulation: Regulation | None,
     sources: Sequence[Path],
     *,
     complete: bool,
@@ -58,7 +58,7 @@ def write_audit_page(
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     rewards = sorted(summary.by_reward, key=float)
     page = AuditPage(
-        f"Audit: {regulation.title}",
+        f"Audit: {regulation.title if regulation else shown}",
         {
             "records": shown,
             "environment": audit.environment,

@@ -82,6 +82,20 @@ def lint_declaration(
     )
 
 
+def lint_recorded_tools(
+    environment: Environment,
+    rules: Sequence[Rule],
+    regulation: Regulation,
+    progress: Callable[[], None] = lambda: None,
+) -> tuple[DeclarationIssue, ...]:
+    """The issues of an environment without state: those of the rules. Parameters as of `lint_declaration`."""
+    return (
+        *_check_rule_set(environment, rules, progress),
+        *_check_provisions(environment, rules, regulation),
+        *check_rule_constants(environment, rules),
+    )
+
+
 def _check_rule_set(
     environment: Environment, rules: Sequence[Rule], progress: Callable[[], None]
 ) -> Iterator[DeclarationIssue]:

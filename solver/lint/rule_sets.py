@@ -297,7 +297,7 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
     """A trace in which the rule is triggered and kept, and one that breaks it."""
     if not is_untimed(rule.parsed):
         return RuleExamples(*find_bounded_examples(environment, rule))
-    prover = Prover(free_scope(environment), environment_scope(environment), limit)
+    prover = _prover(environment, limit)
     queries = RuleSetQueries.build(environment, [rule], prover)
     keeping = prover.prove(trigger_component(queries.bodies[rule.id]), queries.components)
     breaking = prover.prove(queries.violations[rule.id], {})
@@ -305,6 +305,12 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
         witness_from(keeping) if isinstance(keeping, Found) else None,
         witness_from(breaking) if isinstance(breaking, Found) else None,
     )
+
+
+def _prover(environment: Environment, limit: int) -> Prover:
+    """Without a state there are no preconditions, and any calls are possible."""
+    free = free_scope(environment)
+    return Prover(free, environment_scope(environment) if environment.simulated else free, limit)
 
 
 def analyse_rules(
@@ -325,7 +331,7 @@ def analyse_rules(
         limit: the nodes of one search; a search that needs more is undecided.
         progress: called again and again.
     """
-    prover = Prover(free_scope(environment), environment_scope(environment), limit)
+    prover = _prover(environment, limit)
     untimed = [rule for rule in rules if is_untimed(rule.parsed)]
     queries = RuleSetQueries.build(environment, untimed, prover)
     findings = find_conflicts(queries)
@@ -375,11 +381,14 @@ def _vacuously_kept(queries: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> 
 
 def _assumption_sentences(queries: RuleSetQueries) -> tuple[str, ...]:
     """The assumptions of the analysis of rules that have automata."""
-    sentences = [
-        "In each step there is one call of one tool, which completes or is refused.",
-        "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
-        "Amounts and balances are left out.",
-    ]
+    sentences = ["In each step there is one call of one tool, which completes or is refused."]
+    if queries.environment.simulated:
+        sentences.append(
+            "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
+            "Amounts and balances are left out."
+        )
+    else:
+        sentences.append("The tools have no state, so calls and messages are possible in any order.")
     if any(atom.condition for rule in queries.rules.values() for atom in rule.automaton.atoms):
         sentences.append(
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "

@@ -21,7 +21,7 @@ from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.conditions import bound_fields
 from lawtrace.solver.ltlf.syntax import Atom, Formula, atoms_of
-from lawtrace.solver.ltlf.terms import NO_BINDINGS, FieldPath, Scalar, is_value
+from lawtrace.solver.ltlf.terms import NO_BINDINGS, FieldPath, Scalar, elements_of, is_value
 
 AlphabetKind = Literal["calls", "free"]
 
@@ -103,7 +103,7 @@ class Alphabet:
         for met, spread, attempted in self.bound_fields.get(event.tool, ()):
             if attempted or event.completed:
                 found = met.value(event)
-                candidates = (found if isinstance(found, list) else ()) if spread else (found,)
+                candidates = elements_of(found) if spread else (found,)
                 values += [value for value in candidates if is_value(value)]
         return values
 

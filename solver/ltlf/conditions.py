@@ -6,10 +6,11 @@ A condition is a boolean expression over one event e and the values of variables
     e |= x                      iff  v(x) is exactly true                     (only a field can stand alone)
     e |= x == y, x != y         iff  both values are there, of one kind, and equal / not equal
     e |= x <  y  (<= > >=)      iff  both values are there, and both are numbers, both texts or both times
-    e |= x in y                 iff  both values are there, y is a list, and some element of it equals x
+    e |= x in y                 iff  both values are there, y is a list and some element of it equals x, or y is an
+                                     object and x the name of one of its fields
     e |= x startswith y         iff  both values are texts, and x begins with y       (endswith, contains likewise)
-    e |= any f in x: c          iff  v(x) is a list, and c holds for some element f of it
-    e |= all f in x: c          iff  v(x) is a list, and c holds for every element f of it
+    e |= any f in x: c          iff  v(x) is a list or an object, and c holds for some element, or name of a field, f
+    e |= all f in x: c          iff  v(x) is a list or an object, and c holds for every such f
     e |= not c, c and d, c or d          as in propositional logic
 
 So a comparison with a missing or ill-typed value is false, and `not (a == b)` differs from `a != b` exactly there:
@@ -36,6 +37,7 @@ from lawtrace.solver.ltlf.terms import (
     Term,
     Value,
     as_time,
+    elements_of,
     is_value,
     json_equal,
     kind_of,
@@ -93,6 +95,8 @@ def compare(left: Value, operator: Operator, right: Value) -> bool:
     if operator == "in":
         if isinstance(right, IndexedList) and is_value(left):
             return right.has(left)
+        if isinstance(right, Mapping):
+            return isinstance(left, str) and left in right
         return isinstance(right, list) and any(json_equal(left, element) for element in right)
     if operator in _TEXTS:
         return isinstance(left, str) and isinstance(right, str) and _TEXTS[operator](left, right)
@@ -121,10 +125,10 @@ class ElementCondition:
 
     def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
         elements = self.elements.value(event, bindings)
-        if not isinstance(elements, list):
+        if not isinstance(elements, list | Mapping):
             return False
         test = any if self.quantifier == "any" else all
-        return test(self.part.holds(event, {**bindings, self.name: element}) for element in elements)
+        return test(self.part.holds(event, {**bindings, self.name: element}) for element in elements_of(elements))
 
     def __str__(self) -> str:
         return f"{self.quantifier} {self.name} in {self.elements}: {self.part}"

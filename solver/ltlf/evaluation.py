@@ -64,6 +64,7 @@ from lawtrace.solver.ltlf.terms import (
     Position,
     Term,
     Value,
+    elements_of,
     is_value,
     leaves,
 )
@@ -466,7 +467,7 @@ def _spread(
 ) -> Iterator[None]:
     (number, read), *others = over
     found = read(event)
-    for value in found if isinstance(found, list) else ():
+    for value in elements_of(found):
         if is_value(value):
             values[number] = to_key(value)
             if others:

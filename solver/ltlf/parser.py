@@ -52,6 +52,7 @@ from lawtrace.solver.ltlf.syntax import (
     children,
 )
 from lawtrace.solver.ltlf.terms import (
+    RESERVED_IN_CONDITIONS,
     Arithmetic,
     BoundVariable,
     FieldPath,
@@ -286,7 +287,7 @@ class _Builder(Transformer[Token, Formula]):
         if [str(step) for step in steps] == ["now"]:
             return Now()
         try:
-            return FieldPath(tuple(int(step) if step.type == "INDEX" else str(step) for step in steps))
+            return FieldPath(tuple(map(_step_of, steps)))
         except (FormulaError, ValueError) as error:  # a reserved word, an index of thousands of digits
             raise _RejectedToken(str(error), steps[0]) from None
 
@@ -301,6 +302,14 @@ class _Builder(Transformer[Token, Formula]):
             raise _RejectedToken("this literal cannot be read as a JSON value", token) from None
 
     constant = literal
+
+
+def _step_of(step: Token) -> str | int:
+    if step.type == "INDEX":
+        return int(step)
+    if step.type == "NAME" and step in RESERVED_IN_CONDITIONS:
+        raise FormulaError(f"`{step}` cannot name an argument or a field; in backquotes it can")
+    return str(step).strip("`")
 
 
 def _event_aggregate(function: AggregateFunction, term: Term | None, parts: Sequence[_Part]) -> EventAggregate:

@@ -130,6 +130,8 @@ def _scalars(value: Json) -> Iterator[Scalar]:
     """All scalars in a JSON value, at any depth."""
     if isinstance(value, bool | int | float | str) and is_value(value):
         yield value
+    if isinstance(value, Mapping):  # names of fields are values, too: `x in result.payees`
+        yield from value
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     for part in parts:
         yield from _scalars(part)

@@ -8,6 +8,7 @@ from typing import Final
 from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import MOMENT, ValueType
 from lawtrace.solver.ltlf.terms import Kind
 
@@ -19,7 +20,7 @@ class Declared:
     Attributes:
         kind: the kind.
         elements: of a list.
-        fields: of an object; others do not exist.
+        fields: of an object; others do not exist unless `others` says what they are.
         date: whether a text can be a date.
     """
 
@@ -27,6 +28,7 @@ class Declared:
     elements: "Declared | None" = None
     fields: "Mapping[str, Declared] | None" = None
     date: bool = True
+    others: "Declared | None" = None
 
 
 ANYTHING: Final = Declared()
@@ -37,10 +39,10 @@ TIME: Final = Declared("time")
 
 @dataclass(frozen=True, slots=True)
 class ToolSignature:
-    """The arguments of a tool, and the fields of its result; None if they are not declared."""
+    """The arguments of a tool, and its result."""
 
     arguments: Mapping[str, Declared]
-    results: Mapping[str, Declared] | None = None
+    result: Declared = ANYTHING
 
 
 Signature = Mapping[str, ToolSignature]
@@ -58,11 +60,17 @@ def environment_signature(environment: Environment) -> Signature:
     tools = {
         name: ToolSignature(
             {parameter.name: _of_type(parameter.type) for parameter in tool.parameters},
-            {result.name: _of_result(result) for result in tool.results},
+            _of_tool_result(tool, simulated=environment.simulated),
         )
         for name, tool in environment.tools.items()
     }
     return {**MESSAGES, **tools}
+
+
+def _of_tool_result(tool: Tool, *, simulated: bool) -> Declared:
+    if not simulated:
+        return ANYTHING if tool.returns is None else _of_type(tool.returns)
+    return Declared("object", fields={result.name: _of_result(result) for result in tool.results})
 
 
 def _of_type(value_type: ValueType) -> Declared:
@@ -73,6 +81,8 @@ def _of_type(value_type: ValueType) -> Declared:
 def _of_schema(schema: Json) -> Declared:
     if not isinstance(schema, dict):
         return ANYTHING
+    if isinstance(options := schema.get("anyOf"), list):  # a value or null
+        return _of_schema(options[0])
     match schema.get("type"):
         case "number" | "integer":
             return NUMBER
@@ -84,12 +94,13 @@ def _of_schema(schema: Json) -> Declared:
             return Declared("list", _of_schema(schema.get("items")))
         case "object":
             properties = schema.get("properties")
-            closed = isinstance(properties, dict) and schema.get("additionalProperties") is False
+            others = schema.get("additionalProperties", True)
             return Declared(
                 "object",
                 fields={name: _of_schema(part) for name, part in properties.items()}
-                if closed and isinstance(properties, dict)
+                if isinstance(properties, dict)
                 else None,
+                others=None if others is False else _of_schema(others),
             )
         case _:
             return ANYTHING

@@ -1,6 +1,7 @@
 """Terms: what conditions compare. A term has a value on an event, or none.
 
-    field                   an argument, or `result`, then steps into the JSON value: `amount`, `result.payees.0.id`
+    field                   an argument, or `result`, then steps into the JSON value: `amount`, `result.payees.0.id`;
+                            in backquotes where it is no plain name: `result.`first-name``
     "text", 12.5, true      literals; `["rent", "energy"]` is a list of them
     72h                     a span of time, in seconds
     x                       a variable of a quantifier
@@ -87,7 +88,7 @@ class FieldPath:
         return value if len(self.path) == 1 else step_into(value, self.path[1:])
 
     def __str__(self) -> str:
-        return ".".join(map(str, self.path))
+        return path_text(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class Element:
         return step_into(bindings.get(self.name, MISSING), self.path)
 
     def __str__(self) -> str:
-        return ".".join((self.name, *map(str, self.path)))
+        return path_text((self.name, *self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +256,17 @@ Term = Leaf | Arithmetic | FunctionCall
 
 def _check_steps(path: Sequence[str | int]) -> None:
     for step in path:
-        if isinstance(step, str) and (not _NAME.fullmatch(step) or step in RESERVED_IN_CONDITIONS):
+        if isinstance(step, str) and (not step or "`" in step or "\n" in step):
             raise FormulaError(f"`{step}` cannot name an argument or a field of a result in a condition")
+
+
+def path_text(path: Sequence[str | int]) -> str:
+    """A path as rules write it: names that are not plain stand in backquotes."""
+    return ".".join(f"`{step}`" if isinstance(step, str) and not _is_plain(step) else str(step) for step in path)
+
+
+def _is_plain(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and name not in RESERVED_IN_CONDITIONS
 
 
 def step_into(value: Value, steps: Sequence[str | int]) -> Value:
@@ -424,6 +434,10 @@ def _total(value: Value) -> Value:
     return MISSING if numbers is None else sum(numbers)
 
 
+def _values(value: Value) -> Value:
+    return [*value.values()] if isinstance(value, Mapping) else MISSING
+
+
 def _numbers(value: Value) -> list[int | float] | None:
     """The elements of a list of numbers; None for anything else."""
     if not isinstance(value, list):
@@ -444,11 +458,18 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "largest": Function(1, _largest),
         "smallest": Function(1, _smallest),
         "total": Function(1, _total),
+        "values": Function(1, _values),
     }
 )
 """`len` of a text, list or object; `lower` case of a text; `abs` of a number; the `number` that a text spells; the time
 that a text or a number of seconds means (`date`); the completed `years` and the midnights (`days`) from one time to
-another; the `largest`, the `smallest` and the `total` of a list of numbers."""
+another; the `largest`, the `smallest` and the `total` of a list of numbers; the `values` of the fields of an object, as
+a list."""
+
+
+def elements_of(value: Value) -> Sequence[Json]:
+    """What `in`, `any` and `all` go over: the elements of a list, or the names of the fields of an object."""
+    return value if isinstance(value, list) else [*value] if isinstance(value, Mapping) else ()
 
 
 class IndexedList(list[Json]):

@@ -5,9 +5,9 @@ else than it seems to. What a declaration leaves open is not reported.
 
     x == y, x != y                     one kind; a text may be compared with a time if it can be a date
     x < y  (<= > >=)                   numbers, texts or times
-    x in y                             y is a list, of elements of the kind of x
+    x in y                             y is a list, of elements of the kind of x, or an object and x a text
     x startswith y  (endswith ...)     texts
-    any f in x: c, all f in x: c       x is a list
+    any f in x: c, all f in x: c       x is a list, or an object, whose names of fields f stands for
     x + y, x - y, x * y, x / y         numbers; sums and differences also of times
     sum(x of A), min, max, avg         x is a number (of min and max also a time)
 
@@ -63,6 +63,7 @@ from lawtrace.solver.ltlf.terms import (
     Term,
     kind_of,
     parse_date,
+    path_text,
 )
 
 
@@ -131,10 +132,10 @@ def _check_names(formula: Formula, signature: Signature) -> None:
                 raise _Fault(
                     f"`{atom.tool}` has no argument `{first}` in `{atom}`{_nearest(first, tool.arguments)}", atom, path
                 )
-            if first == RESULT and steps and tool.results is not None and steps[0] not in tool.results:
+            known = tool.result.fields
+            if first == RESULT and steps and known is not None and tool.result.others is None and steps[0] not in known:
                 raise _Fault(
-                    f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`"
-                    f"{_nearest(steps[0], tool.results)}",
+                    f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`{_nearest(steps[0], known)}",
                     atom,
                     path,
                 )
@@ -219,7 +220,7 @@ class _Context:
                 return self._field(term, path)
             case Element(name, path):
                 of_list = self.of(self.elements[name]) if name in self.elements else ANYTHING
-                return self._steps(of_list.elements or ANYTHING, path, term, 1)
+                return self._steps(_elements(of_list), path, term, 1)
             case LiteralValue(content):
                 date = not isinstance(content, str) or parse_date(content) is not MISSING
                 return Declared(kind_of(content), date=date)
@@ -249,12 +250,11 @@ class _Context:
         tool = self.signature[self.atom.tool]
         if path[0] != RESULT:
             return self._steps(tool.arguments[str(path[0])], path[1:], term, 1)
-        result = ANYTHING if tool.results is None else Declared("object", fields=tool.results)
-        return self._steps(result, path[1:], term, 1)
+        return self._steps(tool.result, path[1:], term, 1)
 
     def _steps(self, value: Declared, steps: Sequence[str | int], term: Term, taken: int) -> Declared:
         for number, step in enumerate(steps, taken):
-            done = ".".join(str(term).split(".")[:number])
+            done = _beginning(term, number)
             match value.kind:
                 case None:
                     return ANYTHING
@@ -275,6 +275,8 @@ class _Context:
         if row.fields is None:
             return ANYTHING
         if name not in row.fields:
+            if row.others is not None:
+                return row.others
             raise self.fault(f"{what} has no field `{name}`{_nearest(name, row.fields)}", term)
         return row.fields[name]
 
@@ -359,7 +361,7 @@ class _Check:
                 )
 
     def _element(self, term: Term) -> Declared:
-        return self.context.of(term).elements or ANYTHING
+        return _elements(self.context.of(term))
 
     def run(self) -> None:
         condition, context = self.condition, self.context
@@ -373,9 +375,10 @@ class _Check:
                     )
             case ElementCondition(word, name, elements, _):
                 kind = context.of(elements).kind
-                if kind not in (None, "list"):
+                if kind not in (None, "list", "object"):
+                    found = f"`{elements}` is {_NAMES[kind]}"
                     raise context.fault(
-                        f"`{word} {name} in {elements}` needs a list, and `{elements}` is {_NAMES[kind]}", elements
+                        f"`{word} {name} in {elements}` needs a list or an object, and {found}", elements
                     )
             case Comparison():
                 self._compare(condition, context.of(condition.left), context.of(condition.right))
@@ -385,16 +388,15 @@ class _Check:
     def _compare(self, condition: Comparison, left: Declared, right: Declared) -> None:
         sign, fault = condition.operator, self.context.fault
         if sign == "in":
-            if right.kind not in (None, "list"):
+            if right.kind not in (None, "list", "object"):
                 remedy = f": write `{condition.right} contains ...`" if right.kind == "string" else ""
-                raise fault(
-                    f"`{condition}`: `in` needs a list, and `{condition.right}` is {_NAMES[right.kind]}{remedy}",
-                    condition,
-                )
-            element = right.elements or ANYTHING
+                found = f"`{condition.right}` is {_NAMES[right.kind]}{remedy}"
+                raise fault(f"`{condition}`: `in` needs a list or an object, and {found}", condition)
+            element = _elements(right)
             if _clash(left, element, exact=True):
+                inside = "a list of which each element" if right.kind == "list" else "an object, of which each name"
                 raise fault(
-                    f"`{condition}` looks for {_NAMES[left.kind or 'null']} in a list of which each element is "
+                    f"`{condition}` looks for {_NAMES[left.kind or 'null']} in {inside} is "
                     f"{_NAMES[element.kind or 'null']}",
                     condition,
                 )
@@ -426,6 +428,17 @@ class _Check:
         if kinds == {"string", "time"}:
             return f'{message}: the text is not a date such as "2026-03-31"'
         return f"{message}: compare values of one kind"
+
+
+def _elements(declared: Declared) -> Declared:
+    """What is known of the elements of a list, or of the names of the fields of an object."""
+    return TEXT if declared.kind == "object" else declared.elements or ANYTHING
+
+
+def _beginning(term: Term, taken: int) -> str:
+    """The text of the first names of a path."""
+    path = (term.name, *term.path) if isinstance(term, Element) else term.path if isinstance(term, FieldPath) else ()
+    return path_text(path[:taken])
 
 
 def _clash(left: Declared, right: Declared, *, exact: bool) -> bool:
@@ -465,6 +478,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Declared]]] = {
     "largest": (("list",), NUMBER),
     "smallest": (("list",), NUMBER),
     "total": (("list",), NUMBER),
+    "values": (("object",), Declared("list")),
 }
 """What each function of `lawtrace.solver.ltlf.terms.FUNCTIONS` accepts, and what it gives."""
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import Alphabet, Atom, Condition
 
@@ -73,5 +74,6 @@ class CallScope:
 
 
 def free_scope(environment: Environment) -> CallScope:
-    """Any calls in any order."""
-    return CallScope("free", tuple(environment.tools), (dict.fromkeys(environment.tools, 0),))
+    """Any calls in any order. Records of tools without state have messages, too."""
+    tools = (*environment.tools, *(() if environment.simulated else SPEAKERS))
+    return CallScope("free", tools, (dict.fromkeys(tools, 0),))

@@ -22,12 +22,15 @@ import z3
 from lawtrace.environments.events import SPEAKERS, Event, Json
 from lawtrace.environments.spec.clock import DEFAULT_START, SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.open_types import leaves_open
 from lawtrace.environments.spec.samplers import Amount
-from lawtrace.environments.spec.tools import FromUser
-from lawtrace.environments.spec.types import Value as Truth
+from lawtrace.environments.spec.tools import FromUser, Tool
 from lawtrace.environments.spec.types import (
+    ObjectOf,
+    ValueType,
     is_text_type,
 )
+from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf import Formula, MetricRule, Monitor
 from lawtrace.solver.ltlf.conditions import WORDS
 from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
@@ -58,6 +61,8 @@ SIMPLE_RLIMIT: Final = 5_000_000
 """Z3's resource units for making one trace simple."""
 EFFORT_RESOURCES: Final = 5_000
 """So many of Z3's resource units are as much effort as one rule in one call."""
+WHOLE: Final = ""
+"""Stands for a result that rules read as a whole, among the fields of results."""
 _DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 2}
 
 
@@ -251,7 +256,7 @@ class FreeTraces:
             tool = self._environment.tools[name]
             arguments[name], results[name] = {}, {}
             for parameter in tool.parameters:
-                if (name, parameter.name) in self._arguments:
+                if (name, parameter.name) in self._arguments and not leaves_open(parameter.type):
                     place = f"{name}.{parameter.name}@{number}"
                     value = opened.value(parameter.type, place, self._named.get((name, parameter.name), ()))
                     match parameter.source, value:
@@ -265,7 +270,19 @@ class FreeTraces:
                 if (name, result.name) in self._results:
                     shown = opened.result(result, f"{name}.result.{result.name}@{number}")
                     results[name][result.name] = Optional(completed, shown)
+            if (whole := self._followed(tool)) is not None:
+                results[name][RESULT] = Optional(completed, opened.value(whole, f"{name}.result@{number}"))
         return SymbolicStep(calls, arguments, results, None, time, completed)
+
+    def _followed(self, tool: Tool) -> ValueType | None:
+        """What is followed of the result of a tool without state: of an object the fields that rules read."""
+        read = {result for name, result in self._results if name == tool.name}
+        if tool.returns is None or not read:
+            return None
+        if not isinstance(tool.returns, ObjectOf) or WHOLE in read:
+            return None if leaves_open(tool.returns) else tool.returns
+        fields = {name: part for name, part in tool.returns.fields.items() if name in read and not leaves_open(part)}
+        return ObjectOf(fields, tuple(name for name in tool.returns.optional if name in fields)) if fields else None
 
     def _message(self, place: str, opened: OpenValues) -> dict[str, Any]:
         words = tuple((z3.Bool(f"{place} {word}"), word) for word in self._texts)
@@ -286,6 +303,8 @@ class FreeTraces:
             if (tool, result.name) in self._results
             for value_type in types_in(result)
         ]
+        if (whole := self._followed(declared)) is not None:
+            types += places_of(whole)
         return sum(map(is_text_type, types))
 
     # Concrete traces
@@ -305,7 +324,7 @@ class FreeTraces:
             arguments = usual_arguments | arguments
             if read.truth(step.completed):
                 results = usual_results | read.given(step.results[tool])
-                yield Event(tool, arguments, "completed", results, time=time)
+                yield Event(tool, arguments, "completed", results.get(RESULT, results), time=time)
             else:
                 yield Event(tool, arguments, "raised", time=time)
 
@@ -432,11 +451,11 @@ def _resources(solver: z3.Solver) -> int:
 
 
 def _fields_read(rules: Sequence[Rule]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """The arguments and the results that rules read, each with its tool."""
+    """The arguments and the fields of results that rules read, each with its tool."""
     read = observed_fields(rules)
     return (
         {(tool, str(path.path[0])) for tool, path in read if path.path[0] != RESULT},
-        {(tool, str(path.path[1])) for tool, path in read if path.path[0] == RESULT and path.path[1:]},
+        {(tool, str(path.path[1]) if path.path[1:] else WHOLE) for tool, path in read if path.path[0] == RESULT},
     )
 
 

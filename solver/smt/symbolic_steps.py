@@ -13,7 +13,8 @@ from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult, ValueResult
-from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.environments.spec.open_types import leads_to_open
+from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.terms import RESULT, FieldPath
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
@@ -125,11 +126,27 @@ class StepReader:
             return only(path.value(call.event))
         if not isinstance(call.step, SymbolicStep):
             raise TypeError(call.step)
+        tool = self._environment.tools.get(call.tool)
+        if tool is not None and not self._environment.simulated:
+            return self._recorded(call.step, tool, path.path)
         if path.path[0] != RESULT:
             return self._values.part(self._argument(call.step, call.tool, str(path.path[0])), path.path[1:])
         if not path.path[1:]:
             raise Unsupported("a result as a whole")
         return self._values.part(self._result(call.step, call.tool, str(path.path[1])), path.path[2:])
+
+    def _recorded(self, step: SymbolicStep, tool: Tool, path: Sequence[str | int]) -> Alternatives:
+        """A field of a call of a tool without state."""
+        first, *steps = path
+        value_type = tool.returns if first == RESULT else tool.parameter(str(first)).type
+        if value_type is None or leads_to_open(value_type, steps):
+            raise Unsupported("a value of any type")
+        if first != RESULT:
+            return self._values.part(self._argument(step, tool.name, str(first)), steps)
+        shown = step.results.get(tool.name, {})
+        if RESULT not in shown:
+            raise Unsupported("a result that is not followed here")
+        return self._values.part(self._typed(value_type, shown[RESULT], "a result that is not there"), steps)
 
     def _argument(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
         given = step.arguments.get(tool, {})

@@ -24,6 +24,7 @@ import z3
 
 from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
 from lawtrace.environments.spec.logic import Cases
+from lawtrace.environments.spec.open_types import NUMBER
 from lawtrace.environments.spec.types import (
     BOOLEAN,
     DATE,
@@ -46,6 +47,7 @@ from lawtrace.solver.ltlf.terms import (
     Missing,
     Time,
     calculate,
+    elements_of,
     json_equal,
     kind_of,
     step_into,
@@ -149,7 +151,7 @@ def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Sy
         value = _constant(logic, value_type, value)
     if not z3.is_expr(value):
         return value_type.encode(value)
-    if value_type in (MONEY, INTEGER):
+    if value_type in (MONEY, INTEGER, NUMBER):
         return Open("number", value, cast("int", value_type.decode(1)))
     if value_type == BOOLEAN:
         return Open("boolean", value)
@@ -171,7 +173,7 @@ def _constant(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Any:  
     if not z3.is_int_value(value):
         return value
     number = value.as_long()
-    is_text = value_type not in (MONEY, INTEGER) and type(value_type) not in _CALENDAR
+    is_text = value_type not in (MONEY, INTEGER, NUMBER) and type(value_type) not in _CALENDAR
     return logic.word(number) if is_text else number
 
 
@@ -244,8 +246,8 @@ class SymbolicValues:
         return self._logic.all([self.same(a, b) for (_, a), (_, b) in zip(one, other, strict=True)])
 
     def contains(self, values: SymbolicValue, value: SymbolicValue) -> Truth:
-        """Whether a list has an element equal to the value."""
-        if kind(values) != "list":
+        """Whether a list has an element, or an object a field of a name, equal to the value."""
+        if kind(values) not in ("list", "object"):
             return False
         return self._logic.any([self._logic.all([here, self.same(value, item)]) for here, item in elements(values)])
 
@@ -382,6 +384,10 @@ class SymbolicValues:
                 if not _is_counted(first):
                     raise Unsupported("the length of an open list")
                 return self.summary("count", items)
+            case "len", OpenObject():
+                return self.summary("count", elements(first))
+            case "values", OpenObject(fields):
+                return only(OpenList(tuple(one for alternatives in fields.values() for one in alternatives)))
             case (("largest" | "smallest" | "total"), OpenList(items)):
                 if any(kind(item) != "number" for _, item in items):
                     return NO_VALUE
@@ -554,10 +560,12 @@ class SymbolicValues:
 
 
 def elements(value: SymbolicValue) -> Sequence[tuple[Truth, SymbolicValue]]:
-    """The elements of a list, each with the truth that it is there; nothing for other values."""
+    """The elements of a list, or the names of the fields of an object, each with the truth that it is there."""
     if isinstance(value, OpenList):
         return value.items
-    return [(True, item) for item in value] if isinstance(value, list) else ()
+    if isinstance(value, OpenObject):
+        return [(here, name) for name, alternatives in value.fields.items() for here, _ in alternatives]
+    return [(True, item) for item in elements_of(value)] if not isinstance(value, Open) else ()
 
 
 def _is_counted(value: SymbolicValue) -> bool:

@@ -41,11 +41,11 @@ from lawtrace.solver.smt.symbolic_trace import Found, SymbolicTrace, Values
 from lawtrace.solver.smt.symbolic_values import (
     NO_VALUE,
     Alternatives,
-    OpenList,
     SymbolicValue,
     Unsupported,
     elements,
     is_open,
+    kind,
     only,
     open_time,
 )
@@ -143,7 +143,7 @@ class TermEncoding(SymbolicTrace):
     def _any_element(self, condition: ElementCondition, tool: str, place: Place, values: Values) -> Truth:
         cases: list[Truth] = []
         for here, found in self._value(condition.elements, place, values):
-            if not isinstance(found, list | OpenList):
+            if kind(found) not in ("list", "object"):
                 continue
             met = [
                 (there, self._condition(condition.part, tool, place, {**values, condition.name: item}))

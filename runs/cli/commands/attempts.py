@@ -71,7 +71,10 @@ def audit(
     complete: Annotated[
         bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
     ] = False,
-    tools: Annotated[Path | None, typer.Option(help="Signature file, for MonPoly logs.")] = None,
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(help="Tool schemas (JSON, Python) instead of --env; or MonPoly's signature. Repeatable."),
+    ] = None,
     time_unit: TimeUnitOption = "1s",
     formats: Annotated[
         list[str] | None,

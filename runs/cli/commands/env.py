@@ -45,6 +45,23 @@ def serve_command(
     """
 
 
+@app.command("from-tools")
+@implemented_by("lawtrace.runs.cli.env_from_tools:from_tools")
+def from_tools_command(
+    schemas: Annotated[
+        list[str],
+        typer.Argument(help="JSON of OpenAI, Anthropic, MCP, ...; FILE.py; FILE.py:CLASS; package.module:CLASS."),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the environment.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the tools there; keep policy and rules.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an environment for audits from tool schemas.
+
+    Python is read, never run. What the schemas leave open is listed.
+    """
+
+
 @app.command("show")
 @implemented_by("lawtrace.runs.cli.env:show_environment")
 def show_command(

@@ -15,7 +15,7 @@ SIGNATURE = {
     "Pay": ToolSignature(
         {"amount": NUMBER, "payee": TEXT, "urgent": BOOLEAN, "kind": Declared("string", date=False),
          "any_value": ANYTHING},
-        {"done": BOOLEAN, "rows": Declared("list", ROW), "first": ROW},
+        Declared("object", fields={"done": BOOLEAN, "rows": Declared("list", ROW), "first": ROW}),
     ),
     "Log": ToolSignature({"events": Declared("list", TEXT), "payee": TEXT, "sum_of": NUMBER, "due": TEXT}),
     "user": ToolSignature({"text": TEXT, "words": Declared("list", TEXT)}),
@@ -31,7 +31,7 @@ SIGNATURE = {
         ("F Pay(urgent < true)", 7, "orders by `urgent`, a boolean"),
         ('F Pay(amount startswith "1")', 7, "`startswith` is about texts, and `amount` is a number"),
         ('F Log(events contains "a")', 7, "`events` is a list: write `... in events`"),
-        ("F Pay(1 in amount)", 7, "`in` needs a list, and `amount` is a number"),
+        ("F Pay(1 in amount)", 7, "`in` needs a list or an object, and `amount` is a number"),
         ('F user("a" in text)', 8, "write `text contains ...`"),
         ("F Log(1 in events)", 7, "looks for a number in a list of which each element is a text"),
         (
@@ -53,7 +53,7 @@ SIGNATURE = {
         ('F Pay("a" in result.rows.idd)', 14, "a row of `result.rows` has no field `idd`: did you mean `id`?"),
         ("F Pay(result.first.sum == 1)", 7, "`result.first` has no field `sum`"),
         ("F Pay(result.rows.0.id == 1)", 7, "compares a text with a number"),
-        ("F Pay(any r in amount: r == 1)", 16, "needs a list, and `amount` is a number"),
+        ("F Pay(any r in amount: r == 1)", 16, "needs a list or an object, and `amount` is a number"),
         ('F Pay(any r in result.rows: r.amount == "a")', 29, "compares a number with a text"),
         ("F Pay(any r in result.rows: any p in r.parts: p.x == 1)", 47, "`p` is a number and has no part `x`"),
         ("G(sum(payee of Pay) < 3)", 7, "`sum` needs numbers, and `payee` is a text: count them instead"),

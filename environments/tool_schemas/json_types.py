@@ -1,0 +1,311 @@
+"""JSON Schema to types of values.
+
+Structure becomes types: objects, lists, options, dates. What a type cannot say is noted for readers, in two ways: parts
+whose values are left open, so that rules about them are not checked, and keywords that an audit does not check.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+from urllib.parse import unquote
+
+from lawtrace.environments.spec.open_types import ANY, NUMBER, OrNull
+from lawtrace.environments.spec.types import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    TEXT,
+    Choice,
+    ListOf,
+    ObjectOf,
+    ValueType,
+)
+
+Schema = Mapping[str, Any]
+
+_FREE_OBJECT: Final = ObjectOf({}, (), ANY)
+
+_UNCHECKED: Final = (
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "contains",
+    "minProperties",
+    "maxProperties",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "if",
+    "not",
+)
+"""Keywords that narrow values down in ways that no type has."""
+NO_TYPE: Final = "no type"
+_BESIDE_OPTIONS: Final = frozenset(
+    {"title", "description", "default", "examples", "nullable", "discriminator", "$defs", "definitions", "$schema"}
+)
+"""What may stand beside several schemas for a value without saying anything of the value."""
+_MOST_STEPS: Final = 24
+"""How deep types nest. A schema that refers to itself ends here at the latest."""
+
+
+@dataclass(slots=True)
+class SchemaReader:
+    """Reads the schemas of one document, in which references lead to `root`.
+
+    Attributes:
+        left_open: notes on parts of which any value is accepted, each with its place.
+        unchecked: the keywords that are not checked, by place.
+    """
+
+    root: Schema
+    left_open: list[str] = field(default_factory=list[str])
+    unchecked: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _inside: tuple[str, ...] = ()
+
+    def read(self, schema: object, place: str) -> ValueType:
+        """The nearest type. ``place``: the path of the value, for notes: ``flights[].date``."""
+        return self._read(schema, place, 0)
+
+    def _read(self, schema: object, place: str, depth: int) -> ValueType:
+        fields = object_of(schema)
+        if schema is True or schema == {}:
+            return self._open(place, NO_TYPE)
+        if not fields or depth > _MOST_STEPS:
+            return self._open(place, "nested too deep" if fields else "not a schema")
+        if isinstance(reference := fields.get("$ref"), str):
+            return self._referenced(fields, reference, place, depth)
+        self._note_unchecked(fields, place)
+        for joined in ("anyOf", "oneOf"):
+            if options := list_of(fields.get(joined)):
+                return self._union(fields, joined, options, place, depth)
+        if parts := list_of(fields.get("allOf")):
+            rest = {name: value for name, value in fields.items() if name != "allOf"}
+            return self._read(self._merged([*parts, rest]), place, depth + 1)
+        kinds = _kinds(fields)
+        null = "null" in kinds or fields.get("nullable") is True
+        kinds = [kind for kind in kinds if kind != "null"]
+        if kinds == ["integer", "number"] or kinds == ["number", "integer"]:
+            kinds = ["number"]
+        if len(kinds) > 1:
+            return self._open(place, " or ".join(kinds))
+        found = self._of_kind(kinds[0] if kinds else None, fields, place, depth)
+        return OrNull(found) if null and found is not ANY else found
+
+    def _of_kind(self, kind: str | None, fields: Schema, place: str, depth: int) -> ValueType:
+        options = _options(fields)
+        match kind:
+            case "string" if options:
+                return Choice(tuple(dict.fromkeys(str(one) for one in options if one is not None)))
+            case "string":
+                return DATE if fields.get("format") == "date" else TEXT
+            case "boolean":
+                return BOOLEAN
+            case "integer" | "number":
+                if options:
+                    self.unchecked.setdefault(place, []).append("enum")
+                return INTEGER if kind == "integer" else NUMBER
+            case "array":
+                return ListOf(self._items(fields, place, depth))
+            case "object":
+                return self._object(fields, place, depth)
+            case _:
+                return self._open(place, NO_TYPE if kind is None else f"the type {kind!r}")
+
+    def _items(self, fields: Schema, place: str, depth: int) -> ValueType:
+        items, inside = fields.get("items"), f"{place}[]"
+        if prefix := list_of(fields.get("prefixItems")) or list_of(items):
+            types = [self._read(one, f"{place}[{number}]", depth + 1) for number, one in enumerate(prefix)]
+            return types[0] if all(one == types[0] for one in types) else self._open(inside, "items of several types")
+        return self._open(inside, NO_TYPE) if items is None else self._read(items, inside, depth + 1)
+
+    def _object(self, fields: Schema, place: str, depth: int) -> ValueType:
+        properties = object_of(fields.get("properties"))
+        required = list_of(fields.get("required"))
+        types: dict[str, ValueType] = {}
+        optional: list[str] = []
+        for name, part in properties.items():
+            found = self._read(part, f"{place}.{name}", depth + 1)
+            if isinstance(found, OrNull) or name not in required:  # an absent field and one that is null are the same
+                optional.append(name)
+            types[name] = found.value if isinstance(found, OrNull) else found
+        more = fields.get("additionalProperties")
+        if more is None and not properties:
+            more = True
+        others = None
+        if object_of(more):
+            others = self._read(more, f"{place}.*", depth + 1)
+        elif more is True or more == {}:
+            others = ANY
+            self.left_open.append(f"{place}.*: fields of any name")
+        return ObjectOf(types, tuple(optional), others)
+
+    # Several schemas for one value
+
+    def _union(self, fields: Schema, joined: str, options: Sequence[object], place: str, depth: int) -> ValueType:
+        rest = {name: value for name, value in fields.items() if name != joined}
+        if rest.keys() - _BESIDE_OPTIONS:
+            options = [self._merged([rest, one]) for one in options]
+        types: list[ValueType] = []
+        null = fields.get("nullable") is True
+        noted = len(self.left_open)
+        for option in options:
+            if _kinds(self._resolved(object_of(option))) == ["null"]:
+                null = True
+                continue
+            found = self._read(option, place, depth + 1)
+            null = null or isinstance(found, OrNull)
+            found = found.value if isinstance(found, OrNull) else found
+            if found not in types:
+                types.append(found)
+        known = [one for one in types if one != _FREE_OBJECT]
+        if len(known) < len(types) and known and all(isinstance(one, ObjectOf) for one in known):
+            del self.left_open[noted:]
+            self.left_open.append(f"{place}: objects with other fields, too")
+            types = known  # the declared fields are the nearest type
+        found = join_types(types)
+        if found is None:
+            del self.left_open[noted:]
+            found = self._open(place, " or ".join(dict.fromkeys(one.name for one in types)))
+        return OrNull(found) if null and found is not ANY else found
+
+    def _merged(self, parts: Iterable[object]) -> Schema:
+        """One schema for values that meet all of them: fields and requirements of objects are joined."""
+        whole: dict[str, Any] = {}
+        for part in parts:
+            for name, value in self._resolved(object_of(part)).items():
+                if name == "properties":
+                    whole[name] = {**object_of(whole.get(name)), **object_of(value)}
+                elif name == "required":
+                    whole[name] = [*list_of(whole.get(name)), *list_of(value)]
+                else:
+                    whole[name] = value
+        return whole
+
+    # References
+
+    def _referenced(self, fields: Schema, reference: str, place: str, depth: int) -> ValueType:
+        if reference in self._inside:
+            return self._open(place, f"refers to itself, {reference}")
+        target = self._target(reference)
+        if target is None:
+            return self._open(place, f"the reference {reference} leads nowhere")
+        beside = {name: value for name, value in fields.items() if name in ("properties", "required")}
+        outside, self._inside = self._inside, (*self._inside, reference)
+        try:
+            return self._read(self._merged([target, beside]) if beside else target, place, depth + 1)
+        finally:
+            self._inside = outside
+
+    def _resolved(self, schema: Schema) -> Schema:
+        """The schema that a reference leads to; any other as it is."""
+        for _ in range(_MOST_STEPS):
+            target = self._target(reference) if isinstance(reference := schema.get("$ref"), str) else None
+            if not object_of(target):
+                break
+            schema = object_of(target)
+        return schema
+
+    def _target(self, reference: str) -> object:
+        if not reference.startswith("#"):
+            return None
+        found: object = self.root
+        for step in [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[1:].split("/")[1:]]:
+            found = object_of(found).get(step)
+        return found
+
+    # Notes
+
+    def _open(self, place: str, why: str) -> ValueType:
+        self.left_open.append(f"{place}: {why}")
+        return ANY
+
+    def _note_unchecked(self, fields: Schema, place: str) -> None:
+        if found := [name for name in _UNCHECKED if name in fields]:
+            self.unchecked.setdefault(place, []).extend(found)
+
+
+def join_types(types: Sequence[ValueType]) -> ValueType | None:
+    """One type that has the values of all of them; None if that is none but any value."""
+    if not types:
+        return None
+    first = types[0]
+    if all(one == first for one in types):
+        return first
+    if all(one in (INTEGER, NUMBER) for one in types):
+        return NUMBER
+    choices = [one for one in types if isinstance(one, Choice)]
+    if len(choices) == len(types):
+        return Choice(tuple(dict.fromkeys(option for one in choices for option in one.options)))
+    if all(one in (TEXT, DATE) or isinstance(one, Choice) for one in types):
+        return TEXT
+    lists = [one for one in types if isinstance(one, ListOf)]
+    if len(lists) == len(types):
+        return ListOf(join_types([one.items for one in lists]) or ANY)
+    objects = [one for one in types if isinstance(one, ObjectOf)]
+    if len(objects) == len(types):
+        return _join_objects(objects)
+    return None
+
+
+def _join_objects(objects: Sequence[ObjectOf]) -> ObjectOf:
+    names = dict.fromkeys(name for one in objects for name in one.fields)
+    fields = {name: join_types([one.fields[name] for one in objects if name in one.fields]) or ANY for name in names}
+    optional = [name for name in names if any(name not in one.fields or name in one.optional for one in objects)]
+    others = [one.others for one in objects if one.others is not None]
+    return ObjectOf(fields, tuple(optional), (join_types(others) or ANY) if others else None)
+
+
+def _kinds(fields: Schema) -> list[str]:
+    """The JSON types that a schema names or implies. Some write them in capitals."""
+    given = fields.get("type")
+    if isinstance(given, str):
+        return [given.lower()]
+    if kinds := list_of(given):
+        return [str(one).lower() for one in kinds]
+    if "properties" in fields or "additionalProperties" in fields:
+        return ["object"]
+    if "items" in fields or "prefixItems" in fields:
+        return ["array"]
+    return list(dict.fromkeys(map(_kind_of, _options(fields))))
+
+
+def _options(fields: Schema) -> list[Any]:
+    """The values that a schema lists."""
+    return list_of(fields.get("enum")) or ([fields["const"]] if "const" in fields else [])
+
+
+def object_of(value: object) -> dict[str, Any]:
+    """The fields of a JSON object; empty for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[Any]:
+    """The items of a JSON list; empty for any other value."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _kind_of(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"

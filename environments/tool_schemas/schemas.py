@@ -1,0 +1,159 @@
+"""The schema of a tool, and the environment that schemas make."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import SPEAKERS
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.open_types import ANY, OrNull
+from lawtrace.environments.spec.samplers import OneOf
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
+from lawtrace.environments.spec.types import ObjectOf, ValueType
+from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader, object_of
+
+RESULT: Final = "result"
+_RECORDED: Final = FromUser(OneOf(()))
+"""The source of arguments that are only ever recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as some document describes it.
+
+    Attributes:
+        parameters: JSON Schema of the object of arguments.
+        result: JSON Schema of the result; None if the document says nothing of it.
+        annotations: hints of MCP, such as ``readOnlyHint``.
+        place: where it is described.
+        notes: what was lost on the way from the document to the schema.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    place: str
+    annotations: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTool:
+    """A tool without state, and what its schema says beyond that.
+
+    Attributes:
+        left_open: one line for each parameter, or the result, that has parts of any value.
+        unchecked: one line for each with keywords that an audit does not check.
+    """
+
+    tool: Tool
+    left_open: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def declare_tool(schema: ToolSchema) -> DeclaredTool:
+    """The tool of a schema. Raises InputError if the schema of its arguments is not one of an object."""
+    left_open, unchecked = [f"{schema.name}, {note}" for note in schema.notes], list[str]()
+    reader = SchemaReader(schema.parameters)
+    closed = {"type": "object", "properties": {}, "additionalProperties": False}
+    arguments = reader.read({**closed, **schema.parameters}, "")
+    arguments = arguments.value if isinstance(arguments, OrNull) else arguments
+    if not isinstance(arguments, ObjectOf):
+        raise InputError(f"{schema.place}: the arguments of {schema.name!r} must be an object, not {arguments.name}")
+    parameters = tuple(_parameter(schema, name, part, arguments) for name, part in arguments.fields.items())
+    known = tuple(note.partition(":")[0] for note in schema.notes)
+    left_open += _lines(schema.name, reader.left_open, known)
+    unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
+    if RESULT in arguments.fields:
+        left_open.append(f"{schema.name}, result: this parameter cannot be read, because rules mean the result by it")
+    returns = None
+    if schema.result is not None:
+        reader = SchemaReader(schema.result)
+        returns = reader.read(schema.result, RESULT)
+        returns = None if returns is ANY else returns
+        left_open += _lines(schema.name, reader.left_open, known)
+        unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
+    tool = Tool(schema.name, schema.description, parameters, returns=returns)
+    return DeclaredTool(tool, tuple(left_open), tuple(unchecked))
+
+
+def make_environment(name: str, schemas: Sequence[ToolSchema], title: str = "") -> Environment:
+    """The environment of these tools. Raises InputError naming both places if two have one name."""
+    return Environment(
+        name=name,
+        title=title or name,
+        object_name="tools",
+        summary=f"The tools of {title or name}.",
+        entities={},
+        tools={one.name: declare_tool(one).tool for one in unique_schemas(schemas)},
+        populate=_refuse(name),
+        simulated=False,
+    )
+
+
+def unique_schemas(schemas: Sequence[ToolSchema]) -> list[ToolSchema]:
+    """Each tool once; the same schema may stand in several files. Raises InputError if two differ, or none is left."""
+    found: dict[str, ToolSchema] = {}
+    for schema in schemas:
+        known = found.setdefault(schema.name, schema)
+        if (known.parameters, known.result) != (schema.parameters, schema.result):
+            raise InputError(
+                f"two tools have the name {schema.name!r}, one at {known.place}, another at {schema.place}; rename "
+                "one, or name only one of them"
+            )
+        if schema.name in SPEAKERS:
+            raise InputError(
+                f"{schema.place}: a tool has the name {schema.name!r}, by which rules mean messages; rename it "
+                "here and in the recorded calls"
+            )
+    return [*found.values()]
+
+
+def environment_name(text: str) -> str:
+    """A name for an environment from a name of a folder or a file: lower-case letters, digits and ``_``."""
+    found = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return found if re.match(r"[a-z]", found) else f"tools_{found}".rstrip("_")
+
+
+def _refuse(name: str) -> Callable[[Random], State]:
+    def populate(_: Random) -> State:
+        raise InputError(
+            f"the environment {name!r} has tools without state, so calls cannot be simulated; audit, rules check, "
+            "rules extract, env show and env check take it. Declare tables and effects for the rest "
+            "(docs/environments.md)"
+        )
+
+    return populate
+
+
+def _parameter(schema: ToolSchema, name: str, value_type: ValueType, arguments: ObjectOf) -> Parameter:
+    description = object_of(object_of(schema.parameters.get("properties")).get(name)).get("description")
+    return Parameter(
+        name,
+        value_type,
+        str(description or ""),
+        _RECORDED,
+        required=name not in arguments.optional,
+        malformed=None,
+    )
+
+
+def _lines(tool: str, notes: Sequence[str], known: Sequence[str] = ()) -> list[str]:
+    """One line for each parameter, or for the result; without those that are known to have no type."""
+    found: dict[str, dict[str, None]] = {}
+    for note in notes:
+        place, _, why = note.removeprefix(".").partition(": ")
+        if place == "*":
+            place, why = "arguments", "others than these are accepted, too, and rules cannot read them"
+        if place not in known or why != NO_TYPE:
+            found.setdefault(re.split(r"(?<=.)[.\[]", place)[0], {})[f"{place}: {why}"] = None
+    return [f"{tool}, {_joined([*whys])}" for whys in found.values()]
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "; ".join(texts[:3]) + (f"; {len(texts) - 3} more" if len(texts) > 3 else "")
