@@ -1,6 +1,7 @@
 """The folder of an environment without state: the tools as schemas, and a policy and rules to begin with."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -68,8 +69,9 @@ def _example(schemas: Sequence[ToolSchema]) -> ToolSchema:
 
 
 def _spelled(tool: str) -> str:
-    """The name of a tool as formulas have it."""
-    return tool if tool.isidentifier() and tool.isascii() and len(tool) > 2 else f"`{tool}`"
+    """The name of a tool as formulas have it: in backquotes unless it is surely no word of their language."""
+    plain = re.fullmatch(r"[A-Za-z]+(_[A-Za-z0-9]+)+|([A-Z][a-z0-9]+){2,}", tool) and not tool.isupper()
+    return tool if plain else f"`{tool}`"
 
 
 def _quoted(text: str) -> str:

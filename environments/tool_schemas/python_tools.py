@@ -1,9 +1,9 @@
 """Tools in Python source: the methods of a class, or functions. The source is parsed, never imported or run.
 
 A method is a tool if it is public; if some have a decorator with ``tool`` in its name, only these are. A class that
-describes one tool is this tool: with ``get_info`` that returns a literal (tau-bench), or with ``name`` and a method that
-runs it (LangChain, CrewAI, smolagents). Lists of schemas in the source are read, too. Parameters that a framework fills
-in (``self``, contexts, injected dependencies) are left out.
+describes one tool is this tool: with ``get_info`` that returns a literal (tau-bench), or with ``name`` and a method
+that runs it (LangChain, CrewAI, smolagents). Lists of schemas in the source are read, too. Parameters that a framework
+fills in (``self``, contexts, injected dependencies) are left out.
 """
 
 import ast
@@ -197,11 +197,15 @@ def _is_filled_in(annotation: ast.expr | None, default: ast.expr | None) -> bool
     """Whether a framework gives the argument, and not the caller."""
     if isinstance(default, ast.Call) and _FILLED_IN.search(_last(default)):
         return True
-    if isinstance(annotation, ast.Subscript):
-        if _last(annotation.value) == "Annotated" and isinstance(annotation.slice, ast.Tuple):
-            return any(_FILLED_IN.search(_last(part)) for part in annotation.slice.elts[1:])
-        return bool(_INJECTED.search(_last(annotation.value)))
-    return annotation is not None and bool(_INJECTED.search(_last(annotation)))
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except (SyntaxError, ValueError):
+            return False
+    if annotation is None:
+        return False
+    parts = [node for node in ast.walk(annotation) if isinstance(node, ast.Name | ast.Attribute | ast.Call)]
+    return any(_INJECTED.search(_last(one)) or _FILLED_IN.search(_last(one)) for one in parts)
 
 
 def _named(function: _Function) -> str | None:

@@ -4,6 +4,7 @@ Python is read, never imported or run.
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ def is_tool_source(source: str) -> bool:
         return True
     try:
         with Path(source).open(encoding="utf-8-sig", errors="replace") as file:
-            return file.read(4096).lstrip()[:1] in ("[", "{")
+            return re.match(r"\s*(\{|\[\s*\{)", file.read(4096)) is not None
     except OSError:
         return False
 

@@ -73,7 +73,7 @@ def audit(
     ] = False,
     tools: Annotated[
         list[str] | None,
-        typer.Option(help="Tool schemas (JSON, Python) instead of --env; or MonPoly's signature. Repeatable."),
+        typer.Option(metavar="<file>", help="Tool schemas instead of --env, or MonPoly's signature. Repeatable."),
     ] = None,
     time_unit: TimeUnitOption = "1s",
     formats: Annotated[

@@ -4,7 +4,8 @@ import pytest
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import Atom, parse, true_atoms
+from lawtrace.solver.ltlf import Atom, Eventually, parse, true_atoms
+from lawtrace.solver.ltlf.conditions import Comparison
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralValue
 
 EVENT = Event(
@@ -83,10 +84,26 @@ def test_plain_atoms_match_completed_calls_and_attempted_atoms_any_call() -> Non
         assert true_atoms(Event("Pay", {}, outcome), atoms) == {atoms[1]}
 
 
-@pytest.mark.parametrize("path", [(), (0,), ("a b",), ("and",), ("x", "in")])
-def test_a_field_has_a_path_that_can_be_read_back(path: tuple[str | int, ...]) -> None:
+@pytest.mark.parametrize("path", [(), (0,), ("a`b",), ("x", ""), ("a\nb",)])
+def test_a_path_that_cannot_be_read_back_is_no_field(path: tuple[str | int, ...]) -> None:
     with pytest.raises(FormulaError):
         FieldPath(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("a b",), "`a b`"),
+        (("and",), "`and`"),
+        (("x", "in"), "x.`in`"),
+        (("result", "7", 7, "é"), "result.`7`.7.`é`"),
+        (("$ref", "x-y"), "`$ref`.`x-y`"),
+    ],
+)
+def test_names_that_are_not_plain_stand_in_backquotes(path: tuple[str | int, ...], text: str) -> None:
+    assert str(FieldPath(path)) == text
+    assert str(parse(f"F Pay({text} == 1)")) == f"F Pay({text} == 1)"
+    assert parse(f"F Pay({text} == 1)") == Eventually(Atom("Pay", Comparison(FieldPath(path), "==", LiteralValue(1))))
 
 
 def test_infinite_numbers_are_refused() -> None:

@@ -12,7 +12,7 @@ from lawtrace.solver.ltlf import (
     match_template,
     parse,
 )
-from lawtrace.solver.ltlf.signature import ANYTHING, ToolSignature
+from lawtrace.solver.ltlf.signature import ANYTHING, Declared, ToolSignature
 from lawtrace.solver.ltlf.type_check import check_formula
 
 
@@ -46,7 +46,7 @@ def test_templates_are_recognised(text: str, template: Template | None) -> None:
 
 TOOLS = {
     "PayBill": ToolSignature(dict.fromkeys(("amount", "payee_id"), ANYTHING)),
-    "CheckAuthorization": ToolSignature({"session_id": ANYTHING}, {"authorized": ANYTHING}),
+    "CheckAuthorization": ToolSignature({"session_id": ANYTHING}, Declared("object", fields={"authorized": ANYTHING})),
 }
 
 
