@@ -60,7 +60,7 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
     """The tool of a schema. Raises InputError if the schema of its arguments is not one of an object."""
     left_open, unchecked = [f"{schema.name}, {note}" for note in schema.notes], list[str]()
     reader = SchemaReader(schema.parameters)
-    closed = {"type": "object", "properties": {}, "additionalProperties": False}
+    closed: dict[str, object] = {"type": "object", "properties": {}, "additionalProperties": False}
     arguments = reader.read({**closed, **schema.parameters}, "")
     arguments = arguments.value if isinstance(arguments, OrNull) else arguments
     if not isinstance(arguments, ObjectOf):

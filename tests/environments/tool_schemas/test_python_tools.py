@@ -1,5 +1,6 @@
 """Tools in Python source are read from signatures and docstrings, and nothing of the source runs."""
 
+import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -195,7 +196,7 @@ def test_a_file_gives_its_functions_lists_and_described_classes(source: str, too
 def test_a_module_is_found_by_its_name_without_being_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shop").mkdir()
     write(tmp_path / "shop", __init__="raise SystemExit", desk=DESK, models=MODELS)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert len(read_tool_schemas(["shop.desk:Desk"])) == 4
 
 
