@@ -41,19 +41,23 @@ class SectionMapping(BaseModel):
 _SECTION_MAPPER = Role("section_mapper", PartMapping)
 
 
-async def map_sections(document: Document, calls: RoleCalls) -> SectionMapping:
-    """Map the sections of a document. An incomplete mapping is never used; one in unusual order only after the last
-    round."""
-    shown = [
+def shown_paragraphs(document: Document) -> list[dict[str, str]]:
+    """What the mapper sees of each paragraph: its number, the headings above it, and its first words."""
+    return [
         {"paragraph": paragraph.ref, "heading": path, "begins": paragraph.text[:_SHOWN_CHARACTERS]}
         for path, section in document.outline()
         for paragraph in section.paragraphs
     ]
+
+
+async def map_sections(document: Document, calls: RoleCalls) -> SectionMapping:
+    """Map the sections of a document. An incomplete mapping is never used; one in unusual order only after the last
+    round."""
     found = await calls.propose(
         _SECTION_MAPPER,
         lambda proposed: check_coverage(document, proposed.parts) or check_order(proposed.parts),
         opening="Sort the paragraphs.",
-        paragraphs=as_json(shown),
+        paragraphs=as_json(shown_paragraphs(document)),
     )
     whole = [proposed.parts for proposed in found.proposals if not check_coverage(document, proposed.parts)]
     if whole:

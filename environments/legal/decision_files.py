@@ -1,22 +1,40 @@
 """Reads the lines of a document file, by its suffix."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.page_layout import read_pages
 from lawtrace.environments.regulations.files import pdf_text, read_text
 from lawtrace.environments.regulations.html import html_lines
-from lawtrace.environments.regulations.lines import Line, text_lines
+from lawtrace.environments.regulations.lines import Line
 
 
-def read_lines(path: Path) -> list[Line]:
-    """The lines of a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; OperationalError without the extra
-    ``pdf``."""
+@dataclass(frozen=True, slots=True)
+class DecisionText:
+    """The lines of a decision and its footnotes, which are no lines of it."""
+
+    lines: Sequence[Line]
+    notes: tuple[str, ...] = ()
+
+
+def read_decision(path: Path) -> DecisionText:
+    """Read a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; OperationalError without the extra ``pdf``."""
     match path.suffix.lower():
         case ".pdf":
-            return text_lines(pdf_text(path))
+            return decision_text(pdf_text(path))
         case ".txt" | ".text":
-            return text_lines(read_text(path))
+            return decision_text(read_text(path))
         case ".html" | ".htm" | ".xhtml":
-            return html_lines(read_text(path))
+            lines = html_lines(read_text(path))
+            notes = tuple(" ".join(line.text.split()) for line in lines if line.note)
+            return DecisionText([line for line in lines if not line.note], notes)
         case _:
             raise InputError(f"{path}: a decision is .pdf, .html or .txt")
+
+
+def decision_text(text: str) -> DecisionText:
+    """The lines of a decision in plain text."""
+    layout = read_pages(text)
+    return DecisionText(layout.lines, layout.notes)

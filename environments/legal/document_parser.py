@@ -1,53 +1,45 @@
-"""Parser from lines to a decision: finds numbered paragraphs by counting, and headings by their context."""
+"""Parser from lines to a decision: numbered paragraphs, the headings between them, and annexes."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.document import Document, Paragraph, Section
+from lawtrace.environments.legal.headings import (
+    ANNEX,
+    LETTER_RANK,
+    SENTENCE_END,
+    TOP_RANK,
+    Heading,
+    HeadingOrder,
+    heading_block,
+    is_strong,
+    looks_like_heading,
+)
+from lawtrace.environments.legal.numbering import Number, NumberedLine, number_paragraphs
+from lawtrace.environments.legal.page_layout import PageLine
 from lawtrace.environments.regulations.lines import Line
 
-Number = tuple[int, ...]
-
-_NUMBERED = re.compile(r"^\s*(?P<number>\d{1,4}(?:\.\d{1,3})*)(?P<dot>[.)]?)(?:\s+(?P<rest>\S.*)|\s*)$")
-_FINISHED = re.compile(r"[.!?:;][”\"’')\]]*(?:\s*\d{1,2})?$|[”\"]$")
-_ANNEX = re.compile(r"^(?:annex|appendix|schedule)\b(?:\s+\w{1,3}\b)?", re.IGNORECASE)
-_CLOSING = re.compile(r"^(?:dated|signed|yours)\b", re.IGNORECASE)
-_LONE_DIGITS = re.compile(r"^\s*\d{1,2}\s*$")
+_CLOSING = re.compile(r"^(?:dated\b|signed\b|yours\b|for and on behalf of\b)", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*(?:[•◦▪●‣*–-]|\(?[a-z]\)|\(?[ivx]{1,4}[.)]|[a-z]\.)(?:\s|$)")
+_ADDRESS = re.compile(r"^(?:to|of|from|re|ref|date|address)\s*:", re.IGNORECASE)
 _OPENING = re.compile(
     r"^(?:introduction|summary|overview|(?:the )?(?:(?:legal|regulatory|statutory) framework|facts)"
     r"|(?:(?:case|factual) )?background)\b",
     re.IGNORECASE,
 )
-"""Texts of a first heading. In plain text nothing marks it, and it follows the title."""
+"""Words of a first heading that follows the title and that nothing marks."""
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ENDS_IN_FUNCTION_WORD = re.compile(r"\b(?:a|an|and|by|for|from|in|of|on|or|the|to|under|with)\s*$", re.IGNORECASE)
-_HEADING_WORDS = 16
-_HEADING_LINES = 3
-_LARGEST_GAP = 2
+_BLOCK_LINES = 8
+"""Lines above a number that may hold headings."""
+
+_SHORT_HEADING = 12
+"""Words of a heading that nothing but blank space marks."""
+
 _PREAMBLE_LEVEL = 99
 """Level of text before the first heading, below every heading."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    """A heading in one line, and the number of lines that it was joined from."""
-
-    line: Line
-    lines: int = 1
-
-    def with_more(self, line: Line) -> "_Heading | None":
-        """The heading with the next line added, if that clearly continues it: it begins in lower case, is a lone year,
-        or follows *of* or a similar word. Otherwise None."""
-        rest = line.text.strip()
-        whole = f"{self.line.text.strip()} {rest}"
-        goes_on = rest[:1].islower() or _YEAR.fullmatch(rest) or _ENDS_IN_FUNCTION_WORD.search(self.line.text)
-        return (
-            _Heading(replace(self.line, text=whole), self.lines + 1) if goes_on and _looks_like_heading(whole) else None
-        )
 
 
 @dataclass(slots=True)
@@ -68,34 +60,41 @@ class _OpenSection:
             sections=tuple(section.closed() for section in self.sections),
         )
 
+    @property
+    def filled(self) -> bool:
+        return bool(self.paragraphs or self.sections)
 
-def parse_document(lines: Sequence[Line]) -> Document:
-    """Parse a decision. Raises InputError if it has no text."""
+
+def parse_document(lines: Sequence[Line], notes: Sequence[str] = ()) -> Document:
+    """Parse a decision without its footnotes, which ``notes`` gives. Raises InputError if it has no text."""
+    lines = [line for line in lines if line.text.strip()]
+    if not lines:
+        raise InputError("the document holds no text")
     parser = _Parser(lines)
     parser.read()
-    if not any(section.paragraphs or section.sections for section in parser.sections):
-        if not any(line.text.strip() for line in lines):
-            raise InputError("the document holds no text")
-        return _unnumbered(lines)
     return Document(
         front=_join_lines(parser.front),
-        sections=tuple(section.closed() for section in parser.sections if section.paragraphs or section.sections),
+        sections=tuple(section.closed() for section in parser.sections if section.filled),
         closing=_join_lines(parser.closing),
-        notes=tuple(parser.notes),
+        notes=tuple(notes),
         parse_warnings=tuple(parser.parse_warnings),
     )
 
 
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines, self.notes = _remove_footnotes(lines)
+        self._lines = lines
+        self._marked = any(line.level is not None for line in lines)
+        self._numbers = {one.place: one for one in number_paragraphs(lines, marked=self._marked)}
         self.front: list[str] = []
         self.closing: list[str] = []
         self.parse_warnings: list[str] = []
         self.sections: list[_OpenSection] = [_OpenSection("", _PREAMBLE_LEVEL)]
         self._path: list[_OpenSection] = [self.sections[0]]
+        self._order = HeadingOrder()
         self._annex = ""
         self._annexes = Counter[str]()
+        self._refs = Counter[str]()
         self._last: Number | None = None
         self._current: list[str] | None = None
         self._closed = False
@@ -103,257 +102,274 @@ class _Parser:
         self._again = 1
 
     def read(self) -> None:
+        headings = self._find_headings()
         place = 0
         while place < len(self._lines):
-            headings = self._headings(place)
-            if headings:
-                for heading in headings:
-                    self._begin_section(heading.line)
-                place += sum(heading.lines for heading in headings)
+            if place in headings and (not self._closed or headings[place][0].annex):
+                for heading in headings[place]:
+                    self._begin_section(heading)
+                    place += heading.lines
                 continue
-            self._read_line(self._lines[place])
+            self._read_line(place)
             place += 1
-        if self._unnumbered:
+        if not self._numbers:
+            self.parse_warnings.append("no paragraph is numbered; they are counted instead")
+        elif self._unnumbered:
             self.parse_warnings.append(
                 f"{self._unnumbered} paragraphs below headings have no number; they count as p1, p2 ..."
             )
 
-    def _read_line(self, line: Line) -> None:
+    # headings
+
+    def _find_headings(self) -> dict[int, list[Heading]]:
+        """The headings by the place of their first line."""
+        found: dict[int, list[Heading]] = {}
+        for place, line in enumerate(self._lines):
+            if line.level:
+                found[place] = [self._marked_heading(place, line)]
+        if self._marked:
+            begun = min([*self._numbers, *self._annex_places()], default=None)
+            if begun is None:
+                return found
+            first = max((place for place in found if place < begun), default=begun)
+            return {place: headings for place, headings in found.items() if place >= first or not self._numbers}
+        for place in sorted(self._numbers):
+            self._headings_above(place, found)
+            self._counted_heading(place, found)
+        for place in range(len(self._lines)):
+            self._heading_in_text(place, found)
+        if self._numbers:
+            self._drop_front(found)
+        self._order_labels(found)
+        return found
+
+    def _drop_front(self, found: dict[int, list[Heading]]) -> None:
+        """Before the first number only the lines directly above it are headings; the others are the title."""
+        first = min([*self._numbers, *(place for place, headings in found.items() if headings[0].annex)])
+        for place in [place for place in found if place < first]:
+            if place + sum(one.lines for one in found[place]) < first:
+                del found[place]
+
+    def _annex_places(self) -> list[int]:
+        return [place for place, line in enumerate(self._lines) if line.level and ANNEX.match(line.text.strip())]
+
+    def _marked_heading(self, place: int, line: Line) -> Heading:
+        text = " ".join(line.text.split())
+        annex = ANNEX.match(text)
+        return Heading(text, 10 * (line.level or 1), annex[0].strip() if annex else "")
+
+    def _headings_above(self, place: int, found: dict[int, list[Heading]]) -> None:
+        """The longest block of lines directly above a number that reads as headings after a complete paragraph."""
+        for start in range(max(0, place - _BLOCK_LINES), place):
+            between = range(start, place)
+            if any(at in self._numbers or at in found for at in between):
+                continue
+            block = self._lines[start:place]
+            if _ITEM.match(block[0].text) or _CLOSING.match(block[0].text.strip()):
+                continue
+            headings = heading_block(block)
+            first = headings[0] if headings else None
+            if first is None:
+                continue
+            if any(one.annex for one in headings[1:]):
+                continue
+            if self._is_front(start) and not first.annex:
+                headings = [] if _ADDRESS.match(headings[-1].text) else headings[-1:]
+                start = place - sum(one.lines for one in headings)
+            clear = is_strong(self._lines[start].text) or first.rank <= LETTER_RANK
+            if headings and self._ends_above(start, clear=clear):
+                found[start] = headings
+                return
+
+    def _is_front(self, place: int) -> bool:
+        """Whether no number comes before."""
+        return not any(at < place for at in self._numbers)
+
+    def _ends_above(self, start: int, *, clear: bool) -> bool:
+        """Whether the text above a line is complete, so that a heading may follow."""
+        if start == 0:
+            return clear
+        above = self._lines[start - 1]
+        text = above.text.strip()
+        if start - 1 in self._numbers and not self._numbers[start - 1].rest:
+            return False
+        gap = isinstance(self._lines[start], PageLine) and _gap(self._lines[start])
+        if self._is_front(start):
+            opening = _OPENING.match(self._lines[start].text.strip())
+            return gap or clear or opening is not None or SENTENCE_END.search(text) is not None
+        if text.endswith(":"):
+            return clear
+        return SENTENCE_END.search(text) is not None or (clear and (gap or len(text) < 60))
+
+    def _counted_heading(self, place: int, found: dict[int, list[Heading]]) -> None:
+        """A number of one part whose words are a heading, before numbers of two parts: *2. LEGAL FRAMEWORK*, 2.1."""
+        one = self._numbers[place]
+        if len(one.number) != 1:
+            return
+        after = min((at for at in self._numbers if at > place), default=None)
+        if after is None or self._numbers[after].number[:-1] != one.number:
+            return
+        lines = [Line(one.rest, self._lines[place].page), *self._lines[place + 1 : after]]
+        if not one.rest:
+            lines = lines[1:]
+        if len(lines) > _BLOCK_LINES:
+            return
+        headings = heading_block(lines)
+        if not headings:
+            return
+        extra = 0 if one.rest else 1
+        first = headings[0]
+        named = Heading(f"{one.number[0]}. {first.text}", TOP_RANK, "", first.lines + extra)
+        for inner in range(place + 1, after):
+            found.pop(inner, None)
+        found[place] = [named, *headings[1:]]
+        del self._numbers[place]
+
+    def _heading_in_text(self, place: int, found: dict[int, list[Heading]]) -> None:
+        """A line in running text that is clearly set as a heading, with the lines that go on with it."""
+        apart = not self._numbers and self._stands_apart(place)
+        if place in self._numbers or self._taken(place, found) or not (apart or is_strong(self._lines[place].text)):
+            return
+        text = self._lines[place].text.strip()
+        if self._is_front(place) and self._numbers and not ANNEX.match(text):
+            return
+        above = self._lines[place - 1].text.strip() if place else ""
+        ended = not above or SENTENCE_END.search(above) or self._taken(place - 1, found)
+        if not (ended or apart or ANNEX.match(text)):
+            return
+        end = place + 1
+        best: list[Heading] = heading_block(self._lines[place:end])
+        while end < min(place + _BLOCK_LINES, len(self._lines)) and end not in self._numbers and end not in found:
+            longer = heading_block(self._lines[place : end + 1])
+            if len(longer) != 1:
+                break
+            best, end = longer, end + 1
+        if best:
+            found[place] = best
+
+    def _stands_apart(self, place: int) -> bool:
+        """Whether a short line has blank space above and below."""
+        line, below = self._lines[place], self._lines[place + 1 : place + 2]
+        return (
+            (place == 0 or _gap(line))
+            and bool(below)
+            and _gap(below[0])
+            and len(line.text.split()) <= _SHORT_HEADING
+            and not _ITEM.match(line.text)
+            and not _ADDRESS.match(line.text.strip())
+            and looks_like_heading(line.text.strip())
+        )
+
+    def _taken(self, place: int, found: dict[int, list[Heading]]) -> bool:
+        for start in range(max(0, place - _BLOCK_LINES), place + 1):
+            if start in found and start + sum(one.lines for one in found[start]) > place:
+                return True
+        return False
+
+    def _order_labels(self, found: dict[int, list[Heading]]) -> None:
+        for place in sorted(found):
+            found[place] = [self._order.ranked(heading) for heading in found[place]]
+
+    # paragraphs
+
+    def _read_line(self, place: int) -> None:
+        line = self._lines[place]
         text = line.text.strip()
-        number = self._next_number(line.text)
-        if number is None and self._restarts(line):
-            self._begin_again()
-            number = (1,)
-        if number is not None and not self._closed:
-            self._begin_paragraph(number, line)
-        elif self._closed or (self._finished() and not self._annex and _CLOSING.match(text)):
+        one = self._numbers.get(place)
+        if one is not None and (not self._closed or one.restarts):
+            self._begin_paragraph(one, line)
+        elif self._closed or (self._finished() and not self._annex and self._numbers and _CLOSING.match(text)):
             self._closed = True
             self.closing.append(text)
-        elif self._begins_unnumbered(line):
+        elif self._begins_unnumbered(place):
             self._unnumbered += 1
             self._current = [text]
-            self._path[-1].paragraphs.append((f"{self._prefix()}p{self._unnumbered}", line.page, self._current))
+            self._add(f"{self._prefix()}p{self._unnumbered}", line)
         elif self._current is None:
             self.front.append(text)
         else:
             self._current.append(text)
 
-    def _begins_unnumbered(self, line: Line) -> bool:
+    def _begins_unnumbered(self, place: int) -> bool:
         """Whether the line begins a paragraph without a number.
 
         Text below a heading does not belong to the paragraph above the heading. Where the format marks blocks, each
-        block is a paragraph until a number occurs.
+        block is a paragraph until a number occurs; elsewhere blank space after a sentence ends one.
         """
-        section = self._path[-1]
+        line, section = self._lines[place], self._path[-1]
         if self._current is None:
-            return section.level < _PREAMBLE_LEVEL
+            return section.level < _PREAMBLE_LEVEL or not self._numbers
         ref = section.paragraphs[-1][0] if section.paragraphs else ""
-        return line.level == 0 and not line.depth and ref == f"{self._prefix()}p{self._unnumbered}"
+        if ref != f"{self._prefix()}p{self._unnumbered}":
+            return False
+        if line.level is not None:
+            return line.level == 0 and not line.depth
+        if _ITEM.match(line.text):
+            return False
+        above = self._lines[place - 1]
+        ended = SENTENCE_END.search(above.text) is not None and not above.text.rstrip().endswith((":", ";"))
+        blank = _gap(line) or (line.text[:1].isspace() and not above.text[:1].isspace())
+        return ended and line.text.strip()[:1].isupper() and (blank or not self._numbers)
 
-    def _begin_paragraph(self, number: Number, line: Line) -> None:
-        found = _NUMBERED.match(line.text)
-        assert found is not None
-        ref = ".".join(map(str, number))
-        if number not in _successors(self._last):
+    def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
+        ref = ".".join(map(str, one.number))
+        if one.restarts and self._last is not None:
+            self._again += 1
+            heading = self._path[-1].heading
             self.parse_warnings.append(
-                f"paragraph {self._prefix()}{ref} follows {_format_number(self._last)}: a number is missing"
+                f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}{ref}"
             )
-        self._last = number
-        self._current = [found["rest"]] if found["rest"] else []
-        self._path[-1].paragraphs.append((self._prefix() + ref, line.page, self._current))
+        elif one.gap:
+            self.parse_warnings.append(
+                f"paragraph {self._prefix()}{ref} follows {_format_number(self._last)}: "
+                + ("a number is missing" if one.gap == 1 else f"{one.gap} numbers are missing")
+            )
+        self._closed = False
+        self._last = one.number
+        self._current = [one.rest] if one.rest else []
+        self._add(self._prefix() + ref, line)
 
-    def _begin_again(self) -> None:
-        self._again += 1
-        self._last = None
-        heading = self._path[-1].heading
-        self.parse_warnings.append(
-            f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}1"
-        )
+    def _add(self, ref: str, line: Line) -> None:
+        assert self._current is not None
+        self._refs[ref] += 1
+        if self._refs[ref] > 1:
+            ref = f"{ref} ({self._refs[ref]})"
+        self._path[-1].paragraphs.append((ref, line.page, self._current))
 
-    def _begin_section(self, line: Line) -> None:
-        heading = " ".join(line.text.split())
-        annex = _ANNEX.match(heading)
+    def _begin_section(self, heading: Heading) -> None:
+        annex = heading.annex
+        level = heading.rank
         if annex:
-            name = annex[0].strip()
-            self._annexes[name.casefold()] += 1
-            count = self._annexes[name.casefold()]
-            self._annex = name if count == 1 else f"{name} ({count})"
-            self._last, self._closed, self._again = None, False, 1
-        level = line.level or (2 if self._annex and not annex else 1)
+            self._annexes[annex.casefold()] += 1
+            count = self._annexes[annex.casefold()]
+            self._annex = annex if count == 1 else f"{annex} ({count})"
+            self._last, self._closed, self._again, self._unnumbered = None, False, 1, 0
+        elif self._annex:
+            level += 1
         while self._path and self._path[-1].level >= level:
             self._path.pop()
-        section = _OpenSection(heading, level)
+        section = _OpenSection(heading.text, level)
         (self._path[-1].sections if self._path else self.sections).append(section)
         self._path.append(section)
         self._current = None
-
-    def _headings(self, place: int) -> list[_Heading]:
-        """The headings that begin at this line: a marked one, or short lines between a complete paragraph and the next
-        number. Empty if the line is not a heading."""
-        first = self._lines[place]
-        if first.level is not None:
-            begun = self._last is not None or self._annex != ""
-            return [_Heading(first)] if first.level > 0 and (begun or self._leads_to_number(place)) else []
-        if self._opens(place):
-            return [_Heading(first)]
-        annexed = _ANNEX.match(first.text.strip()) is not None
-        if not annexed and (self._closed or not self._finished()):
-            return []
-        found: list[_Heading] = []
-        annex = ""
-        for line in self._lines[place : place + 2 * _HEADING_LINES]:
-            annex = annex or (_ANNEX.match(line.text.strip()) or [""])[0]
-            if found and self._next_number(line.text, below_heading=True, restart=bool(annex)) is not None:
-                return found
-            if len(found) == 1 and _begins_at_one(line.text):
-                below = " ".join(found[0].line.text.split())
-                self.parse_warnings.append(
-                    f"'1.' below {below!r} does not follow {_format_number(self._last)}, so both were read as part of "
-                    "that paragraph; if the numbers begin again there, number the paragraphs through"
-                )
-            longer = found[-1].with_more(line) if found else None
-            if longer is not None:
-                found[-1] = longer
-            elif len(found) < _HEADING_LINES and _looks_like_heading(line.text):
-                found.append(_Heading(line))
-            else:
-                return []
-        return []
-
-    def _opens(self, place: int) -> bool:
-        """Whether the line is the first heading in a format without marked headings: it has a known text, and the first
-        number follows."""
-        line, below = self._lines[place].text.strip(), self._lines[place + 1 : place + 2]
-        return (
-            self._last is None
-            and self._current is None
-            and _OPENING.match(line) is not None
-            and _looks_like_heading(line)
-            and any(self._next_number(after.text, below_heading=True) is not None for after in below)
-        )
-
-    def _restarts(self, line: Line) -> bool:
-        """Whether the numbering restarts at this line, directly below a marked heading."""
-        below_heading = self._last is not None and not self._path[-1].paragraphs
-        return below_heading and line.level == 0 and _begins_at_one(line.text)
-
-    def _leads_to_number(self, place: int) -> bool:
-        """Whether a numbered paragraph follows before the next heading. Otherwise the heading may be a title."""
-        for line in self._lines[place + 1 :]:
-            if line.level:
-                return False
-            if self._next_number(line.text, below_heading=True) is not None:
-                return True
-        return False
 
     def _finished(self) -> bool:
         """Whether the last paragraph is complete, so that a new one may begin."""
         if self._current is None:
             return self._closed
-        return self._closed or not self._current or bool(_FINISHED.search(self._current[-1].strip()))
-
-    def _next_number(self, text: str, *, below_heading: bool = False, restart: bool = False) -> Number | None:
-        """The number at the start of the line, if it may follow the last one."""
-        found = _NUMBERED.match(text)
-        if found is None:
-            return None
-        number = tuple(int(part) for part in found["number"].split("."))
-        if len(number) == 1 and not found["dot"]:
-            return None
-        last = None if restart else self._last
-        below_heading = below_heading or not self._path[-1].paragraphs
-        if last is not None and len(number) < len(last) and not below_heading:
-            return None  # a list item in the paragraph; a shorter number needs a new heading
-        if number in _successors(last):
-            return number
-        if last is not None and len(number) == len(last) and number[:-1] == last[:-1]:
-            gap = number[-1] - last[-1] - 1
-            if 0 < gap <= _LARGEST_GAP and self._finished():
-                return number
-        return None
+        return not self._current or SENTENCE_END.search(self._current[-1].strip()) is not None
 
     def _prefix(self) -> str:
         again = f"{self._again}:" if self._again > 1 else ""
         return f"{self._annex}/{again}" if self._annex else again
 
 
-def _begins_at_one(text: str) -> bool:
-    found = _NUMBERED.match(text)
-    return found is not None and found["number"] == "1" and found["dot"] != ""
-
-
-def _successors(last: Number | None) -> set[Number]:
-    """The possible next numbers: the next at this depth, the first below, the next at any depth above."""
-    if last is None:
-        return {(1,), (1, 1)}
-    above = {(*last[:depth], last[depth] + 1) for depth in range(len(last))}
-    first_below = {(*number, 1) for number in (*above, last)}
-    return above | first_below
+def _gap(line: Line) -> bool:
+    return isinstance(line, PageLine) and line.gap
 
 
 def _format_number(number: Number | None) -> str:
     return "nothing" if number is None else ".".join(map(str, number))
-
-
-def _looks_like_heading(text: str) -> bool:
-    stripped = text.strip()
-    words = stripped.split()
-    return (
-        0 < len(words) <= _HEADING_WORDS
-        and (stripped[0].isupper() or stripped[0].isdigit())
-        and stripped[-1] not in '.;:,”"-–'
-        and not stripped.startswith(("•", "-", "–"))
-    )
-
-
-def _remove_footnotes(lines: Sequence[Line]) -> tuple[list[Line], list[str]]:
-    """Separate footnotes from the text: a line of digits alone, then text, to the end of the page. Other lines of
-    digits are footnote marks and are dropped."""
-    kept: list[Line] = []
-    notes: list[str] = []
-    place = 0
-    while place < len(lines):
-        line = lines[place]
-        if line.level is None and _LONE_DIGITS.match(line.text):
-            end = place + 1
-            while end < len(lines) and lines[end].page == line.page:
-                end += 1
-            below = lines[place + 1 : end]
-            if below and len(below) <= _HEADING_LINES and end < len(lines):
-                notes.append(f"{line.text.strip()} {_join_lines([note.text for note in below])}")
-                place = end
-            else:
-                place += 1
-            continue
-        kept.append(line)
-        place += 1
-    return kept, notes
-
-
-def _unnumbered(lines: Sequence[Line]) -> Document:
-    """Parse a document without paragraph numbers: each line that ends a sentence ends a paragraph."""
-    sections: list[_OpenSection] = [_OpenSection("", 1)]
-    current: list[str] = []
-    count = 0
-
-    def end(page: int) -> None:
-        nonlocal count
-        if current:
-            count += 1
-            sections[-1].paragraphs.append((f"p{count}", page, list(current)))
-            current.clear()
-
-    for line in lines:
-        if line.level:
-            end(line.page)
-            sections.append(_OpenSection(" ".join(line.text.split()), 1))
-            continue
-        current.append(line.text.strip())
-        if line.level == 0 or _FINISHED.search(line.text.strip()):
-            end(line.page)
-    end(lines[-1].page)
-    closed = tuple(section.closed() for section in sections if section.paragraphs)
-    return Document(sections=closed, parse_warnings=("no paragraph is numbered; they are counted instead",))
 
 
 def _join_lines(lines: Sequence[str]) -> str:

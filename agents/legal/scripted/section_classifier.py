@@ -1,61 +1,110 @@
-"""Scripted section mapper: classifies paragraphs by words of headings and of the text, then enforces the usual order.
+"""Scripted section mapper: the words of headings and of paragraphs weigh for parts, and the best sequence is chosen.
 
-Each paragraph has a weight for each part. The result is the sequence of parts with the greatest total weight among
-those in the usual order.
+Each paragraph has a weight for each part, most of it from its outermost telling heading. A change of part is cheap at
+a heading and dear within a section; going back in the usual order costs more. The result is the sequence of parts with
+the greatest total (Viterbi).
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 
-_STAGES: tuple[tuple[str, ...], ...] = (
-    ("introduction",),
-    ("rules", "facts", "application"),
-    ("findings",),
-    ("decision", "penalty"),
-    ("annex",),
-)
-_HEADING_WEIGHT = 6.0
-_HEADINGS: Mapping[str, re.Pattern[str]] = {
-    "annex": re.compile(r"\b(?:annex|appendix|schedule)\b", re.I),
-    "decision": re.compile(r"\b(?:decision|conclusion|appeal|next steps|further action|enforcement)\b", re.I),
-    "penalty": re.compile(
-        r"\b(?:amount|calculat\w+|aggravating|mitigating|remedial|financial|fining|(?:the|a) penalty$)", re.I
-    ),
-    "rules": re.compile(r"\b(?:legal|regulatory|statutory) framework\b|\blegislation\b|\bthe law\b", re.I),
-    "facts": re.compile(r"\b(?:background|facts|circumstances|chronology|incident|investigation)\b", re.I),
-    "application": re.compile(r"\b(?:nature of|controller|processor|status of|role of)\b", re.I),
-    "findings": re.compile(
-        r"\b(?:infring\w+|contraven\w+|findings?|breach of|failings?|failures?|serious\w*|deliberate|negligent)\b", re.I
-    ),
-    "introduction": re.compile(r"\b(?:introduction|summary|overview)\b", re.I),
+_ORDER: Mapping[str, int] = {
+    "introduction": 0,
+    "rules": 1,
+    "facts": 1,
+    "application": 1,
+    "findings": 2,
+    "decision": 3,
+    "penalty": 3,
+    "annex": 4,
 }
+_HEADING_WEIGHT = 6.0
+_TEXT_WEIGHT = 2.0
+_AT_TOP, _AT_HEADING, _WITHIN, _UNTOLD, _BACK = 0.5, 2.0, 8.0, 2.0, 4.0
+"""Costs of a change of part: below another outermost heading, another heading, no other, no other and the heading above
+tells nothing; and of going back."""
+
+_FINDING = re.compile(
+    r"\bcommissioner(?:’s|'s)? (?:\w+ ){0,3}?(?:finds?|found|concludes?|concluded|is satisfied|view is|conclusion is"
+    r"|considers?)\b[^.]{0,160}\b(?:infring|contraven|breach|fail|not (?:appropriate|adequate|comply))",
+    re.IGNORECASE,
+)
+_HEADINGS: Sequence[tuple[str, float, str]] = (
+    ("annex", 4, r"\b(?:annex|appendix)\b|^schedule \w+$"),
+    ("introduction", 3, r"\bintroduct\w+|\bsummary of (?:the )?(?:decision|notice|findings)|\bsummary$|\boverview\b"),
+    ("introduction", 2.5, r"^(?:the )?(?:parties|procedur\w+|procedural (?:history|background))$"),
+    ("rules", 3, r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"),
+    ("rules", 3, r"\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"),
+    ("rules", 3, r"^the law\b|^law$|\bstatutory provisions\b|\blegal requirements\b"),
+    ("facts", 3, r"\bbackground\b|\bfacts\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
+    ("facts", 2, r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"),
+    (
+        "facts",
+        2,
+        r"\bthe complaints?$|\bevidence\b|\bhow the .* came to light\b|\bdetails of the (?:incident|breach)\b",
+    ),
+    ("application", 3, r"\bnature of (?:the )?(?:personal data|entities|processing|data)\b|\bcontroller(?:ship)?\b"),
+    ("application", 2.5, r"\bpersonal data involved\b|\bdata subjects (?:affected|involved)\b|\bjurisdiction\b"),
+    ("findings", 3, r"\b(?:infringe\w*|contraven\w+|breaches|findings?|non-?compliance|failings|violations?)\b"),
+    (
+        "findings",
+        2.5,
+        r"\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?(?:finding|view)",
+    ),
+    (
+        "findings",
+        2,
+        r"\bserious\w*\b|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\bcommissioner’s view\b",
+    ),
+    ("decision", 3, r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b|\benforce\w*"),
+    ("decision", 2.5, r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b"),
+    ("penalty", 3, r"\bpenalt(?:y|ies)\b|\bfin(?:e|es|ing)\b|\bamount\b|\bcalculat\w+|\bpayment\b|\bpaid\b"),
+    (
+        "penalty",
+        2.5,
+        r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position|impact)\b|\bstep \d\b",
+    ),
+)
+_PATTERNS = [(part, weight, re.compile(pattern, re.IGNORECASE)) for part, weight, pattern in _HEADINGS]
+_LABEL = re.compile(r"^(?:[IVX]{1,6}|[A-Z]|\d{1,2}(?:\.\d{1,2})*)[.)]\s+|^(?:part|section|chapter) \w+[:.]?\s+", re.I)
+
 _TEXTS: Mapping[str, re.Pattern[str]] = {
     "introduction": re.compile(r"\bthis (?:notice|reprimand)\b|\bissues? (?:a|this) (?:reprimand|penalty)\b", re.I),
-    "rules": re.compile(r"\b(?:states|provides|defines?|is defined|requires) (?:that|as)\b|\bstates[:,]", re.I),
+    "rules": re.compile(
+        r"\b(?:article|section|regulation|recital|schedule)\b[^.]{0,60}?"
+        r"\b(?:states|provides?|defines?|requires?|sets? out)\b"
+        r"|\b(?:is|are) defined\b|\bstates[:,]|\bprovides?(?: that|:| as follows)",
+        re.I,
+    ),
     "facts": re.compile(
-        r"\b(?:19|20)\d\d\b|\bprovided to\b|\bcontained\b|\bconfirmed\b|\badvised\b|\bresponded\b", re.I
+        r"\bon \d{1,2} \w+ (?:19|20)\d\d\b|\b(?:in|since|until) (?:\w+ )?(?:19|20)\d\d\b|\bprovided to\b"
+        r"|\bconfirmed\b|\badvised\b|\bresponded\b|\binformed\b|\bexplained that\b|\bstated that\b",
+        re.I,
     ),
     "findings": re.compile(
-        r"\b(?:infring\w+|contraven\w+|fail(?:ed|ure)s?|lack of|concern|satisfied that|finds that|cause of)\b", re.I
+        r"\b(?:infring\w+|contraven\w+|failed to|failures?|lack of|satisfied that|finds that|ought to|should have)\b"
+        r"|\b(?:cause of|concerns?|considered that|would (?:not )?have|(?:would|could) be expected|inadequate)\b",
+        re.I,
     ),
     "decision": re.compile(r"\b(?:has decided|appeal|must be paid|recommends?)\b", re.I),
-    "penalty": re.compile(r"\b(?:aggravating|mitigating|remedial|£\s?\d)", re.I),
+    "penalty": re.compile(r"\b(?:aggravating|mitigating|remedial|amount of the penalty|dissuasive)\b|£\s?\d", re.I),
 }
 
 
 def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
-    headings = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
+    paths = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
     weights = [
-        _weigh(paragraph["paragraph"], paragraph["begins"], heading, place)
-        for place, (paragraph, heading) in enumerate(zip(paragraphs, headings, strict=True))
+        _weigh(paragraph["paragraph"], paragraph["begins"], path, place)
+        for place, (paragraph, path) in enumerate(zip(paragraphs, paths, strict=True))
     ]
-    parts = _best_sequence(weights)
+    parts = _best_sequence(weights, [_change_cost(before, path) for before, path in pairwise(paths)])
     ranges: list[dict[str, str]] = []
     for paragraph, part in zip(paragraphs, parts, strict=True):
         if ranges and ranges[-1]["part"] == part:
@@ -67,40 +116,90 @@ def map_parts(messages: Sequence[LLMMessage]) -> str:
     return json.dumps({"parts": ranges})
 
 
-def _below_titles(paths: Sequence[Sequence[str]]) -> list[str]:
-    """The outermost heading of each paragraph, without titles shared by all paragraphs, which do not distinguish
-    them."""
+def _below_titles(paths: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The headings of each paragraph, without titles shared by all paragraphs, which do not distinguish them."""
     titles = 0
     while len({tuple(path[: titles + 1]) for path in paths}) == 1 and any(len(path) > titles + 1 for path in paths):
         titles += 1
-    return [path[titles] if len(path) > titles else "" for path in paths]
+    return [path[titles:] for path in paths]
 
 
-def _weigh(ref: str, begins: str, heading: str, place: int) -> dict[str, float]:
-    weights = {part: 0.0 for stage in _STAGES for part in stage}
-    named = next((part for part, pattern in _HEADINGS.items() if pattern.search(heading)), None)
+def heading_weights(heading: str) -> dict[str, float]:
+    """The weight that the words of a heading have for each part; the word that comes first counts most."""
+    text = _LABEL.sub("", heading.strip())
+    closed = text.replace(" ", "") if text.isupper() else ""  # *CALCU LATION OF PENAL TY*
+    found: list[tuple[int, float, str]] = []
+    for part, weight, pattern in _PATTERNS:
+        match = pattern.search(text)
+        if match is None and closed and (words := re.search(pattern.pattern.replace(r"\b", ""), closed, re.I)):
+            found.append((words.start(), weight * 0.8, part))
+        elif match:
+            found.append((match.start(), weight, part))
+    after_colon = text.rfind(":") if ":" in text else len(text)
+    totals: dict[str, float] = {}
+    for rank, (start, weight, part) in enumerate(sorted(found)):
+        told = weight * (1.0 if rank == 0 else 0.6) + (1.5 if start > after_colon else 0.0)
+        totals[part] = max(totals.get(part, 0.0), told)
+    return totals
+
+
+def _weigh(ref: str, begins: str, path: Sequence[str], place: int) -> dict[str, float]:
+    weights = dict.fromkeys(_ORDER, 0.0)
     if "/" in ref:  # paragraph numbers in an annex begin with the annex
-        weights["annex"] += 2 * _HEADING_WEIGHT
-    if named:
-        weights[named] += _HEADING_WEIGHT
-    elif not heading:
+        weights["annex"] += 4 * _HEADING_WEIGHT
+    told = [heading_weights(heading) for heading in path if heading]
+    telling = [one for one in told if one]
+    if telling:
+        best = max(telling[0].values())
+        for part, weight in telling[0].items():
+            weights[part] += _HEADING_WEIGHT * weight / best
+        for part, weight in telling[-1].items() if len(telling) > 1 else ():
+            weights[part] += weight / 3
+    elif not any(path):
         weights["introduction"] += _HEADING_WEIGHT / 2
     if place == 0:
         weights["introduction"] += 2
     for part, pattern in _TEXTS.items():
-        weights[part] += min(2, len(pattern.findall(begins)))
+        weights[part] += min(_TEXT_WEIGHT, len(pattern.findall(begins)))
+    if _FINDING.search(begins):
+        weights["findings"] += 2
+        weights["facts"] -= 4
+        weights["rules"] -= 2
     weights["facts"] += 0.5  # facts are the default
     return weights
 
 
-def _best_sequence(weights: Sequence[Mapping[str, float]]) -> list[str]:
-    """The part of each paragraph; stages never go back."""
-    best = [(0.0, list[str]())] * len(_STAGES)
-    for weight in weights:
-        choices = [max(stage, key=lambda part: weight[part]) for stage in _STAGES]
-        extended: list[tuple[float, list[str]]] = []
-        for number, part in enumerate(choices):
-            score, before = max(best[: number + 1], key=lambda found: found[0])
-            extended.append((score + weight[part], [*before, part]))
-        best = extended
-    return max(best, key=lambda found: found[0])[1]
+def _change_cost(before: Sequence[str], path: Sequence[str]) -> float:
+    if before[:1] != path[:1]:
+        return _AT_TOP
+    if before != path:
+        return _AT_HEADING
+    return _WITHIN if any(heading_weights(heading) for heading in path) else _UNTOLD
+
+
+def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[float]) -> list[str]:
+    """The part of each paragraph; ``changes``: the cost of a change of part after each paragraph but the last."""
+    parts = [*_ORDER]
+    scores = {part: weights[0][part] - 0.5 * _ORDER[part] for part in parts}
+    steps: list[dict[str, str]] = []
+    for weight, change in zip(weights[1:], changes, strict=True):
+        chosen: dict[str, str] = {}
+        reached: dict[str, float] = {}
+        for part in parts:
+            totals = {before: scores[before] - _step_cost(before, part, change) for before in parts}
+            chosen[part] = max(parts, key=totals.__getitem__)
+            reached[part] = totals[chosen[part]] + weight[part]
+        scores = reached
+        steps.append(chosen)
+    part = max(parts, key=scores.__getitem__)
+    found = [part]
+    for chosen in reversed(steps):
+        part = chosen[part]
+        found.append(part)
+    return found[::-1]
+
+
+def _step_cost(before: str, part: str, change: float) -> float:
+    if part == before:
+        return 0.0
+    return change + (_BACK if _ORDER[part] < _ORDER[before] else 0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import AGENTS, PreparedCase
-from lawtrace.environments.legal.decision_files import read_lines
+from lawtrace.environments.legal.decision_files import read_decision
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, format_parts, load_parts
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
@@ -26,7 +26,8 @@ def ingest_decision(
     command = f"ingest {document.name}"
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
-    tree = parse_document(read_lines(document))
+    text = read_decision(document)
+    tree = parse_document(text.lines, text.notes)
     corrected = None if parts is None else make_mapping(load_parts(parts))
 
     async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:

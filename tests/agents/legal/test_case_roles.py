@@ -20,9 +20,9 @@ from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROL
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import PreparedCase, build_case
+from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
-from lawtrace.environments.regulations.lines import text_lines
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 
 TEXT = """1. The Office fines Bottle Works.
@@ -39,7 +39,7 @@ PARTS = (
     PartRange(first="5", last="6", part="findings"),
 )
 
-CASE = build_case("bottles", parse_document(text_lines(TEXT)), PARTS)
+CASE = build_case("bottles", parse_document(decision_text(TEXT).lines), PARTS)
 
 Script = Callable[[Sequence[LLMMessage]], str]
 
@@ -336,6 +336,8 @@ async def test_a_truncated_answer_is_a_failure() -> None:
 
 
 async def test_a_case_without_findings_is_an_error() -> None:
-    bare = build_case("bare", parse_document(text_lines("1. One.")), [PartRange(first="1", last="1", part="facts")])
+    bare = build_case(
+        "bare", parse_document(decision_text("1. One.").lines), [PartRange(first="1", last="1", part="facts")]
+    )
     with pytest.raises(InputError, match="no paragraph of it is a finding"):
         await write_questions(bare, calls())

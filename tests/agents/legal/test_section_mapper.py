@@ -10,18 +10,19 @@ from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import check_coverage
-from lawtrace.environments.regulations.lines import Line, text_lines
+from lawtrace.environments.regulations.lines import Line
 from lawtrace.prompts.loader import Prompt, load_prompt
 
 DOCUMENT = parse_document(
-    text_lines(
+    decision_text(
         "1. The Office fines Bottle Works.\nLegal framework\n2. Article 32 states that data shall be safe.\n"
         "Background\n3. A laptop was stolen in 2021.\nThe contravention\n4. Bottle Works failed to lock it.\n"
         "The amount of the penalty\n5. It is £5,000.\n"
-    )
+    ).lines
 )
 
 WHOLE = [

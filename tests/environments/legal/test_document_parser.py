@@ -9,11 +9,10 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.decision_files import read_lines
+from lawtrace.environments.legal.decision_files import decision_text, read_decision
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.regulations.html import html_lines
-from lawtrace.environments.regulations.lines import text_lines
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
 
@@ -67,6 +66,16 @@ Head of Office
 """
 
 
+def parsed(text: str) -> Document:
+    found = decision_text(text)
+    return parse_document(found.lines, found.notes)
+
+
+def read(path: Path) -> Document:
+    found = read_decision(path)
+    return parse_document(found.lines, found.notes)
+
+
 def outline(document: Document) -> dict[str, list[str]]:
     return {path: [paragraph.ref for paragraph in section.paragraphs] for path, section in document.outline()}
 
@@ -76,7 +85,7 @@ def texts(document: Document) -> dict[str, str]:
 
 
 def test_text_extracted_from_pdf() -> None:
-    document = parse_document(text_lines(DRAWN))
+    document = parsed(DRAWN)
     assert outline(document) == {
         "": ["1"],
         "Legal framework": ["2"],
@@ -98,20 +107,20 @@ def test_text_extracted_from_pdf() -> None:
 
 
 def test_a_missing_number_is_a_warning_and_decimal_numbers_are_paragraphs() -> None:
-    document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
+    document = parsed("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n")
     assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
     assert texts(document)["2.1"] == "Next. Article 3 is meant."
     assert document.parse_warnings == ("paragraph 1.4 follows 1.2: a number is missing",)
 
 
 def test_a_list_item_is_not_a_paragraph() -> None:
-    document = parse_document(text_lines("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n"))
+    document = parsed("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n")
     assert texts(document) == {"1.1": "Steps: 1. one. 2. two.", "1.2": "More.", "2": "Whole.", "2.1": "Below."}
 
 
 def test_running_heads_are_not_text() -> None:
     page = "CONFIDENTIAL\n{n}.  Paragraph {n} is here.\nPage {n} of 3\n"
-    document = parse_document(text_lines("\f".join(page.format(n=n) for n in (1, 2, 3))))
+    document = parsed("\f".join(page.format(n=n) for n in (1, 2, 3)))
     assert texts(document) == {str(n): f"Paragraph {n} is here." for n in (1, 2, 3)}
 
 
@@ -159,7 +168,7 @@ def test_a_heading_continued_on_the_next_line_is_one_heading() -> None:
         "ANNEX 1\nSECTION 55 OF THE DATA PROTECTION ACT\n1998\nRIGHTS OF APPEAL AGAINST DECISIONS OF THE\n"
         "COMMISSIONER\n1. There is an appeal.\n"
     )
-    document = parse_document(text_lines(text))
+    document = parsed(text)
     assert outline(document) == {
         "": ["1"],
         "The decision to issue a monetary penalty": ["2"],
@@ -183,16 +192,16 @@ def test_two_annexes_with_the_same_name() -> None:
 
 def test_a_first_heading_in_plain_text_and_numbers_above_a_thousand() -> None:
     text = "Notice\n\nBackground\n\n" + "\n\n".join(f"{number}. It was lost." for number in range(1, 1002))
-    document = parse_document(text_lines(text))
+    document = parsed(text)
     assert document.front == "Notice"
     assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
 
 
 def test_restarted_numbering_is_a_warning() -> None:
-    document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
-    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
+    document = parsed("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n")
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "2:1"]
     (warning,) = document.parse_warnings
-    assert warning.startswith("'1.' below 'Findings' does not follow 1")
+    assert warning == "the numbers begin again below 'Findings': its first paragraph is 2:1"
 
 
 def test_unnumbered_paragraphs_are_counted() -> None:
@@ -210,7 +219,7 @@ def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
             for place, line in enumerate(lines):
                 figure.text(0.1, 0.9 - place * 0.08, line)  # pyright: ignore[reportUnknownMemberType]
             pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
-    document = parse_document(read_lines(path))
+    document = read(path)
     assert outline(document) == {"": ["1"], "Findings": ["2"]}
     assert texts(document)["2"] == "Article 32 was infringed."
     assert [paragraph.page for paragraph in document.paragraphs()] == [1, 2]
@@ -228,7 +237,7 @@ def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
 def test_other_files_are_rejected(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
-        parse_document(read_lines(tmp_path / name))
+        read(tmp_path / name)
 
 
 WORDS = st.lists(st.sampled_from(["the", "Office", "found", "32", "records"]), min_size=1, max_size=12).map(" ".join)
@@ -241,14 +250,14 @@ def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -
     for number, paragraph in enumerate(paragraphs, 1):
         words = f"{number}. {paragraph}.".split()
         lines += [" ".join(words[start : start + width]) for start in range(0, len(words), width)]
-    document = parse_document(text_lines("\n\n".join(lines)))
+    document = parsed("\n\n".join(lines))
     assert texts(document) == {str(number): f"{text}." for number, text in enumerate(paragraphs, 1)}
 
 
 @given(st.text(alphabet="aA1.2 \n\f“”", max_size=80))
 def test_any_text_is_parsed_or_rejected(text: str) -> None:
     try:
-        document = parse_document(text_lines(text))
+        document = parsed(text)
     except InputError:
         return
     refs = [paragraph.ref for paragraph in document.paragraphs()]
@@ -259,7 +268,7 @@ def test_any_text_is_parsed_or_rejected(text: str) -> None:
 def test_the_penalty_notice_of_the_commissioner() -> None:
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    document = parse_document(read_lines(SHARED / "tempcover_mpn.txt"))
+    document = read(SHARED / "tempcover_mpn.txt")
     sections = outline(document)
     assert [*sections][:5] == [
         "",
@@ -279,7 +288,7 @@ def test_the_penalty_notice_of_the_commissioner() -> None:
 def test_the_reprimand_of_the_commissioner() -> None:
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    document = parse_document(read_lines(SHARED / "southend_council_reprimand.txt"))
+    document = read(SHARED / "southend_council_reprimand.txt")
     assert [paragraph.ref for paragraph in document.paragraphs()] == [f"1.{number}" for number in range(1, 26)]
     assert "Mitigating factors" in outline(document)
     assert texts(document)["1.6"].count("WDTK advised the Council") == 1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case, build_case
+from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
@@ -18,9 +19,8 @@ from lawtrace.environments.legal.document_parts import (
     load_parts,
     paragraphs_by_part,
 )
-from lawtrace.environments.regulations.lines import text_lines
 
-DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))))
+DOCUMENT = parse_document(decision_text("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)
 
 
 def ranges(*given: tuple[int, int, str]) -> tuple[PartRange, ...]:
