@@ -35,10 +35,13 @@ _OPENING = re.compile(
 _BLOCK_LINES = 8
 """Lines above a number that may hold headings."""
 
+_DEDENT = 3
+"""Columns by which a heading stands out from the text above."""
+
 _SHORT_HEADING = 12
 """Words of a heading that nothing but blank space marks."""
 
-_PREAMBLE_LEVEL = 99
+_PREAMBLE_LEVEL = 999
 """Level of text before the first heading, below every heading."""
 
 
@@ -156,7 +159,7 @@ class _Parser:
     def _marked_heading(self, place: int, line: Line) -> Heading:
         text = " ".join(line.text.split())
         annex = ANNEX.match(text)
-        return Heading(text, 10 * (line.level or 1), annex[0].strip() if annex else "")
+        return Heading(text, line.level or 1, annex[0].strip() if annex else "")
 
     def _headings_above(self, place: int, found: dict[int, list[Heading]]) -> None:
         """The longest block of lines directly above a number that reads as headings after a complete paragraph."""
@@ -165,7 +168,8 @@ class _Parser:
             if any(at in self._numbers or at in found for at in between):
                 continue
             block = self._lines[start:place]
-            if _ITEM.match(block[0].text) or _CLOSING.match(block[0].text.strip()):
+            above = self._lines[start - 1].text.rstrip() if start else ""
+            if (_ITEM.match(block[0].text) and not above.endswith(".")) or _CLOSING.match(block[0].text.strip()):
                 continue
             headings = heading_block(block)
             first = headings[0] if headings else None
@@ -199,6 +203,10 @@ class _Parser:
             return gap or clear or opening is not None or SENTENCE_END.search(text) is not None
         if text.endswith(":"):
             return clear
+        if not any(map(str.isalpha, text)) or text.endswith("]"):
+            return True  # a closing quotation mark that was misread, or an omission
+        if _indent(self._lines[start]) <= _indent(above) - _DEDENT and not text.endswith((",", ";", "and", "or")):
+            return True
         return SENTENCE_END.search(text) is not None or (clear and (gap or len(text) < 60))
 
     def _counted_heading(self, place: int, found: dict[int, list[Heading]]) -> None:
@@ -338,14 +346,17 @@ class _Parser:
 
     def _begin_section(self, heading: Heading) -> None:
         annex = heading.annex
-        level = heading.rank
+        level = 10 * heading.rank
         if annex:
             self._annexes[annex.casefold()] += 1
             count = self._annexes[annex.casefold()]
             self._annex = annex if count == 1 else f"{annex} ({count})"
             self._last, self._closed, self._again, self._unnumbered = None, False, 1, 0
         elif self._annex:
-            level += 1
+            level += 10
+        above = self._path[-1] if self._path else None
+        if above and above.level == level and above.heading and not above.filled and not self._annex:
+            level += 1  # a heading directly below another of its kind
         while self._path and self._path[-1].level >= level:
             self._path.pop()
         section = _OpenSection(heading.text, level)
@@ -366,6 +377,10 @@ class _Parser:
 
 def _gap(line: Line) -> bool:
     return isinstance(line, PageLine) and line.gap
+
+
+def _indent(line: Line) -> int:
+    return len(line.text) - len(line.text.lstrip())
 
 
 def _format_number(number: Number | None) -> str:

@@ -6,13 +6,14 @@ set as a heading is one: with a label of its own (*III.*, *B.*, *Annex 1*), in c
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lawtrace.environments.regulations.lines import Line
 
 _ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
 _LETTER = re.compile(r"^\(?(?P<label>[A-Z])[.)]\s+(?=\S)")
 _COUNTED = re.compile(r"^(?P<label>\d{1,2})(?P<dot>[.)])?\s+(?=[A-Z])")
+_BRACKETED = re.compile(r"^\((?:[a-z]|\d{1,2}|[ivx]{1,4})[)l1\]]\s+(?=\S)")
 _NAMED = re.compile(r"^(?:part|section|chapter|step)\s+(?:\d{1,2}|[A-Z]|[IVX]+)\b", re.IGNORECASE)
 ANNEX = re.compile(r"^(?:annex|appendix|schedule)\b(?:\s+(?:\d{1,2}|[A-Z]|[IVX]+)\b)?", re.IGNORECASE)
 _STOPS = '.;:,”"-–—?!'
@@ -23,6 +24,10 @@ SENTENCE_END = re.compile(
     r"[.!?:;][”\"’')\]]*(?:\s*\d{1,3}(?:\s?,\s?\d{1,3})*)?\s*$|[”\"]\s*$|(?<=[a-z)])[.;]\s?\w{1,2}$"
 )
 HEADING_WORDS = 22
+_FULL_LINE = 50
+_LONG_WORD = 6
+"""Letters from which one word in capitals is a heading and no abbreviation."""
+
 _LINES = 3
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
 
@@ -44,7 +49,8 @@ class Heading:
     lines: int = 1
 
 
-ANNEX_RANK, TOP_RANK, CAPITALS_RANK, LETTER_RANK, PLAIN_RANK = 0, 1, 2, 3, 5
+ANNEX_RANK, TOP_RANK, CAPITALS_RANK, LETTER_RANK, PLAIN_RANK, ITEM_RANK = range(6)
+"""Annex; Roman number; capitals; letter; nothing; letter or number in brackets."""
 
 
 def looks_like_heading(text: str) -> bool:
@@ -110,6 +116,7 @@ def _continues(heading: str, text: str, lines: int) -> bool:
         or rest[:1].isdigit()
         or _FUNCTION_WORD.search(heading) is not None
         or heading[-1] in ",-–—("
+        or (len(heading) >= _FULL_LINE and len(text.split()) <= 2 and not in_capitals(heading))
         or (text.startswith("(") and text.endswith(")"))
         or (_ROMAN.match(heading) is not None and in_capitals(heading) and in_capitals(text))
     )
@@ -117,7 +124,8 @@ def _continues(heading: str, text: str, lines: int) -> bool:
 
 def _labelled(text: str) -> bool:
     label = _ROMAN.match(text)
-    return bool((label and label["dot"]) or _LETTER.match(text) or ANNEX.match(text) or _NAMED.match(text))
+    bracketed = _BRACKETED.match(text) and not text.endswith(")")
+    return bool((label and label["dot"]) or _LETTER.match(text) or bracketed or ANNEX.match(text) or _NAMED.match(text))
 
 
 def _ranked(text: str, lines: int) -> Heading:
@@ -129,7 +137,9 @@ def _ranked(text: str, lines: int) -> Heading:
         return Heading(text, TOP_RANK, "", lines)
     if _LETTER.match(text):
         return Heading(text, LETTER_RANK, "", lines)
-    if in_capitals(text):
+    if _BRACKETED.match(text):
+        return Heading(text, ITEM_RANK, "", lines)
+    if in_capitals(text) and (len(text.split()) > 1 or len(text) >= _LONG_WORD):
         return Heading(text, CAPITALS_RANK, "", lines)
     return Heading(text, PLAIN_RANK, "", lines)
 
@@ -146,8 +156,8 @@ class HeadingOrder:
     """Decides about labels that are a letter and a Roman number (*C.*, *V.*) by those before them."""
 
     def __init__(self) -> None:
-        self._roman = 0
-        self._letter = ""
+        self._roman: int = 0
+        self._letter: str = ""
 
     def ranked(self, heading: Heading) -> Heading:
         label = re.match(r"\(?([A-Z]+)\b", heading.text)
@@ -155,14 +165,12 @@ class HeadingOrder:
             return heading
         name = label[1]
         value = _roman_value(name) if set(name) <= set(_ROMAN_VALUES) else 0
-        rank = heading.rank
-        if len(name) == 1 and value:
-            follows = self._letter and ord(name) == ord(self._letter) + 1
-            rank = LETTER_RANK if follows and value != self._roman + 1 else TOP_RANK if value else LETTER_RANK
-            if name in "CDLM" or (value != self._roman + 1 and not (name == "I" and not self._letter)):
-                rank = LETTER_RANK if follows or self._roman == 0 else rank
-        if rank == TOP_RANK:
+        if value and self._is_roman(name, value):
             self._roman, self._letter = value, ""
-        else:
-            self._letter = name[0]
-        return Heading(heading.text, rank, heading.annex, heading.lines)
+            return replace(heading, rank=TOP_RANK)
+        self._letter = name[0]
+        return replace(heading, rank=LETTER_RANK)
+
+    def _is_roman(self, name: str, value: int) -> bool:
+        next_letter = len(name) == 1 and self._letter != "" and ord(name) == ord(self._letter) + 1
+        return not next_letter or (value == self._roman + 1 and self._roman > 0)

@@ -71,8 +71,7 @@ def read_pages(text: str) -> PageLayout:
 def _split_pages(text: str) -> tuple[list[list[PageLine]], list[str]]:
     if "\f" in text:
         parts = text.split("\f")
-        pages = [_lines_of(part.splitlines(), number) for number, part in enumerate(parts, 1)]
-        return _without_page_numbers(pages)
+        return _without_page_numbers([_lines_of(part.splitlines(), number) for number, part in enumerate(parts, 1)])
     rows = text.splitlines()
     sequence = _page_sequence(rows)
     removed: list[str] = []

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from autogen_core.models import LLMMessage
 
+from lawtrace.agents.legal.scripted.term_matcher import main_name
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 
 _ORDER: Mapping[str, int] = {
@@ -24,55 +25,75 @@ _ORDER: Mapping[str, int] = {
     "penalty": 3,
     "annex": 4,
 }
-_HEADING_WEIGHT = 6.0
+_HEADING_WEIGHT = 2.0
 _TEXT_WEIGHT = 2.0
-_AT_TOP, _AT_HEADING, _WITHIN, _UNTOLD, _BACK = 0.5, 2.0, 8.0, 2.0, 4.0
+_FADING, _FLOOR = 0.85, 0.3
+"""The words of a heading weigh less for each paragraph after the first, where it announces law or the introduction: a
+heading that was lost often follows these."""
+
+_AT_TOP, _AT_HEADING, _WITHIN, _UNTOLD, _BACK = 0.5, 2.0, 8.0, 2.0, 20.0
 """Costs of a change of part: below another outermost heading, another heading, no other, no other and the heading above
 tells nothing; and of going back."""
 
-_FINDING = re.compile(
-    r"\bcommissioner(?:’s|'s)? (?:\w+ ){0,3}?(?:finds?|found|concludes?|concluded|is satisfied|view is|conclusion is"
-    r"|considers?)\b[^.]{0,160}\b(?:infring|contraven|breach|fail|not (?:appropriate|adequate|comply))",
+_COMMISSIONER = r"\b(?:commissioner|authority|office|ico)(?:’s|'s)? (?:\w+ ){0,3}?"
+_VIEW = re.compile(
+    _COMMISSIONER
+    + r"(?:consider(?:s|ed)|finds?|found|is satisfied|conclu\w+|view|had regard|has taken|takes? (?:into )?account"
+    r"|notes|accepts?|decided|determined)\b|\bit is considered\b",
     re.IGNORECASE,
 )
+_FINDING = re.compile(
+    _COMMISSIONER + r"(?:finds?|found|concludes?|concluded|is satisfied|view is|conclusion is|considers?)\b[^.]{0,160}"
+    r"\b(?:infring|contraven|breach|fail|not (?:appropriate|adequate|comply))",
+    re.IGNORECASE,
+)
+_PROVISION = re.compile(r"\b(?:articles?|sections?|regulations?|recitals?|schedule|chapter|part) \(?\d", re.IGNORECASE)
 _HEADINGS: Sequence[tuple[str, float, str]] = (
     ("annex", 4, r"\b(?:annex|appendix)\b|^schedule \w+$"),
     ("introduction", 3, r"\bintroduct\w+|\bsummary of (?:the )?(?:decision|notice|findings)|\bsummary$|\boverview\b"),
     ("introduction", 2.5, r"^(?:the )?(?:parties|procedur\w+|procedural (?:history|background))$"),
     ("rules", 3, r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"),
     ("rules", 3, r"\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"),
-    ("rules", 3, r"^the law\b|^law$|\bstatutory provisions\b|\blegal requirements\b"),
-    ("facts", 3, r"\bbackground\b|\bfacts\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
+    ("rules", 3, r"^the law\b|^law$|\bstatutory\b|\blegal requirements\b|\bobligations? of\b|\bpowers?\b"),
+    (
+        "rules",
+        2,
+        r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$",
+    ),
+    ("facts", 3, r"\bbackground\b|\bfacts?\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
     ("facts", 2, r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"),
-    (
-        "facts",
-        2,
-        r"\bthe complaints?$|\bevidence\b|\bhow the .* came to light\b|\bdetails of the (?:incident|breach)\b",
-    ),
-    ("application", 3, r"\bnature of (?:the )?(?:personal data|entities|processing|data)\b|\bcontroller(?:ship)?\b"),
-    ("application", 2.5, r"\bpersonal data involved\b|\bdata subjects (?:affected|involved)\b|\bjurisdiction\b"),
+    ("facts", 2, r"\bthe complaints?$|\bevidence\b|\bcame to light\b|\bdetails of the (?:incident|breach)"),
+    ("facts", 2, r"\bdiscovery\b|\breporting\b|\bcommunications?\b"),
+    ("facts", 1.5, r"\bnature of (?:the )?(?:personal data|data)\b|\bpersonal data involved\b"),
+    ("application", 3, r"\bnature of (?:the )?entit\w+|\bcontrollership\b|\bjurisdiction\b|\blegal nature\b"),
+    ("application", 2, r"\bnature of (?:the )?(?:personal data|processing|data)\b|\b(?:controllers?|processors?)$"),
     ("findings", 3, r"\b(?:infringe\w*|contraven\w+|breaches|findings?|non-?compliance|failings|violations?)\b"),
-    (
-        "findings",
-        2.5,
-        r"\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?(?:finding|view)",
-    ),
-    (
-        "findings",
-        2,
-        r"\bserious\w*\b|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\bcommissioner’s view\b",
-    ),
-    ("decision", 3, r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b|\benforce\w*"),
+    ("findings", 2.5, r"\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?finding"),
+    ("findings", 2, r"\black of\b|^not \w+ing\b|\bfailed to\b|\bin(?:appropriate|adequate)|\bcompliance with\b"),
+    ("findings", 2, r"\bserious\w*\b|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\b’s view\b"),
+    ("decision", 3, r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b"),
     ("decision", 2.5, r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b"),
+    ("decision", 2, r"\benforce\w*"),
     ("penalty", 3, r"\bpenalt(?:y|ies)\b|\bfin(?:e|es|ing)\b|\bamount\b|\bcalculat\w+|\bpayment\b|\bpaid\b"),
+    ("penalty", 2.5, r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position)\b|\bstep \d\b"),
+    # The factors of Article 83(2) GDPR and of acts with the same list.
     (
         "penalty",
-        2.5,
-        r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position|impact)\b|\bstep \d\b",
+        3.5,
+        r"\b(?:intentional|negligent) (?:or|and) (?:intentional|negligent)\b|\bnature, gravity\b|\bdeterren\w+",
     ),
+    ("penalty", 3.5, r"\bdegree of (?:responsibility|co-?operation)|\bprevious infringements?\b|\bability to pay\b"),
+    (
+        "penalty",
+        3.5,
+        r"\bcategories of (?:personal )?data affected|\bbecame known\b|\badherence to\b|\baction taken by\b",
+    ),
+    ("penalty", 3.5, r"\bcharacter of the (?:infringement|contravention|failure)|\barticle 83\b|\bfactors relevant\b"),
 )
 _PATTERNS = [(part, weight, re.compile(pattern, re.IGNORECASE)) for part, weight, pattern in _HEADINGS]
-_LABEL = re.compile(r"^(?:[IVX]{1,6}|[A-Z]|\d{1,2}(?:\.\d{1,2})*)[.)]\s+|^(?:part|section|chapter) \w+[:.]?\s+", re.I)
+_LABEL = re.compile(
+    r"^\(\w{1,3}[)l]\s+|^(?:[IVX]{1,6}|[A-Z]|\d{1,2}(?:\.\d{1,2})*)[.)]\s+|^(?:part|section|chapter) \w+[:.]?\s+", re.I
+)
 
 _TEXTS: Mapping[str, re.Pattern[str]] = {
     "introduction": re.compile(r"\bthis (?:notice|reprimand)\b|\bissues? (?:a|this) (?:reprimand|penalty)\b", re.I),
@@ -100,10 +121,15 @@ _TEXTS: Mapping[str, re.Pattern[str]] = {
 def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
     paths = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
+    party = main_name([paragraph["begins"] for paragraph in paragraphs])
+    since = [0] * len(paths)
+    for place in range(1, len(paths)):
+        since[place] = since[place - 1] + 1 if paths[place] == paths[place - 1] else 0
     weights = [
-        _weigh(paragraph["paragraph"], paragraph["begins"], path, place)
-        for place, (paragraph, path) in enumerate(zip(paragraphs, paths, strict=True))
+        _weigh(paragraph["paragraph"], paragraph["begins"], path, party, fading=_FADING**count)
+        for paragraph, path, count in zip(paragraphs, paths, since, strict=True)
     ]
+    weights[0]["introduction"] += 2
     parts = _best_sequence(weights, [_change_cost(before, path) for before, path in pairwise(paths)])
     ranges: list[dict[str, str]] = []
     for paragraph, part in zip(paragraphs, parts, strict=True):
@@ -143,24 +169,30 @@ def heading_weights(heading: str) -> dict[str, float]:
     return totals
 
 
-def _weigh(ref: str, begins: str, path: Sequence[str], place: int) -> dict[str, float]:
+def _weigh(ref: str, begins: str, path: Sequence[str], party: str | None, *, fading: float) -> dict[str, float]:
     weights = dict.fromkeys(_ORDER, 0.0)
     if "/" in ref:  # paragraph numbers in an annex begin with the annex
-        weights["annex"] += 4 * _HEADING_WEIGHT
-    told = [heading_weights(heading) for heading in path if heading]
-    telling = [one for one in told if one]
+        weights["annex"] += 50
+    telling = [one for one in map(heading_weights, path) if one]
     if telling:
-        best = max(telling[0].values())
         for part, weight in telling[0].items():
-            weights[part] += _HEADING_WEIGHT * weight / best
+            strength = max(fading, _FLOOR) if part in {"introduction", "rules"} else 1.0
+            weights[part] += _HEADING_WEIGHT * weight * strength
         for part, weight in telling[-1].items() if len(telling) > 1 else ():
             weights[part] += weight / 3
     elif not any(path):
-        weights["introduction"] += _HEADING_WEIGHT / 2
-    if place == 0:
-        weights["introduction"] += 2
+        weights["introduction"] += 3
     for part, pattern in _TEXTS.items():
         weights[part] += min(_TEXT_WEIGHT, len(pattern.findall(begins)))
+    acts = party is not None and re.search(rf"\b{re.escape(party)}\b", begins) is not None
+    view, provision = _VIEW.search(begins) is not None, _PROVISION.search(begins) is not None
+    if provision and not acts and not view:
+        weights["rules"] += 2
+    if acts and not view and not provision:
+        weights["facts"] += 1
+    if view:
+        weights["findings"] += 1.5
+        weights["penalty"] += 1
     if _FINDING.search(begins):
         weights["findings"] += 2
         weights["facts"] -= 4

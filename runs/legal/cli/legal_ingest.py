@@ -1,14 +1,19 @@
 """``lawtrace legal ingest``: turn a decision into a case."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import typer
 
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import AGENTS, PreparedCase
+from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase
 from lawtrace.environments.legal.decision_files import read_decision
+from lawtrace.environments.legal.document import Document
+from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parser import parse_document
-from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, format_parts, load_parts
+from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, PartRange, format_parts, load_parts
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
@@ -22,7 +27,10 @@ from lawtrace.runs.store.stage_files import write_rows
 def ingest_decision(
     *, document: Path, out: Path, parts: Path | None, recipe: Path | None, force: bool, as_json: bool
 ) -> None:
-    """Turn a decision into a case, and write it with its mapping."""
+    """Turn a decision into a case, and write it with its mapping.
+
+    Exit code 1 if the result shows that the decision was not parsed; a mapping in ``parts`` is taken as checked.
+    """
     command = f"ingest {document.name}"
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
@@ -46,9 +54,10 @@ def ingest_decision(
     write_rows(out, [case])
     mapping.write_text(text, encoding="utf-8")
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
-    chunks = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
+    chunks: dict[str, int] = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]
     notes = [*tree.parse_warnings, *mapped.warnings, *extracted.failures, *left_out]
+    faults = [*check_parsed(tree), *check_mapped(tree, ranges)]
     if as_json:
         print_json(
             {
@@ -56,12 +65,27 @@ def ingest_decision(
                 "paragraphs": len(tree.paragraphs()),
                 "parts": {**counts},
                 "chunks": {**chunks},
+                "faults": [*faults],
                 "warnings": [*notes],
                 "out": str(out),
                 "mapping": str(mapping),
             }
         )
-        return
+    else:
+        _print_case(case, ranges, tree, chunks, notes, faults)
+        print_note(f"Written: {out}, mapping: {mapping}")
+    if faults and parts is None:
+        raise typer.Exit(1)
+
+
+def _print_case(
+    case: Case,
+    ranges: Sequence[PartRange],
+    tree: Document,
+    chunks: Mapping[str, int],
+    notes: Sequence[str],
+    faults: Sequence[str],
+) -> None:
     table = make_table("part", "paragraphs", "from", "to", title=f"{case.id}: {len(tree.paragraphs())} paragraphs")
     for given in ranges:
         refs = [paragraph.ref for paragraph in tree.paragraphs()]
@@ -71,4 +95,9 @@ def ingest_decision(
     print_result("Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items()))
     for note in notes:
         print_note(f"check: {visible(note)}")
-    print_note(f"Written: {out}, mapping: {mapping}")
+    for fault in faults:
+        print_note(f"FAULT: {visible(fault)}")
+    if faults:
+        print_note(
+            "The decision is not parsed as it should be. Correct the mapping and pass it with --parts, or the text."
+        )

@@ -26,9 +26,9 @@ The amount of the penalty
 RECIPE = 'retrievers = ["bm25"]\ndepths = [1, 2]\n'
 
 
-def call(*words: str | Path) -> dict[str, Any]:
+def call(*words: str | Path, code: int = 0) -> dict[str, Any]:
     result = CliRunner().invoke(app, ["legal", *map(str, words), "--json"], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == code, result.output
     found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return found
 
@@ -79,14 +79,27 @@ def test_a_corrected_mapping_is_used(tmp_path: Path) -> None:
     assert second["parts"]["facts"] == 2
 
 
+def test_a_decision_that_was_not_parsed_is_told_with_exit_code_1(tmp_path: Path) -> None:
+    document = tmp_path / "notice.txt"
+    document.write_text("Background\n1. A laptop was lost.\n2. It was found again.\n", encoding="utf-8")
+    found = call("ingest", document, "--out", tmp_path / "case.jsonl", code=1)
+    assert "no paragraph is in the part findings" in found["faults"]
+    kept = call("ingest", document, "--parts", Path(found["mapping"]), "--out", tmp_path / "again.jsonl")
+    assert kept["faults"] == found["faults"]  # told again, but a person has checked the mapping
+
+
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
-def test_published_decisions_become_cases(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [("tempcover_mpn", []), ("southend_council_reprimand", ["no paragraph is in the part rules"])],
+)
+def test_published_decisions_become_cases(name: str, faults: list[str], tmp_path: Path) -> None:
     """Offline, no question may come of them: real questions need a model as question writer."""
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl")
+    found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl", code=1 if faults else 0)
+    assert found["faults"] == faults
     assert found["chunks"]["F"] > 0 < found["chunks"]["AR"]
     assert found["parts"]["findings"] > 0 < found["parts"]["decision"]
 

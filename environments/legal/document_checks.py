@@ -1,0 +1,54 @@
+"""Signs that a decision was not parsed: what a reader of the result would have to correct."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from lawtrace.environments.legal.document import Document
+from lawtrace.environments.legal.document_parts import PART_LABELS, DocumentPart, PartRange, paragraphs_by_part
+
+_LARGEST_SHARE = 0.05
+_LARGE = 3000
+"""Characters that a paragraph may have in any document: in short ones many have over 5 % of the text."""
+
+_MOST_RETURNS = 2
+"""Times that the text may come back to a part that it had left."""
+
+_OUTCOME: tuple[DocumentPart, ...] = ("decision", "penalty")
+_FINDING = re.compile(
+    r"(?<!\bif the )(?<!\bwhether the )\b(?:commissioner|authority|office)(?:’s|'s)? (?:therefore |also |accordingly )?"
+    r"(?:finds|has found|concludes|has concluded|is satisfied|view is|conclusion is)\b"
+    r"(?! that (?:a|any) (?:person|controller|processor)\b)[^.]{0,160}\b(?:infring|contraven|breach|failed|fails)",
+    re.IGNORECASE,
+)
+
+
+def check_parsed(document: Document) -> list[str]:
+    """Paragraphs that hold too much of the text, since the numbers or headings in them may not have been found."""
+    paragraphs = document.paragraphs()
+    whole = sum(len(paragraph.text) for paragraph in paragraphs)
+    return [
+        f"paragraph {paragraph.ref} holds {len(paragraph.text) / whole:.0%} of the text: it may hold several"
+        for paragraph in paragraphs
+        if len(paragraph.text) > max(_LARGE, _LARGEST_SHARE * whole)
+    ]
+
+
+def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:
+    """Parts that are missing or that alternate, and findings in the part of the facts or of the rules."""
+    found: list[str] = []
+    parts = {given.part for given in ranges}
+    found += [f"no paragraph is in the part {part}" for part in ("rules", "facts", "findings") if part not in parts]
+    if not parts & {*_OUTCOME}:
+        found.append("no paragraph is in the part decision or penalty")
+    # A decision may come back to the outcome: appeal after payment.
+    order = [("outcome" if given.part in _OUTCOME else given.part) for given in ranges]
+    order = [order[0], *(after for before, after in pairwise(order) if after != before)]
+    returns = sum(count - 1 for count in Counter(order).values())
+    if returns > _MOST_RETURNS:
+        found.append(f"the parts alternate: {', '.join(order)}")
+    for part, paragraph in paragraphs_by_part(document, ranges):
+        if part in {"facts", "rules"} and _FINDING.search(paragraph.text):
+            found.append(f"paragraph {paragraph.ref} is in {PART_LABELS[part]}, but states a finding")
+    return found
