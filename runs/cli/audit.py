@@ -13,13 +13,14 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.reading import is_tool_source
 from lawtrace.runs.cli.audit_logs import audit_logs
-from lawtrace.runs.cli.audit_tables import print_backtest, print_summary
+from lawtrace.runs.cli.audit_tables import print_backtest, print_rates, print_summary
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
 from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
 from lawtrace.runs.ingest.audit_summary import AuditSummary
+from lawtrace.runs.ingest.label_rates import LabelChoice, read_label_choice
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
@@ -40,6 +41,8 @@ def audit(
     env: str,
     rules: Path | None,
     against: Path | None,
+    label: str | None,
+    marks: Path | None,
     complete: bool,
     tools: list[str] | None,
     time_unit: str,
@@ -55,8 +58,8 @@ def audit(
     for form in chosen_formats:
         check_output(export_file(out, form), force=force)
     if any(map(is_monpoly_log, sources)):
-        if against is not None:
-            raise InputError("--against compares rules over conversations, not over MonPoly logs")
+        if against is not None or label is not None or marks is not None:
+            raise InputError("--against, --label and --marks are about conversations, not about MonPoly logs")
         kept = _audit_logs(sources, rules, tools or [], time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
     domain = None if tools else load_domain(env)
@@ -70,8 +73,10 @@ def audit(
     failing = _failing(fail_on or FAILURES, chosen)
     older = None if against is None else _older_rules(against, environment, regulation)
     files = find_files(sources)
-    job = AuditJob(tuple(tools) if tools else env, rules, complete, against)
-    summary = AuditSummary((rule.id for rule in chosen), None if older is None else compare_rules(older, chosen))
+    choice = LabelChoice() if label is None else read_label_choice(label)
+    job = AuditJob(tuple(tools) if tools else env, rules, complete, against, choice, marks)
+    changes = None if older is None else compare_rules(older, chosen)
+    summary = AuditSummary((rule.id for rule in chosen), changes, choice, job.read_marks())
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
 
         def judged() -> Iterator[str]:
@@ -83,6 +88,7 @@ def audit(
 
         write_lines(out, judged())
     print_summary(summary, chosen)
+    print_rates(summary.rate_tables())
     if summary.backtest is not None and against is not None:
         print_backtest(summary.backtest, against)
     finished = Audit(out, chosen, environment.name, regulation.id if regulation else rules.name, older or ())

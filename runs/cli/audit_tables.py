@@ -7,7 +7,9 @@ from lawtrace.runs.cli.output import make_table, print_note, print_result
 from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary
 from lawtrace.runs.ingest.backtest import DIFFERENCES, Backtest
 from lawtrace.runs.ingest.examples import Examples
-from lawtrace.runs.report.text import counted, cut, visible
+from lawtrace.runs.ingest.rates import RateTable
+from lawtrace.runs.report.text import counted, cut, percent, show_interval, visible
+from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.solver.rules import Rule
 
 SHOWN_EXAMPLES = 3
@@ -48,6 +50,25 @@ def _print_examples(examples: Examples, kind: str) -> None:
     if examples.count > len(examples.first):
         more = examples.count - len(examples.first)
         print_note(f"... and {more} more {kind}; the output file has all of them")
+
+
+def print_rates(tables: Sequence[RateTable]) -> None:
+    """Precision and recall of the rules, with intervals of 95 %."""
+    for rates in tables:
+        for text in rates.sentences:
+            print_result(visible(text))
+        if not rates.rates:
+            continue
+        table = make_table("rule", "findings", "confirmed", "precision", "recall", title="95 % intervals in brackets")
+        for one in rates.rates:
+            numbers = (f"{one.flagged}", f"{one.confirmed}")
+            precision = _rate(one.precision, one.precision_interval)
+            table.add_row(visible(one.rule), *numbers, precision, _rate(one.recall, one.recall_interval))
+        print_result(table)
+
+
+def _rate(share: float | None, interval: Interval | None) -> str:
+    return percent(share) + ("" if interval is None else f" ({show_interval(interval, digits=0)})")
 
 
 def print_backtest(backtest: Backtest, against: Path) -> None:

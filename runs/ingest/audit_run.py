@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Final
 
 from lawtrace.environments.domains.loader import load_domain, load_tools
 from lawtrace.runs.ingest.audit_summary import AuditSummary
+from lawtrace.runs.ingest.label_rates import DEFAULT_CHOICE, LabelChoice
+from lawtrace.runs.ingest.marks import Marks, read_marks
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
 from lawtrace.runs.ingest.transcripts import Transcript
 from lawtrace.solver.rules import load_rules
@@ -30,12 +33,16 @@ class AuditJob:
         rules: the rule file.
         complete: whether the records are whole.
         against: the rule file of an older version; None if the audit compares with none.
+        label: the label of the source that rules are compared with.
+        marks: the file of marks that they are compared with; None without one.
     """
 
     environment: str | tuple[str, ...]
     rules: Path
     complete: bool
     against: Path | None = None
+    label: LabelChoice = DEFAULT_CHOICE
+    marks: Path | None = None
 
     def auditor(self) -> TranscriptAuditor:
         """What judges the transcripts."""
@@ -45,6 +52,10 @@ class AuditJob:
             environment = load_tools(self.environment)
         older = None if self.against is None else load_rules(self.against)
         return TranscriptAuditor(environment, load_rules(self.rules), complete=self.complete, against=older)
+
+    def read_marks(self) -> Marks | None:
+        """The marks that rules are compared with, if any. Raises InputError naming file and line."""
+        return None if self.marks is None else read_marks(self.marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +71,8 @@ def judge_batches(job: AuditJob, transcripts: Iterable[Transcript], size: int) -
     batches = _batches(transcripts)
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:
-        auditor = job.auditor()
-        yield from (_judge(auditor, batch) for batch in batches)
+        worker = _Worker(job)
+        yield from (worker.judge(batch) for batch in batches)
         return
     # A new interpreter for each: a fork would copy the threads of this one in an unknown state.
     with ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (job,)) as pool:
@@ -80,23 +91,34 @@ def _batches(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
         yield batch
 
 
-def _judge(auditor: TranscriptAuditor, transcripts: list[Transcript]) -> JudgedBatch:
-    summary = AuditSummary(auditor.rules, auditor.changes)
-    lines: list[str] = []
-    for transcript in transcripts:
-        row = auditor.audit(transcript)
-        summary.add(row)
-        lines.append(row.model_dump_json())
-    return JudgedBatch(lines, summary)
+class _Worker:
+    """What one process judges by."""
+
+    def __init__(self, job: AuditJob) -> None:
+        self._job: Final = job
+        self._auditor: Final = job.auditor()
+        self._marks: Final = job.read_marks()
+
+    def judge(self, transcripts: list[Transcript]) -> JudgedBatch:
+        auditor = self._auditor
+        summary = AuditSummary(auditor.rules, auditor.changes, self._job.label, self._marks)
+        lines: list[str] = []
+        for transcript in transcripts:
+            row = auditor.audit(transcript)
+            summary.add(row)
+            lines.append(row.model_dump_json())
+        if summary.marks is not None:
+            summary.marks.detach()
+        return JudgedBatch(lines, summary)
 
 
-_prepared: list[TranscriptAuditor] = []
-"""The auditor of this process, if it is one that `judge_batches` started."""
+_prepared: list[_Worker] = []
+"""The worker of this process, if it is one that `judge_batches` started."""
 
 
 def _prepare(job: AuditJob) -> None:
-    _prepared.append(job.auditor())
+    _prepared.append(_Worker(job))
 
 
 def _judge_prepared(transcripts: list[Transcript]) -> JudgedBatch:
-    return _judge(_prepared[0], transcripts)
+    return _prepared[0].judge(transcripts)

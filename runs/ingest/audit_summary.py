@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.runs.ingest.backtest import Backtest
 from lawtrace.runs.ingest.examples import Examples
+from lawtrace.runs.ingest.label_rates import LabelChoice, LabelRates
+from lawtrace.runs.ingest.marks import MarkRates, Marks
+from lawtrace.runs.ingest.rates import RateTable
 from lawtrace.runs.ingest.rule_changes import RuleChange
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
@@ -69,9 +72,17 @@ class AuditSummary:
         findings: why conversations are broken, undetermined or invalid, by outcome.
         notes: what is odd in conversations.
         backtest: the comparison with an older version of the rules; None without one.
+        labels: the comparison with a label of the source.
+        marks: the comparison with marks of people; None without any.
     """
 
-    def __init__(self, rules: Iterable[str], changes: Mapping[str, RuleChange] | None = None) -> None:
+    def __init__(
+        self,
+        rules: Iterable[str],
+        changes: Mapping[str, RuleChange] | None = None,
+        label: LabelChoice | None = None,
+        marks: Marks | None = None,
+    ) -> None:
         """``rules``: their ids. ``changes``: to the rules that these are compared with, if any."""
         self.outcomes: Counter[str] = Counter()
         self.rules = {rule: RuleCounts() for rule in rules}
@@ -79,6 +90,8 @@ class AuditSummary:
         self.findings: dict[str, Examples] = {name: Examples() for name in ("broken", "undetermined", "invalid")}
         self.notes = Examples()
         self.backtest = None if changes is None else Backtest(changes)
+        self.labels = LabelRates(label or LabelChoice())
+        self.marks = None if marks is None else MarkRates(marks)
         self.calls = 0
         self.messages = 0
 
@@ -112,6 +125,9 @@ class AuditSummary:
                 table[verdict.rule].add(verdict)
         if self.backtest is not None:
             self.backtest.add(row)
+        self.labels.add(row)
+        if self.marks is not None:
+            self.marks.add(row)
 
     def merge(self, other: "AuditSummary") -> None:
         """Add the counts of conversations that come after."""
@@ -129,6 +145,14 @@ class AuditSummary:
             self.rules[rule].merge(counts)
         if self.backtest is not None and other.backtest is not None:
             self.backtest.merge(other.backtest)
+        self.labels.merge(other.labels)
+        if self.marks is not None and other.marks is not None:
+            self.marks.merge(other.marks)
+
+    def rate_tables(self) -> list[RateTable]:
+        """Precision and recall of the rules against a label, and against marks of people, where there are any."""
+        tables = (self.labels.table(), None if self.marks is None else self.marks.table())
+        return [table for table in tables if table is not None]
 
     def as_json(self) -> dict[str, Json]:
         """The summary as one object."""
@@ -144,5 +168,6 @@ class AuditSummary:
             "outcomes": {**self.outcomes},
             "rules": rules,
             **({"by_reward": rewards} if rewards else {}),
+            **{table.title.split()[0].lower(): table.as_json() for table in self.rate_tables()},
             **({"against": self.backtest.as_json()} if self.backtest else {}),
         }

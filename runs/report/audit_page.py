@@ -70,6 +70,11 @@ class Finding:
         parts = [f"call {self.call}" if self.call else "", f"message {self.message}" if self.message else ""]
         return ", ".join(part for part in parts if part) or "the record as a whole"
 
+    def identity(self, conversation: "ShownConversation") -> str:
+        """What a mark on it names, as JSON in plain ASCII: an id may hold any character."""
+        named = {"conversation": self.conversation, "place": conversation.place, "rule": self.rule, "call": self.call}
+        return json.dumps(named)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
@@ -164,7 +169,7 @@ class AuditFindings:
     def add(self, row: AuditRow) -> None:
         """Take the findings of one conversation; keep it if a rule has few so far."""
         found = [(verdict, _outcome(verdict)) for verdict in row.rules if not verdict.kept]
-        differing = [
+        differing: list[tuple[str, Difference]] = [
             (name, kind) for name, kind in _differences(row).items() if self._differing[name, kind] < MAX_DIFFERING
         ]
         self._differing.update(differing)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary, Examples
+from lawtrace.runs.ingest.rates import RateTable
 from lawtrace.runs.report.audit_exports import Audit
 from lawtrace.runs.report.audit_page import AuditFindings
 from lawtrace.runs.report.text import counted
@@ -24,6 +25,7 @@ class AuditPage:
         complete: whether the records are taken as whole.
         rewards: the values that columns tell apart; empty with one or with too many.
         older: name of the rule file that the audit compares with, and ``newer`` its own; empty if it does not.
+        rates: the comparison with labels and marks.
         notes: what cannot be judged or is odd, by title.
     """
 
@@ -35,6 +37,7 @@ class AuditPage:
     complete: bool
     rewards: Sequence[str]
     notes: Sequence[tuple[str, Examples]]
+    rates: Sequence[RateTable]
     older: str = ""
     newer: str = ""
 
@@ -76,6 +79,7 @@ def write_audit_page(
             for title, examples in (("Could not be judged", summary.findings["invalid"]), ("Oddities", summary.notes))
             if examples.count
         ],
+        summary.rate_tables(),
         *((version.name for version in versions) if versions else ()),
     )
     environment = make_environment()

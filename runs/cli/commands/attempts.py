@@ -68,6 +68,10 @@ def audit(
     env: EnvironmentOption = "banking",
     rules: RulesOption = None,
     against: Annotated[Path | None, typer.Option(help="Older rule file to compare with.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="<name>[<condition>]", help="Label that rules are compared with: 'reward<1'.")
+    ] = None,
+    marks: Annotated[Path | None, typer.Option(help="File of findings marked right or wrong.")] = None,
     complete: Annotated[
         bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
     ] = False,

@@ -193,3 +193,44 @@ async function refresh() {
   setTimeout(refresh, 2000);
 }
 if (document.querySelector("[data-live]")) setTimeout(refresh, 2000);
+
+// --- marks of findings on the page of an audit: kept in this browser until they are saved to a file ---
+const judged = [...document.querySelectorAll("fieldset.judge")];
+if (judged.length) {
+  const marks = new Map();
+  const bar = byId("marks");
+  const store = `lawtrace marks ${location.pathname}`;
+  const keyOf = (set) => set.dataset.finding;
+  const show = () => {
+    bar.hidden = !marks.size;
+    bar.querySelector("output").textContent = marks.size === 1 ? "1 finding marked" : `${marks.size} findings marked`;
+  };
+  try {
+    for (const [key, mark] of JSON.parse(localStorage.getItem(store) ?? "[]")) marks.set(key, mark);
+  } catch {
+    // Without storage the marks last as long as the page.
+  }
+  for (const set of judged) {
+    set.hidden = false;
+    const marked = marks.get(keyOf(set));
+    if (marked) set.querySelector(`input[value="${marked === "right" ? "right" : "wrong"}"]`).checked = true;
+    set.addEventListener("change", (event) => {
+      marks.set(keyOf(set), event.target.value);
+      try {
+        localStorage.setItem(store, JSON.stringify([...marks]));
+      } catch {
+        // As above.
+      }
+      show();
+    });
+  }
+  bar.querySelector("button").addEventListener("click", () => {
+    const lines = [...marks].map(([key, mark]) => `${JSON.stringify({ ...JSON.parse(key), mark })}\n`);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
+    link.download = "marks.jsonl";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  show();
+}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.runs.ingest.marks import read_marks
 from tests.support.audited_payments import conversation, write_log, write_rules
 from tests.support.browser import needs_browser, open_page
 from tests.support.shell import Shell
@@ -78,3 +79,19 @@ def test_text_of_a_record_is_only_text(url: str) -> None:
 def test_a_conversation_fits_the_window(url: str, width: int) -> None:
     with open_page(url + "#c1", width=width) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_marks_are_kept_and_saved_to_a_file(url: str, tmp_path: Path) -> None:
+    with open_page(url) as page:
+        assert page.locator("#marks").is_hidden()
+        page.locator("#rule-checked tbody").get_by_role("link").click()
+        page.locator(":target").get_by_label("wrong").check()
+        page.reload()
+        assert page.locator(":target").get_by_label("wrong").is_checked()
+        assert page.locator("#marks output").inner_text() == "1 finding marked"
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save marks").click()
+        download.value.save_as(tmp_path / "marks.jsonl")
+    (mark,) = read_marks(tmp_path / "marks.jsonl").by_place.values()
+    assert (mark.rule, mark.call, mark.mark) == ("checked", "1", "wrong")
+    assert mark.place.endswith("log.jsonl, line 5")
