@@ -13,7 +13,7 @@ conflict counts steps, every call matters; where one is about time, calls that t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Update
@@ -24,7 +24,7 @@ from lawtrace.solver.ltlf.syntax import aggregates_of, subformulas
 from lawtrace.solver.ltlf.terms import RESULT
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.planner.row_rules import RowRuleSequences
-from lawtrace.solver.planner.sequence_graph import ToolSequence
+from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.smt.call_encoding import Obstacle, refusals_named
 
@@ -32,6 +32,15 @@ FieldOfTable = tuple[str, str]
 """A table and a field."""
 Positions = tuple[int, ...]
 """Where a beginning stands in each group of conflicts."""
+
+
+class AllowedMove(NamedTuple):
+    """A move of a graph that no conflict excludes, and the positions among the conflicts after it."""
+
+    tool: str
+    target: int
+    positions: Positions
+
 
 _ELSEWHERE: Final = -1
 SHORT_PART: Final = 100
@@ -50,6 +59,8 @@ class Conflicts:
         self._tries: dict[frozenset[str], _Trie] = {}
         self._groups: list[_Trie | RowRuleSequences] = [*row_rules]
         self._about: dict[str, list[int]] = {}
+        self._moves: dict[tuple[SequenceGraph, int, int, Positions], list[AllowedMove]] = {}
+        """By graph, node, remaining calls and positions: which moves are allowed. Valid until the next conflict."""
         for number, sequences in enumerate(row_rules):
             self._enter(sequences.tools, number)
 
@@ -71,8 +82,20 @@ class Conflicts:
                 following[number] = node
         return tuple(following)
 
+    def allowed_moves(self, graph: SequenceGraph, node: int, remaining: int, positions: Positions) -> list[AllowedMove]:
+        """The completable moves of a node with ``remaining`` calls to go, without those that conflicts exclude."""
+        key = (graph, node, remaining, positions)
+        if key not in self._moves:
+            self._moves[key] = [
+                AllowedMove(tool, target, follows)
+                for tool, target in graph.completable_moves(node, remaining)
+                if (follows := self.after(positions, tool)) is not None
+            ]
+        return self._moves[key]
+
     def add(self, beginning: ToolSequence, tools: frozenset[str]) -> None:
         """Exclude every beginning with the same calls to these tools."""
+        self._moves.clear()
         if tools not in self._tries:
             self._tries[tools] = _Trie()
             self._groups.append(self._tries[tools])

@@ -29,6 +29,8 @@ ARGUMENT_REDRAWS = 24
 RULE_REDRAWS = 4
 """How often they are sampled if the call breaks a rule about time, sums or several objects. A rule about one object is
 broken by some of a few objects, so all redraws may be used."""
+STEPS_BACK = 8
+"""How often a walk goes back to an earlier call whose object a rule compares with that of a call that breaks it."""
 
 
 class Walk:
@@ -68,8 +70,18 @@ class Walk:
 
     def sample(self) -> Trace | None:
         """The trace with sampled arguments; None if samples do not suffice."""
-        if not self.can_start or not all(self._add(self._environment.tools[name]) for name in self._tools):
+        if not self.can_start:
             return None
+        steps_back = 0
+        while len(self._choices) < len(self._tools):
+            if self._add(self._environment.tools[self._tools[len(self._choices)]]):
+                continue
+            concerned = [n for n, name in enumerate(self._tools[: len(self._choices)]) if self._rules.concern(name)]
+            if not self._broken or self._rules.judge_whole_traces or not concerned or steps_back == STEPS_BACK:
+                return None
+            # First the last of these calls gets other arguments, then the one before it as well, and so on.
+            steps_back += 1
+            self._undo(concerned[max(0, len(concerned) - steps_back)])
         return self._trace()
 
     def replay(self, solved: SolvedSequence) -> Trace | None:
@@ -130,6 +142,10 @@ class Walk:
         self._choices.append(choice)
         return True
 
+    def _undo(self, calls: int) -> None:
+        """Keep only so many calls."""
+        del self._search_states[calls + 1 :], self._product_states[calls + 1 :], self._choices[calls:]
+
     def _can_complete(self, state: ProductState, calls_made: int) -> bool:
         """Whether the product state accepts the rest of the sequence."""
         key = (state.node, calls_made)
@@ -156,6 +172,10 @@ class _RulesSoFar:
         self.redraws: Final = ARGUMENT_REDRAWS if one_object else RULE_REDRAWS
         self._fed: tuple[Event, ...] = ()
         self._monitor: Monitor | None = None  # made with the first call: many walks cannot even start
+
+    def concern(self, tool: str) -> bool:
+        """Whether a rule names the tool."""
+        return tool in self._named
 
     def allow(self, events: tuple[Event, ...], *, last: bool) -> bool:
         """Whether the rules can still be kept after these events; if they are the last ones, whether they are kept."""

@@ -1,6 +1,7 @@
 """Tool sequences as paths of a graph, and which moves can still lead to acceptance in a number of calls."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
@@ -16,6 +17,38 @@ class Move(NamedTuple):
     target: int
 
 
+@dataclass(frozen=True, slots=True)
+class PairsAhead:
+    """The pairs that can occur in a number of calls that lead from a node to acceptance, as bits.
+
+    The pair of tools i and j of n has bit i * n + j.
+
+    Attributes:
+        rows: the first bit of the pairs that begin with a tool.
+        first: for each node the tools of the first call, a bit each.
+        inside: for each node the pairs within the calls.
+    """
+
+    rows: Mapping[str, int]
+    first: Sequence[int]
+    inside: Sequence[int]
+
+    def after(self, tool: str, node: int) -> int:
+        """The pairs, those of the tool of the call before included."""
+        return self.inside[node] | self.first[node] << self.rows[tool]
+
+    def one_call_more(self, moves: Sequence[Sequence[Move]], alive: Sequence[bool]) -> "PairsAhead":
+        """The same for one call more. `alive`: the nodes from which the calls after it lead to acceptance."""
+        first, inside = [0] * len(moves), [0] * len(moves)
+        bits = {tool: 1 << number for number, tool in enumerate(self.rows)}
+        for node, out in enumerate(moves):
+            for tool, target in out:
+                if alive[target]:
+                    first[node] |= bits[tool]
+                    inside[node] |= self.after(tool, target)
+        return PairsAhead(self.rows, first, inside)
+
+
 class SequenceGraph:
     """A graph of which each path from node 0 to an accepting node is a tool sequence.
 
@@ -27,7 +60,10 @@ class SequenceGraph:
         self.environment: Final = environment
         self.changing_tools: Final = environment.changing_tools
         self.moves: Final = moves
+        self.tool_numbers: Final = {tool: number for number, tool in enumerate(environment.tools)}
         self._alive: Final = [list(accepting)]
+        rows = {tool: number * len(self.tool_numbers) for tool, number in self.tool_numbers.items()}
+        self._pairs_ahead: Final = [PairsAhead(rows, [0] * len(moves), [0] * len(moves))]
         self._completable: Final[dict[tuple[int, int], tuple[Move, ...]]] = {}
         self._through: Final[dict[ToolPair, SequenceGraph]] = {}
 
@@ -54,16 +90,26 @@ class SequenceGraph:
 
     def feasible_pairs(self, length: int) -> set[ToolPair]:
         """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""
-        pairs: set[ToolPair] = set()
-        layer: dict[int, set[str]] = {0: set()}
-        for remaining in range(length, 0, -1):
-            following: dict[int, set[str]] = {}
-            for node, previous_tools in layer.items():
-                for move in self.completable_moves(node, remaining):
-                    pairs.update((previous, move.tool) for previous in previous_tools)
-                    following.setdefault(move.target, set()).add(move.tool)
-            layer = following
-        return pairs
+        tools = list(self.tool_numbers)
+        pairs = self.pairs_ahead(length).inside[0]
+        return {
+            (first, second)
+            for row, first in enumerate(tools)
+            for column, second in enumerate(tools)
+            if pairs >> (row * len(tools) + column) & 1
+        }
+
+    def pair_bits(self, pairs: Iterable[ToolPair]) -> int:
+        """A set of pairs as bits: the pair of tools i and j has bit i * n + j, where n is the number of tools."""
+        numbers = self.tool_numbers
+        return sum({1 << (numbers[first] * len(numbers) + numbers[second]) for first, second in pairs})
+
+    def pairs_ahead(self, remaining: int) -> "PairsAhead":
+        """The pairs that can occur in ``remaining`` calls that lead from a node to acceptance."""
+        while len(self._pairs_ahead) <= remaining:
+            self.can_finish(0, nearer := len(self._pairs_ahead) - 1)
+            self._pairs_ahead.append(self._pairs_ahead[nearer].one_call_more(self.moves, self._alive[nearer]))
+        return self._pairs_ahead[remaining]
 
     def through(self, pair: ToolPair) -> "SequenceGraph":
         """The graph of the sequences that contain the pair."""

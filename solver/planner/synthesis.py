@@ -145,9 +145,9 @@ def synthesize(
             if len(why := search.hopeless.get(product, ())) == HOPELESS_STATES:
                 raise _no_arguments_error(environment, length, why)
             if len(tried) == min(SEQUENCES_PER_TRACE + taught, MAX_SEQUENCES_PER_TRACE):
-                if demanded is None:
+                if not (given_up := {demanded} if demanded else _common_pairs(tried) & wanted):
                     raise _instantiation_error(environment, tried)
-                wanted.discard(demanded)
+                wanted -= given_up
                 tried, learned = [], len(search.conflicts)
             start = search.draw_initial(product, random)
             sequence, demanded = _next_sequence(
@@ -178,6 +178,11 @@ def _instantiation_error(environment: Environment, sequences: Sequence[ToolSeque
     )
 
 
+def _common_pairs(sequences: Sequence[ToolSequence]) -> set[ToolPair]:
+    """The pairs that all of the sequences have."""
+    return set.intersection(*map(adjacent_pairs, sequences))
+
+
 def _next_sequence(
     spec: TraceSpec,
     product: Product,
@@ -191,8 +196,8 @@ def _next_sequence(
 ) -> tuple[ToolSequence, ToolPair | None]:
     """A sequence with a pair that is still wanted, and the pair that was demanded of it.
 
-    Without demands it begins in the initial state, if that has a sequence of this length. A pair of which conflicts
-    exclude every sequence is no longer wanted.
+    Without demands it begins in the initial state, if that has a sequence of this length, with a wanted pair if there
+    are any. A pair of which conflicts exclude every sequence is no longer wanted.
     """
     missing = next((pair for pair in targets if pair in wanted), None)
     distance, conflicts = spec.constraints.distance, search.conflicts
@@ -203,8 +208,11 @@ def _next_sequence(
             graph, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts, start=node
         )
 
+    def offers(node: int) -> bool:
+        return bool(product.pairs_ahead(length).inside[node] & product.pair_bits(wanted))
+
     sequence = None
-    if begins is not None and product.can_finish(begins.node, length):
+    if begins is not None and product.can_finish(begins.node, length) and (not wanted or offers(begins.node)):
         with suppress(NoArgumentsError):
             sequence = drawn(product, begins.node)
     try:

@@ -19,7 +19,7 @@ from lawtrace.solver.planner.conflicts import Conflicts, Positions
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph, ToolSequence
 from lawtrace.solver.planner.trace_spec import ToolPair
 
-BEAM_WIDTH = 30
+BEAM_WIDTH = 12
 MAX_BACKTRACKING_MOVES = 50_000
 """The number of moves after which the backtracking search gives up."""
 
@@ -32,7 +32,7 @@ class NoArgumentsError(SearchError):
 
 
 class _Prefix(NamedTuple):
-    """A prefix: its node in the graph and among the conflicts, the wanted pairs it has as a bit each, and the earlier
+    """A prefix: its node in the graph and among the conflicts, the wanted pairs it has as bits, and the earlier
     sequences it is too close to.
     """
 
@@ -41,6 +41,10 @@ class _Prefix(NamedTuple):
     unmet: UnmetDistances
     tools: ToolSequence = ()
     pairs: int = 0
+
+
+_Extension = tuple[int, Positions, UnmetDistances, str, int]
+"""A prefix with one more call, by what matters for the rest: node, conflicts, unmet distances, tool, wanted pairs."""
 
 
 def draw_tool_sequence(
@@ -72,33 +76,70 @@ def draw_tool_sequence(
     if not wanted and not distance_constraint.start:
         found = _random_sequence(graph, length, random, conflicts, start)
         return found or _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
-    bits = {pair: 1 << number for number, pair in enumerate(sorted(wanted))}
+    bits = graph.pair_bits(wanted)
     prefixes = [_Prefix(start, conflicts.start, distance_constraint.start)]
-    for position in range(length):
-        remaining = length - position - 1
-        moves: dict[tuple[int, Positions], list[tuple[str, int, Positions]]] = {}
-        candidates: dict[tuple[int, Positions, str, int, UnmetDistances], tuple[float, ToolSequence]] = {}
-        for node, reached, too_close, tools, seen in prefixes:
-            if (node, reached) not in moves:
-                moves[node, reached] = _allowed_moves(graph, node, remaining + 1, conflicts, reached)
-            last = tools[-1] if tools else ""
-            for tool, target, follows in moves[node, reached]:
-                unmet = distance_constraint.after(too_close, position, tool) if too_close else ()
-                if unmet is None:
-                    continue
-                chance = _chance(graph, tool, random)
-                key = (target, follows, tool, seen | bits.get((last, tool), 0), unmet)
-                rival = candidates.get(key)
-                if rival is None or rival[0] < chance:
-                    candidates[key] = chance, tools
-        ranked = sorted((-key[3].bit_count(), -chance, key, tools) for key, (chance, tools) in candidates.items())
-        prefixes = [
-            _Prefix(node, follows, unmet, (*tools, tool), pairs)
-            for _, _, (node, follows, tool, pairs, unmet), tools in ranked[: beam if wanted else 1]
-        ]
+    for remaining in range(length - 1, -1, -1):
+        extensions = _extensions(graph, prefixes, remaining, bits, distance_constraint, conflicts)
+        prefixes = _best(extensions, beam if wanted else 1, graph, random)
         if not prefixes:
             return _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
     return prefixes[0].tools
+
+
+def _extensions(
+    graph: SequenceGraph,
+    prefixes: Sequence[_Prefix],
+    remaining: int,
+    wanted: int,
+    distance_constraint: "_DistanceConstraint",
+    conflicts: Conflicts,
+) -> list[list[tuple[_Extension, ToolSequence]]]:
+    """The extensions of prefixes by one call, each with the tools before it, by their rank.
+
+    The rank is an upper bound of the wanted pairs of the whole sequence: those that it has, and those that can still
+    follow, but no more than there are calls left. So a wanted pair is found where the graph has one and no conflict
+    excludes it.
+    """
+    ranks: list[list[tuple[_Extension, ToolSequence]]] = [[] for _ in range(len(prefixes[0].tools) + remaining + 1)]
+    numbers, ahead = graph.tool_numbers, graph.pairs_ahead(remaining) if wanted else None
+    for node, reached, too_close, tools, pairs in prefixes:
+        missing, had = wanted & ~pairs, pairs.bit_count()
+        row = numbers[tools[-1]] * len(numbers) if tools else 0
+        follow_last = missing >> row if tools else 0
+        for tool, target, positions in conflicts.allowed_moves(graph, node, remaining + 1, reached):
+            unmet = distance_constraint.after(too_close, len(tools), tool) if too_close else ()
+            if unmet is None:
+                continue
+            seen, rank, still = pairs, had, missing
+            if follow_last >> numbers[tool] & 1:
+                pair = 1 << (row + numbers[tool])
+                seen, rank, still = pairs | pair, had + 1, missing ^ pair
+            if ahead is not None:
+                rank += min((still & ahead.after(tool, target)).bit_count(), remaining)
+            ranks[rank].append(((target, positions, unmet, tool, seen), tools))
+    return ranks
+
+
+def _best(
+    ranks: Sequence[Sequence[tuple[_Extension, ToolSequence]]], count: int, graph: SequenceGraph, random: Random
+) -> list[_Prefix]:
+    """Extensions of the highest ranks, drawn at random among equals. Of several that have the same future, one."""
+    kept: list[_Prefix] = []
+    for extensions in reversed(ranks):
+        drawn: dict[_Extension, tuple[float, ToolSequence]] = {}
+        for extension, tools in extensions:
+            chance = _chance(graph, extension[3], random)
+            rival = drawn.get(extension)
+            if rival is None or rival[0] < chance:
+                drawn[extension] = chance, tools
+        ordered = sorted([(-chance, extension, tools) for extension, (chance, tools) in drawn.items()])
+        kept += [
+            _Prefix(node, positions, unmet, (*tools, tool), pairs)
+            for _, (node, positions, unmet, tool, pairs), tools in ordered[: count - len(kept)]
+        ]
+        if len(kept) == count:
+            break
+    return kept
 
 
 def _random_sequence(
@@ -107,23 +148,12 @@ def _random_sequence(
     """A sequence drawn call by call; None at a dead end."""
     node, reached, tools = start, conflicts.start, list[str]()
     for remaining in range(length, 0, -1):
-        moves = _allowed_moves(graph, node, remaining, conflicts, reached)
+        moves = conflicts.allowed_moves(graph, node, remaining, reached)
         if not moves:
             return None
-        _, tool, node, reached = max((_chance(graph, move[0], random), *move) for move in moves)
+        _, (tool, node, reached) = max((_chance(graph, move.tool, random), move) for move in moves)
         tools.append(tool)
     return tuple(tools)
-
-
-def _allowed_moves(
-    graph: SequenceGraph, node: int, remaining: int, conflicts: Conflicts, reached: Positions
-) -> list[tuple[str, int, Positions]]:
-    """The completable moves that no conflict excludes, each with the position among the conflicts after it."""
-    return [
-        (tool, target, follows)
-        for tool, target in graph.completable_moves(node, remaining)
-        if (follows := conflicts.after(reached, tool)) is not None
-    ]
 
 
 def _chance(graph: SequenceGraph, tool: str, random: Random) -> float:
