@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from lawtrace.environments.events import CallOutcome, Event, Json
 from lawtrace.environments.spec.clock import OTHER_CALL_DURATION
@@ -45,10 +46,13 @@ INVALID_CALL = "InvalidCallError"
 
 @dataclass(frozen=True, slots=True)
 class CandidateRows:
-    """A rows result in internal form: candidate rows with the truth value that they are listed, and nested lists."""
+    """A rows result in internal form: the rows that may be listed, with the truth value of that, and nested lists."""
 
     listed: tuple[tuple[Value, Row], ...]
     parts: "tuple[Mapping[str, CandidateRows], ...]"
+
+
+_NO_PARTS: Final[Mapping[str, CandidateRows]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +180,21 @@ class CompiledTool:
         return tuple(changed)
 
     def _listed(self, listing: "_Listing", scope: EvaluationScope) -> CandidateRows:
+        """The rows that the result may list. Those that it certainly does not are left out."""
         rows = scope.state.tables[listing.declared.entity.table]
-        listed = tuple((listing.meets(scope, row), row) for row in rows)
+        meets = listing.meets
+        listed = tuple([(here, row) for row in rows if (here := meets(scope, row)) is not False])
+        if not listing.parts:
+            return CandidateRows(listed, (_NO_PARTS,) * len(listed))
         parts = tuple(
-            {part.name: self._inside(part, meets, scope, row) for part, meets in listing.parts if here is not False}
-            for here, row in listed
+            [{part.name: self._inside(part, inside, scope, row) for part, inside in listing.parts} for _, row in listed]
         )
         return CandidateRows(listed, parts)
 
     def _inside(self, part: NestedRows, meets: Compiled, scope: EvaluationScope, row: Row) -> CandidateRows:
-        listed = tuple((meets(scope, row, inner), inner) for inner in scope.state.tables[part.entity.table])
-        return CandidateRows(listed, tuple(dict[str, CandidateRows]() for _ in listed))
+        rows = scope.state.tables[part.entity.table]
+        listed = tuple([(here, inner) for inner in rows if (here := meets(scope, row, inner)) is not False])
+        return CandidateRows(listed, (_NO_PARTS,) * len(listed))
 
     def rows_found(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> list[Row]:
         """The rows that a result lists, in the plain logic, for the planner's search for unambiguous look-ups."""
@@ -334,8 +342,7 @@ def _encode_rows(declared: RowsResult | NestedRows, rows: CandidateRows) -> list
     encoded: list[Json] = []
     for (listed, row), inside in zip(rows.listed, rows.parts, strict=True):
         if listed:
-            whole = declared.entity.encode_row(row)
-            shown: dict[str, Json] = {name: whole[name] for name in declared.fields if name in whole}
+            shown = declared.entity.encode_row(row, declared.fields)
             for part in declared.parts if isinstance(declared, RowsResult) else ():
                 shown[part.name] = _encode_rows(part, inside[part.name])
             encoded.append(shown)

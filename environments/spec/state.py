@@ -5,7 +5,7 @@ a presence flag. Rows are appended or replaced, never removed: a deleted row sta
 only the tables it changes, and a key is never used twice.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lawtrace.environments.errors import InputError
@@ -74,11 +74,12 @@ class Entity:
                 raise InputError(f"table {self.table!r}, field {name!r}: {error}") from error
         return Row(values)
 
-    def encode_row(self, row: "Row") -> dict[str, Json]:
+    def encode_row(self, row: "Row", names: Iterable[str] | None = None) -> dict[str, Json]:
+        """The fields of the row that have values, or those of certain names, as JSON."""
         return {
-            name: declared.type.encode(row.values[name])
-            for name, declared in self.fields.items()
-            if row.values[name] is not None
+            name: self.fields[name].type.encode(value)
+            for name in (self.fields if names is None else names)
+            if (value := row.values.get(name)) is not None
         }
 
 

@@ -229,7 +229,8 @@ class Monitor:
 
     def all_kept(self) -> bool:
         """Whether every rule is kept if the trace ends here."""
-        return set(self.final_statuses().values()) <= {"kept"}
+        table_rules = (self._verdict(number) in ("satisfied", "holding") for number in self._numbered.values())
+        return all(table_rules) and all(monitor.value_at_end() for monitor in self._metric.values())
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""

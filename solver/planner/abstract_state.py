@@ -41,8 +41,10 @@ from lawtrace.solver.predicates import ObservedPredicates
 
 MAX_ENUMERATED_VALUES = 4
 """Parameters with at most this many values are enumerated."""
-ROW_CLASS_CACHE_SIZE = 10_000
-"""How many table versions keep their row classes."""
+EXPLORED_TABLES = 10_000
+"""How many table versions keep their row classes while abstract states are explored."""
+WALKED_TABLES = 100
+"""How many keep them along traces, which have few in common. What is kept costs every garbage collection."""
 
 AbstractState = tuple[object, ...]
 
@@ -66,7 +68,8 @@ class _StateQuery:
     def answer(self, state: State, key: Value = None) -> Value:
         arguments = self.arguments
         if self.parameter is not None:
-            arguments = {**arguments, self.parameter.name: (key,) if isinstance(self.parameter.type, ListOf) else key}
+            value = (key,) if isinstance(self.parameter.type, ListOf) else key
+            arguments = {**arguments, self.parameter.name: value} if arguments else {self.parameter.name: value}
         return self.term(EvaluationScope(state, arguments))
 
 
@@ -133,6 +136,7 @@ class StateAbstraction:
         asked = frozenset[str]().union(*(query.tables_read for query in self._state_queries))
         self._tables_asked = tuple(sorted(asked | {domain.entity.table for domain in self._unused_values}))
         self._last_truths: tuple[tuple[object, ...], AbstractState] = ((), ())
+        self._tables_kept = EXPLORED_TABLES
         self._answer_cache: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, RowClass]]] = (
             OrderedDict()
         )
@@ -272,53 +276,64 @@ class StateAbstraction:
         return part
 
     def _classified(self, search_state: SearchState, table: str, cap: int) -> AbstractState:
-        known = search_state.known.get(table, {})
-        counts = Counter[RowClass]()
+        known, findable = search_state.known.get(table, {}), search_state.findable.get(table, ())
+        counts: dict[RowClass, int] = {}
         unknown: set[RowClass] = set()
-        key_field, findable = self._keys[table], search_state.findable.get(table, ())
-        answers = self._answers(search_state.state, table)
-        for key in [row.values[key_field] for row in search_state.state.rows(table)]:
-            if key in known or key in findable:
-                class_ = self._class(search_state, table, key, answers)
-                if self._is_refused_everywhere(table, class_):
-                    continue
-                if key in known:
-                    counts[class_] += 1
-                else:
-                    unknown.add(class_)
-        capped = {class_: min(count, cap) for class_, count in counts.items()}
-        more = frozenset(class_ for class_ in unknown if capped.get(class_, 0) < cap)
-        return tuple(sorted(capped.items(), key=repr)), more if table in self._lookup_tables else frozenset[RowClass]()
+        key_field, answers = self._keys[table], self._answers(search_state.state, table)
+        for row in search_state.state.tables[table]:
+            key = row.values[key_field]
+            is_known = key in known
+            if not row.present or not (is_known or key in findable):
+                continue
+            class_ = self._class(search_state, table, key, answers)
+            if self._is_refused_everywhere(table, class_):
+                continue
+            if is_known:
+                counts[class_] = min(counts.get(class_, 0) + 1, cap)
+            else:
+                unknown.add(class_)
+        more = frozenset(class_ for class_ in unknown if counts.get(class_, 0) < cap)
+        return frozenset(counts.items()), more if table in self._lookup_tables else frozenset[RowClass]()
 
     def _has_classes(self, table: str) -> bool:
         return bool(self._row_queries[table]) or (self.row_rule is not None and self.row_rule.entity.table == table)
 
     def _class(self, search_state: SearchState, table: str, key: Value, answers: dict[Value, RowClass]) -> RowClass:
         """The class of a row. `answers`: those that are cached for the table."""
-        if key not in answers:
+        class_ = answers.get(key)
+        if class_ is None:
             self.effort += len(self._row_queries[table]) * len(search_state.state.tables[table])
-            answers[key] = tuple(query.answer(search_state.state, key) for query in self._row_queries[table])
+            class_ = tuple([query.answer(search_state.state, key) for query in self._row_queries[table]])
+            answers[key] = class_
         if self.row_rule is not None and self.row_rule.entity.table == table:
-            return *answers[key], self.row_rule.state(search_state.events, key)
-        return answers[key]
+            return *class_, self.row_rule.state(search_state.events, key)
+        return class_
 
     def _answers(self, state: State, table: str) -> dict[Value, RowClass]:
         """The cached answers for the rows of a table, valid until a table that the queries read changes."""
-        read = tuple(state.tables[other] for other in self._tables_read[table])
+        read = tuple([state.tables[other] for other in self._tables_read[table]])
         key = (table, tuple(map(id, read)))
-        if key not in self._answer_cache:
-            self._answer_cache[key] = (read, {})  # keeps the tables alive, so that no id is reused
-            if len(self._answer_cache) > ROW_CLASS_CACHE_SIZE:
+        cached = self._answer_cache.get(key)
+        if cached is None:
+            cached = self._answer_cache[key] = (read, {})  # keeps the tables alive, so that no id is reused
+            if len(self._answer_cache) > self._tables_kept:
                 self._answer_cache.popitem(last=False)
-        return self._answer_cache[key][1]
+        return cached[1]
+
+    def end_exploration(self) -> None:
+        """Keep the row classes of few tables from here on."""
+        self._tables_kept = WALKED_TABLES
+        self._answer_cache.clear()
+        self._last_part.clear()
 
     def _is_refused_everywhere(self, table: str, class_: RowClass) -> bool:
         """Whether every tool that could refer to such a row refuses it, in every parameter."""
-        if (table, class_) not in self._refused:
+        refused = self._refused.get((table, class_))
+        if refused is None:
             answered = zip(self._row_queries[table], class_, strict=False)
             refusing = {query.refuses_row for query, answer in answered if answer is True}
-            self._refused[table, class_] = self._referring[table] <= refusing
-        return self._refused[table, class_]
+            refused = self._refused[table, class_] = self._referring[table] <= refusing
+        return refused
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> bool:

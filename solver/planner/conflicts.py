@@ -59,8 +59,8 @@ class Conflicts:
         self._tries: dict[frozenset[str], _Trie] = {}
         self._groups: list[_Trie | RowRuleSequences] = [*row_rules]
         self._about: dict[str, list[int]] = {}
-        self._moves: dict[tuple[SequenceGraph, int, int, Positions], list[AllowedMove]] = {}
-        """By graph, node, remaining calls and positions: which moves are allowed. Valid until the next conflict."""
+        self._moves: dict[tuple[SequenceGraph, int, Positions], list[AllowedMove]] = {}
+        """By graph, node and positions: which moves are allowed. Valid until the next conflict."""
         for number, sequences in enumerate(row_rules):
             self._enter(sequences.tools, number)
 
@@ -82,16 +82,17 @@ class Conflicts:
                 following[number] = node
         return tuple(following)
 
-    def allowed_moves(self, graph: SequenceGraph, node: int, remaining: int, positions: Positions) -> list[AllowedMove]:
-        """The completable moves of a node with ``remaining`` calls to go, without those that conflicts exclude."""
-        key = (graph, node, remaining, positions)
-        if key not in self._moves:
-            self._moves[key] = [
+    def allowed_moves(self, graph: SequenceGraph, node: int, positions: Positions) -> list[AllowedMove]:
+        """The moves of a node that no conflict excludes."""
+        key = (graph, node, positions)
+        allowed = self._moves.get(key)
+        if allowed is None:
+            allowed = self._moves[key] = [
                 AllowedMove(tool, target, follows)
-                for tool, target in graph.completable_moves(node, remaining)
+                for tool, target in graph.moves[node]
                 if (follows := self.after(positions, tool)) is not None
             ]
-        return self._moves[key]
+        return allowed
 
     def add(self, beginning: ToolSequence, tools: frozenset[str]) -> None:
         """Exclude every beginning with the same calls to these tools."""

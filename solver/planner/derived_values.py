@@ -57,14 +57,25 @@ class DerivedValues:
             for tool in environment.tools.values()
         }
         self._parameters = {name: sources for name, sources in parameters.items() if sources}
-        self._derived_conditions = {
+        self._conditions = {
             name: [
-                (number, condition)
-                for number, condition in enumerate(predicates.conditions.get(name, ()))
+                (1 << number, condition)
+                for number, condition in enumerate(conditions)
+                if not _reads_any(condition, self._parameters.get(name, ()))
+            ]
+            for name, conditions in predicates.conditions.items()
+        }
+        """For each tool the conditions that do not read derived arguments, each with its bit."""
+        self._other_comparisons = {
+            name: [
+                None if _reads_any(part, sources) else part
+                for condition in predicates.conditions.get(name, ())
                 if _reads_any(condition, sources)
+                for part in _comparisons(condition)
             ]
             for name, sources in self._parameters.items()
         }
+        """For each tool the comparisons in the other conditions; None for those that read derived arguments."""
         self.affects_state = any(
             _is_entangled(environment, environment.tools[name], sources, predicates)
             for name, sources in self._parameters.items()
@@ -90,14 +101,12 @@ class DerivedValues:
 
     def label(self, event: Event) -> CallLabel:
         """The label of a completed call."""
-        if event.tool not in self._predicates.conditions:
+        conditions = self._conditions.get(event.tool)
+        if conditions is None:
             return self._plain_labels[event.tool]
-        satisfied, other_comparisons = self._predicates.satisfied(event), 0
-        sources = self._parameters.get(event.tool, ())
-        for number, condition in self._derived_conditions.get(event.tool, ()):
-            satisfied &= ~(1 << number)
-            for part in _comparisons(condition):
-                other_comparisons = other_comparisons * 2 + (not _reads_any(part, sources) and part.holds(event))
+        satisfied, other_comparisons = sum([bit for bit, condition in conditions if condition.holds(event)]), 0
+        for part in self._other_comparisons.get(event.tool, ()):
+            other_comparisons = other_comparisons * 2 + (part is not None and part.holds(event))
         return CallLabel(event.tool, satisfied, other_comparisons)
 
     def enabling_history(self, tool: Tool, search_state: SearchState) -> History | None:

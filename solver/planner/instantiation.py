@@ -49,10 +49,10 @@ class Walk:
         self._choices: list[CallChoice] = []
         self._rules = _RulesSoFar(rules)
         self._broken = 0
-        self._acceptable: dict[tuple[int, int], bool] = {}
         start = product.initial_state(self._search_states[0])
         self._product_states: list[ProductState] = [] if start is None else [start]
-        self.can_start = start is not None and self._can_complete(start, 0)
+        self._layers = [set[int]()] if start is None else product.accepting_layers(start.node, tools)
+        self.can_start = bool(self._layers[0])
         """Whether the plan accepts the sequence from this initial state."""
 
     @property
@@ -148,10 +148,10 @@ class Walk:
 
     def _can_complete(self, state: ProductState, calls_made: int) -> bool:
         """Whether the product state accepts the rest of the sequence."""
-        key = (state.node, calls_made)
-        if key not in self._acceptable:
-            self._acceptable[key] = self._product.accepts_sequence(state.node, self._tools[calls_made:])
-        return self._acceptable[key]
+        if state.node in self._layers[calls_made]:
+            return True
+        # The call need not be a move of the product.
+        return self._product.accepts_sequence(state.node, self._tools[calls_made:])
 
     def _trace(self) -> Trace:
         last = self._search_states[-1]

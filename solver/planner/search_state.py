@@ -52,9 +52,9 @@ class CallChoice:
     def encoded(self) -> dict[str, Json]:
         """The arguments as JSON, without optional ones that are not given."""
         return {
-            name: self.tool.parameter(name).type.encode(value)
-            for name, value in self.values.items()
-            if name in self.origins
+            parameter.name: parameter.type.encode(self.values[parameter.name])
+            for parameter in self.tool.parameters
+            if parameter.name in self.origins
         }
 
     def only_match(self, lookup: RowsResult, search_state: SearchState) -> Value:

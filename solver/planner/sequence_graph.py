@@ -38,14 +38,16 @@ class PairsAhead:
         return self.inside[node] | self.first[node] << self.rows[tool]
 
     def one_call_more(self, moves: Sequence[Sequence[Move]], alive: Sequence[bool]) -> "PairsAhead":
-        """The same for one call more. `alive`: the nodes from which the calls after it lead to acceptance."""
+        """The same for one call more. `alive`: for each node whether the calls after it lead to acceptance."""
         first, inside = [0] * len(moves), [0] * len(moves)
         bits = {tool: 1 << number for number, tool in enumerate(self.rows)}
         for node, out in enumerate(moves):
+            tools, pairs = 0, 0
             for tool, target in out:
                 if alive[target]:
-                    first[node] |= bits[tool]
-                    inside[node] |= self.after(tool, target)
+                    tools |= bits[tool]
+                    pairs |= self.inside[target] | self.first[target] << self.rows[tool]
+            first[node], inside[node] = tools, pairs
         return PairsAhead(self.rows, first, inside)
 
 
@@ -69,10 +71,14 @@ class SequenceGraph:
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance."""
+        return self.finishing_nodes(remaining)[node]
+
+    def finishing_nodes(self, remaining: int) -> Sequence[bool]:
+        """For each node whether some ``remaining`` calls lead from it to acceptance."""
         while len(self._alive) <= remaining:
             nearer = self._alive[-1]
             self._alive.append([any(nearer[move.target] for move in moves) for moves in self.moves])
-        return self._alive[remaining][node]
+        return self._alive[remaining]
 
     def completable_moves(self, node: int, remaining: int) -> tuple[Move, ...]:
         """The moves after which acceptance is reachable in ``remaining`` calls, this one included."""
@@ -83,10 +89,23 @@ class SequenceGraph:
 
     def accepts_sequence(self, node: int, tools: ToolSequence) -> bool:
         """Whether exactly these tools lead from the node to acceptance."""
-        nodes = {node}
+        return bool(self.accepting_layers(node, tools)[0])
+
+    def accepting_layers(self, node: int, tools: ToolSequence) -> list[set[int]]:
+        """For each number of calls made, the nodes that they reach from which the others lead to acceptance."""
+        layers = [{node}]
         for tool in tools:
-            nodes = {move.target for node in nodes for move in self.moves[node] if move.tool == tool}
-        return any(self.can_finish(node, 0) for node in nodes)
+            layers.append({move.target for one in layers[-1] for move in self.moves[one] if move.tool == tool})
+        finishing = self.finishing_nodes(0)
+        following = layers[-1] = {one for one in layers[-1] if finishing[one]}
+        for place in range(len(tools) - 1, -1, -1):
+            tool = tools[place]
+            following = layers[place] = {
+                one
+                for one in layers[place]
+                if any(move.tool == tool and move.target in following for move in self.moves[one])
+            }
+        return layers
 
     def feasible_pairs(self, length: int) -> set[ToolPair]:
         """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""
@@ -107,8 +126,8 @@ class SequenceGraph:
     def pairs_ahead(self, remaining: int) -> "PairsAhead":
         """The pairs that can occur in ``remaining`` calls that lead from a node to acceptance."""
         while len(self._pairs_ahead) <= remaining:
-            self.can_finish(0, nearer := len(self._pairs_ahead) - 1)
-            self._pairs_ahead.append(self._pairs_ahead[nearer].one_call_more(self.moves, self._alive[nearer]))
+            finishing = self.finishing_nodes(len(self._pairs_ahead) - 1)
+            self._pairs_ahead.append(self._pairs_ahead[-1].one_call_more(self.moves, finishing))
         return self._pairs_ahead[remaining]
 
     def through(self, pair: ToolPair) -> "SequenceGraph":

@@ -101,12 +101,15 @@ def _extensions(
     excludes it.
     """
     ranks: list[list[tuple[_Extension, ToolSequence]]] = [[] for _ in range(len(prefixes[0].tools) + remaining + 1)]
+    finishing = graph.finishing_nodes(remaining)
     numbers, ahead = graph.tool_numbers, graph.pairs_ahead(remaining) if wanted else None
     for node, reached, too_close, tools, pairs in prefixes:
         missing, had = wanted & ~pairs, pairs.bit_count()
         row = numbers[tools[-1]] * len(numbers) if tools else 0
         follow_last = missing >> row if tools else 0
-        for tool, target, positions in conflicts.allowed_moves(graph, node, remaining + 1, reached):
+        for tool, target, positions in conflicts.allowed_moves(graph, node, reached):
+            if not finishing[target]:
+                continue
             unmet = distance_constraint.after(too_close, len(tools), tool) if too_close else ()
             if unmet is None:
                 continue
@@ -147,11 +150,12 @@ def _random_sequence(
 ) -> ToolSequence | None:
     """A sequence drawn call by call; None at a dead end."""
     node, reached, tools = start, conflicts.start, list[str]()
-    for remaining in range(length, 0, -1):
-        moves = conflicts.allowed_moves(graph, node, remaining, reached)
+    for remaining in range(length - 1, -1, -1):
+        finishing = graph.finishing_nodes(remaining)
+        moves = [move for move in conflicts.allowed_moves(graph, node, reached) if finishing[move.target]]
         if not moves:
             return None
-        _, (tool, node, reached) = max((_chance(graph, move.tool, random), move) for move in moves)
+        _, (tool, node, reached) = max([(_chance(graph, move.tool, random), move) for move in moves])
         tools.append(tool)
     return tuple(tools)
 

@@ -110,6 +110,7 @@ class TransitionSystem:
         starts = (replace(self.initial_search_state(state), end=sys.maxsize) for state in states)
         self.initial_states = tuple(dict.fromkeys(map(self._reached, starts)))
         self._explore()
+        self.abstraction.end_exploration()
         self.transitions = [tuple(transitions) for transitions in self._transitions]
 
     def initial_search_state(self, state: State) -> SearchState:
