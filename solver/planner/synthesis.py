@@ -180,7 +180,8 @@ def _instantiation_error(environment: Environment, sequences: Sequence[ToolSeque
 
 def _common_pairs(sequences: Sequence[ToolSequence]) -> set[ToolPair]:
     """The pairs that all of the sequences have."""
-    return set.intersection(*map(adjacent_pairs, sequences))
+    first, *others = map(adjacent_pairs, sequences)
+    return first.intersection(*others)
 
 
 def _next_sequence(

@@ -99,3 +99,18 @@ def test_z3_finds_permanent_and_temporary_access() -> None:
         assert trace is not None
         given.append(sorted(set(trace[1].arguments)))
     assert given == [["guest_ids", "permanent"], ["end_time", "guest_ids", "permanent", "start_time"]]
+
+
+@pytest.mark.slow
+def test_a_walk_goes_back_to_the_call_whose_object_a_rule_compares() -> None:
+    """Both guests who are deleted must be among those whose access was revoked three calls earlier."""
+    domain = load_domain("smart_home")
+    rules = load_rules(domain.rules_file)
+    product = Product(domain.environment, TraceSpec(domain.environment, rules, "tasks").automata(LENGTH))
+    search = TraceSearch(TraceSpec(domain.environment, rules, "tasks"), solver=False)
+    tools = ("CheckAuthorization", "SearchGuests", "SearchGuests", "RevokeGuestAccess", "CheckLockStatus")
+    tools = (*tools, "DeleteGuest", "DeleteGuest", "RecordAuditEvent")
+    for seed in range(10):
+        trace = search.find(product, tools, Random(seed))
+        assert trace is not None
+        check_trace(domain.environment, trace, rules, mode_formulas(domain.environment, "tasks"), LENGTH)

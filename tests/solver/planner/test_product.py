@@ -160,3 +160,11 @@ def test_sequences_prefer_wanted_pairs() -> None:
     first = draw_tool_sequence(product, 8, random, set())
     second = draw_tool_sequence(product, 8, random, product.feasible_pairs(8) - adjacent_pairs(first))
     assert len(adjacent_pairs(second) - adjacent_pairs(first)) >= 5
+
+
+@pytest.mark.parametrize("mode", PRODUCTS)
+def test_a_sequence_has_the_only_wanted_pair(mode: TraceMode) -> None:
+    """However rare the pair is, even a single prefix is led to it."""
+    product = PRODUCTS[mode]
+    for pair in sorted(product.feasible_pairs(8)):
+        assert pair in adjacent_pairs(draw_tool_sequence(product, 8, Random(0), {pair}, beam=1))
