@@ -19,10 +19,11 @@ from lawtrace.runs.variants import variants_of
 from lawtrace.solver.rules import Rule, check_rules
 
 
-def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = True) -> Recipe:
+def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = True, simulated: bool = True) -> Recipe:
     """The recipe with its environment resolved (``env`` overrides it), and its inputs checked before a folder is made.
 
     ``whole_run``: models attempt the tasks that are made, so the law they are given must contain what the rules cite.
+    ``simulated``: calls are simulated, so the environment must have a state.
 
     Raises InputError.
     """
@@ -42,9 +43,10 @@ def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = 
         variant.recipe.prompts.prompts().check()
         options.constraints.check(domain.environment)
         options.difficulty.check(options.mode_in(domain.environment))
-        initial = domain.environment.populate(Random(variant.recipe.seed))
-        if "denied" in options.variants:
-            deny_authorization(domain.environment, initial)
+        if simulated:
+            initial = domain.environment.populate(Random(variant.recipe.seed))
+            if "denied" in options.variants:
+                deny_authorization(domain.environment, initial)
         check_prices(variant.recipe, models_of_recipe(variant.recipe))
     return recipe
 

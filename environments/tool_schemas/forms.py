@@ -89,7 +89,7 @@ def search_forms(value: Json, place: str) -> Iterator[ToolSchema]:
         for key, inner in fields.items():
             if isinstance(inner, str) and _ATTRIBUTE.search(key):
                 found += _in_text(inner, place)
-        yield from found
+        yield from (one for one in found if not one.notes)  # a log names tools without their schemas, too
         if not found:
             pending += reversed([*one.values()])
 

@@ -32,14 +32,16 @@ def override_calls(flags: RecipeFlags, recipe: Asked) -> Asked:
     return with_budget(with_values(recipe, flags.values, "command line"), flags.budget)
 
 
-def stage_recipe(flags: RecipeFlags, env: str | None = None) -> Recipe:
+def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool = True) -> Recipe:
     """The recipe of a stage command, checked as `lawtrace run` checks it; ``env`` is the environment without --env.
+
+    ``simulated``: the stage simulates calls.
 
     Raises InputError.
     """
     recipe = load_recipe(flags.recipe) if flags.recipe else Recipe()
     recipe = override(flags, recipe.model_copy(update={"ablation": {}}))
-    return prepare_recipe(recipe, flags.env or env, whole_run=False)
+    return prepare_recipe(recipe, flags.env or env, whole_run=False, simulated=simulated)
 
 
 def with_budget(recipe: Asked, budgets: Sequence[str] | None) -> Asked:

@@ -45,7 +45,7 @@ def extract(flags: RecipeFlags, *, document: Path | None, out: Path, as_json: bo
     """Extract rules, and write them with their provenance."""
     if document is not None:
         flags = replace(flags, values={**flags.values, **_extracted_from(document)})
-    options = stage_recipe(flags)
+    options = stage_recipe(flags, simulated=False)
     domain = load_recipe_environment(options)
     if document is not None and document.suffix.lower() == RESTATED:
         domain = domain.with_regulation(load_regulation(document))

@@ -13,6 +13,9 @@ from typing import Any, Literal, TypeGuard, cast
 from lawtrace.environments.events import Json
 from lawtrace.solver.ltlf.terms import parse_date
 
+_ENVELOPE = frozenset({"content", "structuredContent", "isError", "_meta"})
+"""The fields of a result of MCP."""
+
 Speaker = Literal["user", "agent"]
 
 
@@ -128,11 +131,12 @@ def make_transcript(
 
 
 def _turn(call: RecordedCall, answer: RecordedAnswer | None, message: RecordedMessage, number: int) -> TranscriptCall:
+    result = None if answer is None else parse_if_json(answer.content)
     return TranscriptCall(
         call.tool,
         call.arguments,
         answered=answer is not None,
-        result=None if answer is None else parse_if_json(answer.content),
+        result=_unwrapped(result),
         error=None if answer is None else answer.error,
         time=message.time,
         number=number,
@@ -171,6 +175,18 @@ def parse_if_json(content: Json) -> Json:
         return cast("Json", json.loads(content))
     except (ValueError, RecursionError):
         return content
+
+
+def _unwrapped(result: Json) -> Json:
+    """What a tool returned, out of the envelope in which MCP sends it, unless that says that the call failed."""
+    envelope = fields_of(result)
+    parts = [fields_of(part) for part in items_of(envelope.get("content"))]
+    if not parts or envelope.keys() - _ENVELOPE or envelope.get("isError") or not all("type" in one for one in parts):
+        return result
+    if envelope.get("structuredContent") is not None:
+        return cast("Json", envelope["structuredContent"])
+    texts = [one.get("text") for one in parts]
+    return parse_if_json("\n".join(map(str, texts))) if all(isinstance(text, str) for text in texts) else result
 
 
 def read_arguments(raw: object) -> dict[str, Json] | None:

@@ -91,7 +91,7 @@ def lint_recorded_tools(
     """The issues of an environment without state: those of the rules. Parameters as of `lint_declaration`."""
     return (
         *_check_rule_set(environment, rules, progress),
-        *_check_provisions(environment, rules, regulation),
+        *(one for one in _check_provisions(environment, rules, regulation) if one.place.startswith("provision")),
         *check_rule_constants(environment, rules),
     )
 

@@ -12,10 +12,9 @@ from typing import Final
 
 from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.open_types import leads_to_open, leaves_open
-from lawtrace.environments.spec.tools import Tool
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath
-from lawtrace.solver.predicates import fields_read, tools_named
+from lawtrace.environments.spec.open_types import leaves_open
+from lawtrace.solver.open_reads import find_open_reads
+from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 
 SHOWN: Final = 10
@@ -29,9 +28,10 @@ def find_blind_spots(environment: Environment, rules: Sequence[Rule]) -> tuple[s
 
 def _sentences(environment: Environment, rules: Sequence[Rule]) -> Iterator[str]:
     tools = environment.tools
-    read = {rule.id: [*_open_fields(environment, rule)] for rule in rules}
+    read = {rule.id: find_open_reads(rule.parsed, environment) for rule in rules}
     if any(read.values()):
-        named = [f"{rule} ({', '.join(fields)})" for rule, fields in read.items() if fields]
+        parts = {rule: dict.fromkeys(f"{one} of {one.tool}" for one in reads) for rule, reads in read.items() if reads}
+        named = [f"{rule} ({', '.join(fields)})" for rule, fields in parts.items()]
         yield (
             f"rules read what the schemas leave open: {_listed(named)}. Their names and types are not checked, and a "
             "call without them leaves the rule undetermined"
@@ -53,21 +53,9 @@ def _sentences(environment: Environment, rules: Sequence[Rule]) -> Iterator[str]
         yield f"rules need the time of each event, and are undetermined without it: {_listed(timed)}"
     if talking := [rule.id for rule in rules if tools_named(rule.parsed) & SPEAKERS.keys()]:
         yield f"rules read messages, and take a record without messages for a silent one: {_listed(talking)}"
+    if unfounded := [rule.id for rule in rules if not rule.provisions]:
+        yield f"rules cite no provision, so their findings name none: {_listed(unfounded)}"
     yield "what calls do is known from their recorded results only: there is no state, and nothing is simulated"
-
-
-def _open_fields(environment: Environment, rule: Rule) -> Iterator[str]:
-    """The fields that a rule reads and the schemas leave open."""
-    for name, field in dict.fromkeys(fields_read(rule.parsed)):
-        tool = environment.tools.get(name)
-        if tool is not None and _is_open(tool, field):
-            yield f"{field} of {name}"
-
-
-def _is_open(tool: Tool, field: FieldPath) -> bool:
-    first, *steps = field.path
-    declared = tool.returns if first == RESULT else tool.parameter(str(first)).type
-    return declared is None or leads_to_open(declared, steps)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,7 +10,15 @@ from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.ingest.transcript_audit import AuditRow, TranscriptAuditor
-from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
+from lawtrace.runs.ingest.transcripts import (
+    RecordedAnswer,
+    RecordedCall,
+    RecordedMessage,
+    Transcript,
+    TranscriptCall,
+    TranscriptMessage,
+    make_transcript,
+)
 from lawtrace.solver.rules import Rule, check_rules
 from tests.support.shell import Shell
 
@@ -199,8 +207,34 @@ def test_schemas_make_a_folder_that_commands_take(tmp_path: Path, shell: Shell) 
         "what calls do is known from their recorded results only",
     ]
     assert shell.json("audit", log, "--env", folder, "--out", tmp_path / "audit.jsonl")["outcomes"]["kept"] == 1
-    code, _, said = shell("traces", "synthesize", "--env", folder, "--out", tmp_path / "traces.jsonl")
-    assert (code, "has tools without state" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words", [["traces", "synthesize"], ["traces", "coverage"], ["tasks", "build"], ["run"], ["rules", "extract"]]
+)
+def test_only_commands_that_simulate_calls_need_a_state(words: list[str], tmp_path: Path, shell: Shell) -> None:
+    schemas, folder = tmp_path / "schemas.json", tmp_path / "till"
+    schemas.write_text(json.dumps([PAY_NOW]), encoding="utf-8")
+    shell.json("env", "from-tools", schemas, "--out", folder)
+    code, _, said = shell(*words, "--env", folder, "--out", tmp_path / "out.jsonl")
+    assert (code, "has tools without state" in said) == ((0, False) if words == ["rules", "extract"] else (2, True))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "result"),
+    [
+        ({"content": [{"type": "text", "text": '{"n": 1}'}], "isError": False}, {"n": 1}),
+        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
+        ({"content": [{"type": "text", "text": "x"}], "structuredContent": {"n": 2}}, {"n": 2}),
+        ({"content": [{"type": "image", "data": ""}]}, {"content": [{"type": "image", "data": ""}]}),
+        ({"content": ["a"], "owner": "Ann"}, {"content": ["a"], "owner": "Ann"}),
+    ],
+)
+def test_results_come_out_of_the_envelope_of_mcp(recorded: Json, result: Json) -> None:
+    made = RecordedCall("look", {}, answer=RecordedAnswer(json.dumps(recorded)))
+    (turn,) = make_transcript("file", "1", [RecordedMessage("agent", calls=[made])]).turns
+    assert isinstance(turn, TranscriptCall)
+    assert turn.result == result
 
 
 def test_a_folder_is_not_named_like_a_built_in_environment(tmp_path: Path, shell: Shell) -> None:

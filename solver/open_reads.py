@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.open_types import ANY, OrNull, leaves_open
+from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.ltlf.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
@@ -125,9 +125,27 @@ def find_open_reads(formula: Formula, environment: Environment) -> OpenReads:
             value_type = ANY if declared.returns is None else declared.returns
         else:
             value_type = next((one.type for one in declared.parameters if one.name == path[0]), ANY)
-        if leaves_open(value_type):
+        if _is_open(value_type, path[1:]):
             found[OpenRead(tool, path, value_type, kinds, attempted)] = None
     return OpenReads(found)
+
+
+def _is_open(value_type: ValueType, steps: Steps) -> bool:
+    """Whether the way to a part leads through fields of any name or a value of any type, or ends in one."""
+    if isinstance(value_type, OrNull):
+        return _is_open(value_type.value, steps)
+    if value_type == ANY or not steps:
+        return value_type == ANY
+    step, *rest = steps
+    match value_type:
+        case ListOf(items=items):
+            return _is_open(items, tuple(rest) if isinstance(step, int) else steps)
+        case ObjectOf(fields=fields) if step in fields:
+            return _is_open(fields[str(step)], tuple(rest))
+        case ObjectOf(others=others):
+            return step != _EACH and others is not None
+        case _:
+            return False
 
 
 _Read = tuple[str, Steps, tuple[Kind, ...], bool]
