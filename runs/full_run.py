@@ -1,7 +1,7 @@
 """A full run with its reports. The command line and the Python API both call it, so they write the same files."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +10,11 @@ from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access
-from lawtrace.runs.runner import RunResult, VariantResult, run_recipe, run_variants
+from lawtrace.runs.runner import RunResult, ShardResult, VariantResult, run_recipe, run_shard, run_variants
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shard_merge import merge_attempts
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
 
 
@@ -48,8 +50,11 @@ def continue_run(
     *,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    unanswered: Mapping[str, Path] | None = None,
 ) -> FinishedRun:
     """Run all stages of a recipe, of each variant of an ablation, and write the reports.
+
+    ``unanswered``: key -> a file that lacks answers, and is used nevertheless; not for an ablation.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
@@ -59,7 +64,55 @@ def continue_run(
     if recipe.ablation:
         variants = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
     else:
-        result = asyncio.run(run_recipe(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
+        work = run_recipe(recipe, folder, event_log=event_log, progress=progress, reuse=reuse, unanswered=unanswered)
+        result = asyncio.run(work)
     if variants and all(one.result is None for one in variants):
         raise OperationalError(f"no variant has verdicts; first failure: {variants[0].ended}")
     return FinishedRun(folder, result, variants, write_run_report(folder.path, recipe.environment))
+
+
+def start_shard(
+    recipe: Recipe, folder: RunFolder, shard: Shard, *, progress: StageProgress | None = None, reuse: Path | None = None
+) -> ShardResult:
+    """Make the attempts of a shard of a run in a new folder. Raises InputError as `start_run`, otherwise as
+    `run_shard`."""
+    check_access(plan_of(recipe))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        return continue_shard(recipe, folder, event_log, shard, progress=progress, reuse=reuse)
+
+
+def continue_shard(
+    recipe: Recipe,
+    folder: RunFolder,
+    event_log: EventLogFile,
+    shard: Shard,
+    *,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> ShardResult:
+    """Make the attempts of a shard of a run, beside which its record is written. Raises as `run_shard`."""
+    record = begin_record("run", shard, folder.attempts, events=".")
+    result = asyncio.run(run_shard(recipe, folder, shard, event_log=event_log, progress=progress, reuse=reuse))
+    end_attempts_record(record, folder.attempts, result)
+    return result
+
+
+def end_attempts_record(record: ShardRecord, file: Path, result: ShardResult) -> None:
+    """Write the record of a finished shard of attempts."""
+    answered = all(row.invalid is None for row in result.attempts)
+    end_record(record, file, key=result.key, units=result.units, complete=answered)
+
+
+def merge_run(
+    recipe: Recipe, folder: RunFolder, shards: Sequence[FoundShard], *, progress: StageProgress | None = None
+) -> FinishedRun:
+    """Merge all shards of a run in a new folder, and make what is left: verdicts, findings and the report.
+
+    Raises InputError if the folder has a run.
+    """
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        merge_attempts(shards, event_log)
+        first = shards[0].record
+        complete = all(shard.record.complete for shard in shards)
+        unanswered = {} if complete else {first.key: folder.attempts}
+        return continue_run(recipe, folder, event_log, progress=progress, unanswered=unanswered)

@@ -6,9 +6,9 @@ work.
 """
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -18,11 +18,12 @@ from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog, StageFinished
 from lawtrace.agents.logs import get_logger
+from lawtrace.agents.model_spec import ENDPOINTS
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import SearchError
+from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe
@@ -30,7 +31,17 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets
+from lawtrace.runs.stages.pipeline import (
+    ATTEMPTS,
+    FINDINGS,
+    TASK_STAGES,
+    TASKS,
+    VERDICTS,
+    extraction_roles,
+    planned_units,
+    run_targets,
+    writing_roles,
+)
 from lawtrace.runs.stages.resolve import checked_recipe_environment, published_law
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
@@ -41,6 +52,7 @@ from lawtrace.runs.stages.stage import (
 )
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
@@ -58,9 +70,12 @@ class Runner(Generic[Context]):
         folder: the output folder.
         store: the store of the run; its folder contains ``folder``.
         reuse: the store of another run; its files are used if the keys match.
+        shard: the part that is made of the units of sharded stages.
+        only_stored: stages that are not run: their files must be in a store.
 
     Attributes:
         keys: stage -> key of its files, for the stages run or found so far.
+        whole_keys: stage -> key of its files without shards.
     """
 
     def __init__(
@@ -72,14 +87,19 @@ class Runner(Generic[Context]):
         store: StageStore,
         event_log: EventLog,
         reuse: StageStore | None = None,
+        shard: Shard = WHOLE,
+        only_stored: Collection[str] = (),
     ) -> None:
         self.keys: dict[str, str] = {}
+        self.whole_keys: dict[str, str] = {}
         self.products = Products()
         self.context = context
         self._folder = folder
         self._store = store
         self._reuse = reuse
         self._event_log = event_log
+        self._shard = shard
+        self._only_stored = only_stored
         self._producers = {file.name: stage for stage in stages for file in stage.produces}
 
     def give(self, file: StageFile[Row], rows: Sequence[Row]) -> None:
@@ -108,6 +128,9 @@ class Runner(Generic[Context]):
             self._require(need)
         inputs = {need.name: self.products.digest(need) for need in needs}
         key = stage_key(stage.name, version("lawtrace"), stage.depends(self.context), inputs)
+        self.whole_keys[stage.name] = key
+        if stage.sharded and not self._shard.is_whole:
+            key = stage_key(key, str(self._shard))
         if not self._take(stage, key):
             await self._run(stage, key)
         self.keys[stage.name] = key
@@ -134,6 +157,11 @@ class Runner(Generic[Context]):
         return True
 
     async def _run(self, stage: Stage[Context, Context], key: str) -> None:
+        if stage.name in self._only_stored:
+            raise InputError(
+                f"shard {self._shard}: a model makes the stage {stage.name!r}, and each shard would get other answers; "
+                "finish shard 1 first, and name its folder with --reuse"
+            )
         started = time.monotonic()
         log.info("stage started", stage=stage.name)
         with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
@@ -212,10 +240,7 @@ class VariantResult:
 
 @dataclass(slots=True)
 class Session:
-    """An active run: model clients, sandbox, event log and store.
-
-    Args:
-    """
+    """An active run, or a shard of one: model clients, sandbox, event log and store."""
 
     folder: RunFolder
     event_log: EventLogFile
@@ -225,6 +250,7 @@ class Session:
     store: StageStore
     reuse: StageStore | None
     resumed: int
+    shard: Shard
 
     def runner(
         self,
@@ -253,6 +279,7 @@ class Session:
             folder=self.folder.path,
             variant=variant,
             resumed=self.resumed,
+            shard=self.shard,
         )
         return Runner(
             (*TASK_STAGES, *stages),
@@ -261,7 +288,18 @@ class Session:
             store=self.store,
             event_log=self.event_log,
             reuse=self.reuse,
+            shard=self.shard,
+            only_stored=_stages_of_models(context) if self.shard.number > 1 else (),
         )
+
+
+def _stages_of_models(inputs: StageInputs) -> list[str]:
+    """The stages before the attempts that models of endpoints have a part in."""
+    recipe = inputs.recipe
+    roles = {"tasks": writing_roles(inputs)} if recipe.tasks.texts is None else {}
+    if recipe.rules.source == "extracted":
+        roles["extraction"] = extraction_roles(inputs)
+    return [stage for stage, of in roles.items() if any(recipe.models.spec(role).provider in ENDPOINTS for role in of)]
 
 
 @asynccontextmanager
@@ -273,6 +311,8 @@ async def open_session(
     progress: StageProgress | None = None,
     reuse: Path | None = None,
     sandbox: bool = True,
+    shard: Shard = WHOLE,
+    unanswered: Mapping[str, Path] | None = None,
 ) -> AsyncGenerator[Session]:
     """Open the session of one run.
 
@@ -280,12 +320,18 @@ async def open_session(
         event_log: open for writing; answers from before an interruption are not requested again.
         reuse: the folder of another run; its files are used if their inputs are the same.
         sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
+        shard: the part that is made of the units of sharded stages, with its share of the budget.
+        unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
     """
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
     store = StageStore(folder.path, event_log.entries(kind="stage"))
+    for key, path in (unanswered or {}).items():
+        store.add(key, path, file_digest(path))
+        store.incomplete.add(key)
+    settings = recipe.call_settings()
     async with ModelClients(
         event_log,
-        settings=recipe.call_settings(),
+        settings=replace(settings, budget=settings.budget.share(shard.count)),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
@@ -300,6 +346,7 @@ async def open_session(
                 store,
                 None if reuse is None else open_store(reuse),
                 resumed,
+                shard,
             )
 
 
@@ -316,15 +363,66 @@ async def run_recipe(
     event_log: EventLogFile,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    unanswered: Mapping[str, Path] | None = None,
 ) -> RunResult:
-    """Run all stages of a recipe without an ablation.
+    """Run all stages of a recipe without an ablation. ``unanswered``: see `open_session`.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
     (variant,) = variants_of(recipe)
-    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse) as session:
+    async with open_session(
+        recipe, folder, event_log, progress=progress, reuse=reuse, unanswered=unanswered
+    ) as session:
         return await _run_all(session.runner(variant.recipe), folder)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardResult:
+    """The attempts of a shard of a run.
+
+    Attributes:
+        key: the key of the attempts of all shards.
+        units: how many there are in all shards.
+    """
+
+    attempts: Sequence[Attempt]
+    key: str
+    units: int
+
+
+async def run_shard(
+    recipe: Recipe,
+    folder: RunFolder,
+    shard: Shard,
+    *,
+    event_log: EventLogFile,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> ShardResult:
+    """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
+    by them, such as the score of the extraction, so that a merge calls no model.
+
+    Raises:
+        InputError: the recipe has an ablation, or a model makes a stage that shard 1 must make.
+        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
+    """
+    if recipe.ablation:
+        raise InputError(
+            "a recipe with [ablation] has no shards: its variants share answers; run each as a recipe of its own"
+        )
+    (variant,) = variants_of(recipe)
+    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse, shard=shard) as session:
+        runner = session.runner(variant.recipe)
+        beside = [file for file in run_targets(runner.context) if file not in (VERDICTS, FINDINGS)]
+        await runner.make(*(beside if shard.number == 1 else ()), ATTEMPTS)
+        return shard_result(runner)
+
+
+def shard_result(runner: Runner[StageContext]) -> ShardResult:
+    """The attempts that the runner of a shard made."""
+    units = planned_units(runner.context, runner.products)
+    return ShardResult(runner.products[ATTEMPTS], runner.whole_keys["attempts"], len(units))
 
 
 async def run_variants(

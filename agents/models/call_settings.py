@@ -66,6 +66,16 @@ class Budget:
         }
         return {name: limit for name, limit in limits.items() if limit is not None}
 
+    def share(self, parts: int) -> "Budget":
+        """The part of each limit that one of so many processes may use."""
+        return Budget(
+            None if self.messages is None else self.messages // parts,
+            None if self.tokens is None else self.tokens // parts,
+            None if self.seconds is None else self.seconds / parts,
+            None if self.money is None else self.money / parts,
+            self.prices,
+        )
+
     def cost(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
         """The cost in money; 0 for a model without a price. Raises InputError if a money budget needs the price."""
         price = self.prices.get(model)

@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": attempts.doctor,
     "attempt": attempts.attempt,
     "grade": attempts.grade,
+    "merge": attempts.merge,
 }
 GROUPS = {"env": env.app, "rules": rules.app, "ltlf": ltlf.app, "traces": traces.app, "tasks": tasks.app}
 

@@ -1,6 +1,6 @@
 """``lawtrace audit``: judge recorded conversations against a rule set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,19 +13,27 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.reading import is_tool_source
 from lawtrace.runs.cli.audit_logs import audit_logs
+from lawtrace.runs.cli.audit_shards import (
+    AuditArguments,
+    end_shard,
+    judged_audit,
+    merged_audit,
+    read_all,
+    write_shard,
+)
 from lawtrace.runs.cli.audit_tables import print_backtest, print_rates, print_summary
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
-from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
+from lawtrace.runs.ingest.audit_run import AuditJob
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import LabelChoice, read_label_choice
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.rule_changes import compare_rules
-from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
-from lawtrace.runs.ingest.transcripts import Transcript
+from lawtrace.runs.ingest.sources.reading import find_files
 from lawtrace.runs.report.audit_exports import Audit, export_audit, export_file
+from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.web.audit_export import write_audit_page
 from lawtrace.solver.ltlf.mfotl_signature import read_signature
@@ -48,21 +56,53 @@ def audit(
     time_unit: str,
     formats: list[str] | None,
     fail_on: list[str] | None,
+    shard: str | None,
     out: Path,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Judge the transcripts or logs, and write their verdicts."""
-    check_output(out, force=force)
-    chosen_formats: list[AuditFormat] = [_format(text) for text in formats or ()]
+    """Judge the transcripts or logs, or a shard of them, and write their verdicts."""
+    arguments = AuditArguments(
+        sources=sources,
+        env=env,
+        rules=rules,
+        against=against,
+        label=label,
+        marks=marks,
+        complete=complete,
+        tools=tools,
+        time_unit=time_unit,
+        formats=formats,
+        fail_on=fail_on,
+    )
+    part = None if shard is None else Shard.parse(shard)
+    audit_by(arguments, out, part, force=force, as_json=as_json)
+
+
+def audit_by(
+    arguments: AuditArguments,
+    out: Path,
+    part: Shard | None = None,
+    merged: Sequence[FoundShard] = (),
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Audit by the arguments of the command. ``merged``: the shards that have the verdicts already."""
+    sources, tools, rules, against = arguments.sources, arguments.tools, arguments.rules, arguments.against
+    label, marks, complete = arguments.label, arguments.marks, arguments.complete
+    check_output(out, *((record_path(out),) if part else ()), force=force)
+    chosen_formats: list[AuditFormat] = [_format(text) for text in arguments.formats or ()]
     for form in chosen_formats:
         check_output(export_file(out, form), force=force)
-    if any(map(is_monpoly_log, sources)):
+    if not merged and any(map(is_monpoly_log, sources)):
+        if part is not None:
+            raise InputError(f"--shard divides conversations, and {sources[0]} is a MonPoly log: one trace")
         if against is not None or label is not None or marks is not None:
             raise InputError("--against, --label and --marks are about conversations, not about MonPoly logs")
-        kept = _audit_logs(sources, rules, tools or [], time_unit, out, complete=complete, as_json=as_json)
+        kept = _audit_logs(sources, rules, tools or [], arguments.time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
-    domain = None if tools else load_domain(env)
+    domain = None if tools else load_domain(arguments.env)
     environment = domain.environment if domain else _load_tools(sources, tools or [])
     regulation = domain.regulation if domain else None
     rules = rules or (domain and domain.rules_file)
@@ -70,23 +110,21 @@ def audit(
         raise InputError("--tools: name the rules with --rules")
     chosen = load_rules(rules)
     check_rules(chosen, environment, regulation)
-    failing = _failing(fail_on or FAILURES, chosen)
+    failing = _failing(arguments.fail_on or FAILURES, chosen)
     older = None if against is None else _older_rules(against, environment, regulation)
-    files = find_files(sources)
     choice = LabelChoice() if label is None else read_label_choice(label)
-    job = AuditJob(tuple(tools) if tools else env, rules, complete, against, choice, marks)
+    job = AuditJob(tuple(tools) if tools else arguments.env, rules, complete, against, choice, marks)
     changes = None if older is None else compare_rules(older, chosen)
     summary = AuditSummary((rule.id for rule in chosen), changes, choice, job.read_marks())
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
-
-        def judged() -> Iterator[str]:
-            for batch in judge_batches(job, _transcripts(files), sum(file.stat().st_size for file in files)):
-                summary.merge(batch.summary)
-                for line in batch.lines:
-                    yield line
-                    step()
-
-        write_lines(out, judged())
+        if merged:
+            write_lines(out, merged_audit(merged, summary, step))
+        elif part is None:
+            files = find_files(sources)
+            write_lines(out, judged_audit(job, read_all(files), files, summary, step))
+        else:
+            write_shard(arguments, part, job, out, summary, step)
+            end_shard(summary, part, out, as_json=as_json)
     print_summary(summary, chosen)
     print_rates(summary.rate_tables())
     if summary.backtest is not None and against is not None:
@@ -154,17 +192,6 @@ def _count(summary: AuditSummary, outcome: str, rule: str) -> int:
         return summary.outcomes["invalid"]
     counts = [summary.rules[rule]] if rule else [*summary.rules.values()]
     return sum(one.broken if outcome == "broken" else one.undetermined for one in counts)
-
-
-def _transcripts(files: Sequence[Path]) -> Iterator[Transcript]:
-    """The transcripts of all files. An unreadable file among several counts as one invalid conversation."""
-    for path in files:
-        try:
-            yield from read_transcripts(path)
-        except InputError as error:
-            if len(files) == 1:
-                raise
-            yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
 
 
 def _audit_logs(

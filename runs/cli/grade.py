@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
+from typing import NoReturn
 
 import typer
+from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.domains.loader import Domain
@@ -14,13 +17,14 @@ from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, p
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.shards import refuse_with_shard
 from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
 from lawtrace.runs.published.profile_comparison import ProfileComparison, write_comparison
-from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.recipe import BASELINES, Recipe
 from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
@@ -38,8 +42,9 @@ from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS
 from lawtrace.runs.stages.resolve import curated_rules
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows, write_rows
-from lawtrace.runs.store.stage_store import Products
+from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines, record_path
+from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_lines, write_rows
+from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 from lawtrace.runs.web.export import write_run_report
 
@@ -56,9 +61,13 @@ def grade(
     compare: Path | None,
     out: Path,
     fail_under: float | None,
+    shard: str | None,
     as_json: bool,
 ) -> None:
-    """Judge what is given, and write the verdicts."""
+    """Judge what is given, or a shard of it, and write the verdicts."""
+    part = None if shard is None else Shard.parse(shard)
+    if part is not None:
+        _check_divisible(profile, compare, fail_under)
     given = _read(run, tasks, programs, flags.env)
     recipe = stage_recipe(flags, given.domain.environment.name)
     rows, changed_rules = given.tasks, list[RuleChange]()
@@ -72,6 +81,12 @@ def grade(
         _require_published(rows, "--compare" if compare else f"--profile {profile}")
     profiles: list[GradingProfile] = [name for name in VERDICTS_BY_PROFILE if compare is not None or name == profile]
 
+    units, key = len(given.programs if given.attempts is None else given.attempts), ""
+    records = () if part is None else (record_path(out),)
+    if part is not None:
+        key = _key(recipe, given, rows, profile)
+        given = given.part(part)
+
     async def work(session: Session) -> Products:
         runner = session.runner(recipe, stages=GRADING_STAGES)
         runner.give(TASKS, rows)
@@ -83,7 +98,7 @@ def grade(
         return await runner.make(*(VERDICTS_BY_PROFILE[name] for name in profiles))
 
     runs_programs = given.attempts is None or profiles != ["strict"]
-    made = run_stages(recipe, out, "grade", work, force=flags.force, sandbox=runs_programs, models=False)
+    made = run_stages(recipe, out, "grade", work, *records, force=flags.force, sandbox=runs_programs, models=False)
     verdicts, attempts = made[VERDICTS_BY_PROFILE[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
     print_problems(given.problems)
@@ -96,22 +111,58 @@ def grade(
         write_comparison(comparison, compare)
         _print_comparison(comparison, write_run_report(compare, flags.env).path)
     changed = compare_verdicts(given.verdicts, verdicts)
-    cut_short = _cut_short(attempts)
-    shortfalls = find_shortfalls({"": verdicts}, fail_under)
+    graded = _Graded(
+        unusable=[str(problem) for problem in given.problems],
+        cut_short=_cut_short(attempts),
+        changed_rules=changed_rules,
+        moved=[str(one) for one in changed],
+    )
     if not as_json:
         print_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
-        _print_changes(changed_rules, changed, cut_short)
+        _print_changes(changed_rules, changed, graded.cut_short)
+    if part is not None:
+        record = begin_record("grade", part, out)
+        end_record(record, out, key=key, units=units, options=graded.model_dump(mode="json"))
+        summary = {"verdicts": len(verdicts), "shard": str(part), "units": units}
+        shown = f"{len(verdicts)} of {units} verdicts (shard {part}). `lawtrace merge` joins all shards."
+        print_outcome(summary, shown, as_json=as_json, out=out)
+        raise typer.Exit(1 if graded.unusable else 0)
+    _end(verdicts, graded, out, fail_under, as_json=as_json)
+
+
+class _Graded(BaseModel):
+    """What is known of graded programs besides the verdicts.
+
+    Attributes:
+        unusable: the problems of rows that have no verdict.
+        cut_short: programs stopped by a limit or killed: status -> number.
+        moved: how verdicts differ from those that a run had.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    unusable: list[str]
+    cut_short: dict[str, int]
+    changed_rules: list[RuleChange]
+    moved: list[str]
+
+
+def _end(
+    verdicts: Sequence[Verdict], graded: _Graded, out: Path, fail_under: float | None, *, as_json: bool
+) -> NoReturn:
+    """Print the result, and end with the exit code that it deserves."""
+    shortfalls = find_shortfalls({"": verdicts}, fail_under)
     print_outcome(
         {
             "verdicts": len(verdicts),
-            **_outcomes(verdicts, len(given.problems)),
-            "cut_short": cut_short,
-            "changed_rules": [asdict(rule) for rule in changed_rules],
-            "moved": [str(one) for one in changed],
-            "unusable": [str(problem) for problem in given.problems],
+            **_outcomes(verdicts, len(graded.unusable)),
+            "cut_short": graded.cut_short,
+            "changed_rules": [asdict(rule) for rule in graded.changed_rules],
+            "moved": graded.moved,
+            "unusable": graded.unusable,
             "shortfalls": shortfalls,
         },
-        outcome_table(verdicts, unusable=len(given.problems)),
+        outcome_table(verdicts, unusable=len(graded.unusable)),
         as_json=as_json,
         out=out,
     )
@@ -120,7 +171,40 @@ def grade(
             print_result(report_table(found))
     for shortfall in shortfalls:
         print_note(shortfall)
-    raise typer.Exit(1 if given.problems or shortfalls else 0)
+    raise typer.Exit(1 if graded.unusable or shortfalls else 0)
+
+
+def merge_grades(
+    shards: Sequence[FoundShard], out: Path, fail_under: float | None, *, force: bool, as_json: bool
+) -> NoReturn:
+    """Join the verdicts of all shards, print the result, and end with the exit code that it deserves."""
+    check_output(out, force=force)
+    write_lines(out, merged_lines(shards))
+    parts = [_Graded.model_validate(shard.record.options) for shard in shards]
+    graded = _Graded(
+        unusable=parts[0].unusable,  # every shard reads all rows
+        cut_short=dict(sum((Counter(part.cut_short) for part in parts), Counter[str]())),
+        changed_rules=parts[0].changed_rules,
+        moved=[one for part in parts for one in part.moved],
+    )
+    _end(read_rows(out, Verdict), graded, out, fail_under, as_json=as_json)
+
+
+def _check_divisible(profile: GradingProfile, compare: Path | None, fail_under: float | None) -> None:
+    """Check that programs are graded one by one. Raises InputError."""
+    refuse_with_shard({"--fail-under": fail_under, "--compare": compare})
+    if profile == "published-shared":
+        raise InputError(
+            "--profile published-shared judges a workflow program by what the goal program used up, so it has no "
+            "shards; leave out --shard"
+        )
+
+
+def _key(recipe: Recipe, given: "_Given", tasks: Sequence[Task], profile: GradingProfile) -> str:
+    """A hash over all that the verdicts depend on."""
+    rows = given.programs if given.attempts is None else given.attempts
+    judged_by = (given.domain.digest, recipe.tools, recipe.attempts.seconds, recipe.sandbox, profile)
+    return stage_key("grade", version("lawtrace"), judged_by, tasks, rows, given.problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +218,11 @@ class _Given:
     recorded: Sequence[RecordedVerdict]
     verdicts: Sequence[Verdict]
     problems: list[Problem]
+
+    def part(self, shard: Shard) -> "_Given":
+        """What a shard judges of it."""
+        attempts = None if self.attempts is None else [*shard.of(self.attempts)]
+        return replace(self, attempts=attempts, programs=shard.of(self.programs))
 
 
 def _read(run: Path | None, tasks: Path | None, programs: list[Path] | None, env: str | None) -> _Given:

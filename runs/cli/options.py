@@ -33,6 +33,10 @@ SandboxOption = Annotated[
     str | None,
     typer.Option("--sandbox", help="Override the recipe's sandbox: bwrap, docker or docker:IMAGE."),
 ]
+ShardOption = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="<i>/<n>", help="Make one of N parts, from 1; `lawtrace merge` joins them."),
+]
 FailUnderOption = Annotated[
     float | None, typer.Option("--fail-under", min=0, max=1, help="Exit 1 if a model's Pass@1 is lower (0 to 1).")
 ]

@@ -10,6 +10,7 @@ from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import override
+from lawtrace.runs.cli.shards import end_shard, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
@@ -19,6 +20,7 @@ from lawtrace.runs.report.terminal_tables import plan_table
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
+from lawtrace.runs.store.shards import Shard, read_record, record_path
 
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
@@ -31,12 +33,14 @@ def run(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
+    shard: str | None,
     fail_under: float | None,
     as_json: bool,
 ) -> None:
-    """Run a recipe, or print its plan."""
+    """Run a recipe or a shard of it, or print its plan."""
+    part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
-        _check_flags(kind, flags, fail_under)
+        _check_flags(kind, flags, fail_under, shard)
         values = {**parse_settings(flags.settings), **flags.values}
         kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
         return
@@ -49,11 +53,16 @@ def run(
     from lawtrace.runs.cli.progress import ProgressBars
     from lawtrace.runs.cli.run_results import end_run
     from lawtrace.runs.cli.stage_runs import resumable
-    from lawtrace.runs.full_run import start_run
+    from lawtrace.runs.full_run import start_run, start_shard
 
     if out is not None:
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
+    if part is not None:
+        refuse_with_shard({"--fail-under": fail_under})
+        with resumable(folder.path):
+            made = start_shard(resolved, folder, part, progress=ProgressBars(), reuse=reuse)
+        end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
     with resumable(folder.path):
         finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse)
     end_run(finished, resolved, fail_under, as_json=as_json)
@@ -64,7 +73,7 @@ def resume(flags: RecipeFlags, *, directory: Path, fail_under: float | None, as_
     from lawtrace.runs.cli.progress import ProgressBars
     from lawtrace.runs.cli.run_results import end_run
     from lawtrace.runs.cli.stage_runs import resumable
-    from lawtrace.runs.full_run import continue_run
+    from lawtrace.runs.full_run import continue_run, continue_shard
 
     folder = RunFolder(directory).existing()
     with EventLogFile.open(directory) as event_log:
@@ -79,14 +88,20 @@ def resume(flags: RecipeFlags, *, directory: Path, fail_under: float | None, as_
         check_prices(recipe, models_of_recipe(recipe))
         check_access(plan_of(recipe))
         print_note(_resuming(event_log))
+        if record_path(folder.attempts).is_file():
+            part = read_record(record_path(folder.attempts)).shard
+            refuse_with_shard({"--fail-under": fail_under})
+            with resumable(folder.path):
+                made = continue_shard(recipe, folder, event_log, part, progress=ProgressBars())
+            end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
         with resumable(folder.path):
             finished = continue_run(recipe, folder, event_log, progress=ProgressBars())
     end_run(finished, recipe, fail_under, as_json=as_json)
 
 
-def _check_flags(kind: RunKind, flags: RecipeFlags, fail_under: float | None) -> None:
+def _check_flags(kind: RunKind, flags: RecipeFlags, fail_under: float | None, shard: str | None) -> None:
     """Check that no flag was given that has no meaning for a run of this kind. Raises InputError."""
-    options = {"--env": flags.env, "--fail-under": fail_under}
+    options = {"--env": flags.env, "--fail-under": fail_under, "--shard": shard}
     given = [name for name, value in options.items() if value is not None]
     given += [key for key in flags.values if not key.startswith(_KEYS_OF_EVERY_KIND)]
     if given:

@@ -17,6 +17,7 @@ from lawtrace.runs.runner import Session, open_session
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shards import WHOLE, Shard
 
 Result = TypeVar("Result")
 
@@ -30,6 +31,7 @@ def run_stages(
     force: bool = False,
     sandbox: bool = True,
     models: bool = True,
+    shard: Shard = WHOLE,
 ) -> Result:
     """Run stages in the folder with the event log, beside the output file. The same command again continues there.
 
@@ -38,6 +40,7 @@ def run_stages(
         force: whether the output file may be replaced; it may anyway if the same command wrote it.
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
+        shard: the part that is made of the units of sharded stages.
 
     Raises InputError if the output file exists and may not be replaced.
     """
@@ -45,7 +48,9 @@ def run_stages(
 
     async def run(event_log: EventLogFile) -> Result:
         folder = RunFolder(event_log.path.parent)
-        async with open_session(recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox) as session:
+        async with open_session(
+            recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox, shard=shard
+        ) as session:
             return await work(session)
 
     with ExitStack() as stack:

@@ -40,10 +40,61 @@ from lawtrace.solver.shield import Shield
 log = get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptUnit:
+    """One attempt that is to be made. It depends on no other attempt.
+
+    Attributes:
+        name: the model's name in rows and event logs.
+    """
+
+    model: ModelSpec
+    name: str
+    task: Task
+    style: Style
+    trial: int
+    variant: str | None = None
+
+    @property
+    def context(self) -> Context:
+        """Its conversation in the event log."""
+        return Context(
+            stage="attempts",
+            role="executor",
+            model=self.name,
+            task=self.task.id,
+            style=self.style,
+            tested_model=self.name,
+            trial=self.trial,
+            variant=self.variant,
+        )
+
+    @property
+    def key(self) -> str:
+        """Its content key: the id of its conversation and of its answer."""
+        return self.context.conversation_id
+
+
+def attempt_units(
+    tasks: Sequence[Task], options: AttemptOptions, clients: ModelClients, variant: str | None = None
+) -> list[AttemptUnit]:
+    """One unit for every model, task, style and trial, in that order."""
+    models = [(spec, clients.name_of(spec, "executor")) for spec in map(ModelSpec.parse, options.models)]
+    return [
+        AttemptUnit(model, name, task, style, trial, variant)
+        for model, name in models
+        for task in tasks
+        for style in task.styles
+        if style in options.styles
+        for trial in range(options.trials)
+    ]
+
+
 async def collect_attempts(
     domain: Domain,
     tasks: Sequence[Task],
     options: AttemptOptions,
+    units: Sequence[AttemptUnit],
     *,
     clients: ModelClients,
     parameters: ModelParameters,
@@ -53,10 +104,9 @@ async def collect_attempts(
     jails: JailPool,
     prompts: Prompts = DEFAULT_PROMPTS,
     users: DialogueUsers | None = None,
-    variant: str | None = None,
     on_attempt: Callable[[Attempt], None] = lambda _: None,
 ) -> list[Attempt]:
-    """One attempt for every model, task, style and trial, in that order.
+    """One attempt for each unit, in order.
 
     Answers are requested concurrently, and each is executed as soon as it is there; then ``on_attempt`` is called in
     the thread that executed it. ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode
@@ -74,28 +124,18 @@ async def collect_attempts(
         on_attempt(attempt)
         return attempt
 
-    async def attempt(model: ModelSpec, task: Task, style: Style, trial: int) -> Attempt:
-        answer = await ask(model, task, style, trial)
-        return await asyncio.wrap_future(jails.submit(execute, (task, answer)))
+    async def attempt(unit: AttemptUnit) -> Attempt:
+        answer = await ask(unit)
+        return await asyncio.wrap_future(jails.submit(execute, (unit.task, answer)))
 
-    async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
-        name = clients.name_of(model, "executor")
-        context = Context(
-            stage="attempts",
-            role="executor",
-            model=name,
-            task=task.id,
-            style=style,
-            tested_model=name,
-            trial=trial,
-            variant=variant,
-        )
+    async def ask(unit: AttemptUnit) -> Answer:
+        context = unit.context
         answer = Answer(
-            id=context.conversation_id,
-            task=task.id,
-            style=style,
-            model=name,
-            trial=trial,
+            id=unit.key,
+            task=unit.task.id,
+            style=unit.style,
+            model=unit.name,
+            trial=unit.trial,
             mode=options.mode,
             shield=options.shield,
             program=None,
@@ -103,20 +143,13 @@ async def collect_attempts(
         complete = asking.with_program if options.mode == "program" else asking.with_calls
         with log_context(context, attempt=answer.id):
             try:
-                answer = await complete(answer, model, task, context)
+                answer = await complete(answer, unit.model, unit.task, context)
             except CallFailed as error:
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
             log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
         return answer
 
-    return await gather(
-        attempt(ModelSpec.parse(model), task, style, trial)
-        for model in options.models
-        for task in tasks
-        for style in task.styles
-        if style in options.styles
-        for trial in range(options.trials)
-    )
+    return await gather(attempt(unit) for unit in units)
 
 
 @dataclass(frozen=True, slots=True)

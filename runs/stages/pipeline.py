@@ -37,6 +37,7 @@ from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
 
 if TYPE_CHECKING:
+    from lawtrace.runs.stages.attempts_stage import AttemptUnit
     from lawtrace.runs.stages.dialogue_users import DialogueUsers
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
@@ -300,14 +301,28 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
     }
 
 
+def _options_for_tasks(context: StageContext, products: Products) -> AttemptOptions:
+    """The options without the habit, if it was not asked for and the tasks have no calls to wrap."""
+    options = _attempt_options(context)
+    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in products[TASKS]):
+        return options.model_copy(update={"models": without_habit(options.models)})
+    return options
+
+
+def planned_units(context: StageContext, products: Products) -> "list[AttemptUnit]":
+    """The attempts of all shards."""
+    from lawtrace.runs.stages.attempts_stage import attempt_units
+
+    options = _options_for_tasks(context, products)
+    return attempt_units(products[TASKS], options, context.clients, context.variant)
+
+
 async def _attempt(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.attempts_stage import collect_attempts
 
-    options, tasks, domain = _attempt_options(context), products[TASKS], context.domain
-    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in tasks):
-        options = options.model_copy(update={"models": without_habit(options.models)})
+    options, tasks, domain = _options_for_tasks(context, products), products[TASKS], context.domain
     habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
-    total = len(options.models) * options.trials * sum(style in options.styles for t in tasks for style in t.styles)
+    units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in tasks}
     outcomes: list[Outcome] = []
 
@@ -317,7 +332,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
 
     with (
         JailPool(Limits(seconds=options.seconds), choose_backend(context.recipe.sandbox)) as jails,
-        context.progress.stage("attempts", total, note) as step,
+        context.progress.stage("attempts", len(units), note) as step,
     ):
 
         def tally(attempt: Attempt) -> None:
@@ -329,6 +344,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             domain,
             tasks,
             options,
+            units,
             clients=context.clients,
             parameters=context.recipe.parameters,
             event_log=context.event_log,
@@ -337,7 +353,6 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             jails=jails,
             prompts=context.prompts,
             users=_users(context),
-            variant=context.variant,
             on_attempt=tally,
         )
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
@@ -492,6 +507,7 @@ TASK_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         needs=lambda inputs: (TASKS, HABITS) if HABIT in inputs.recipe.attempts.all_models else (TASKS,),
         depends=_attempts_depend,
         run=_attempt,
+        sharded=True,
     ),
     Stage(
         name="verdicts",

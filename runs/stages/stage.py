@@ -18,6 +18,7 @@ from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.given_law import Law, law_of
+from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
@@ -65,6 +66,7 @@ class Stage(Generic[Inputs, Context]):
         needs: the files it reads, which may depend on the recipe.
         depends: what else its result depends on: the part of the recipe, models, prompts, parameters.
         run: computes the rows of its files.
+        sharded: it makes the units of the context's shard only.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Stage(Generic[Inputs, Context]):
     needs: Callable[[Inputs], tuple[AnyFile, ...]] = lambda _: ()
     depends: Callable[[Inputs], Mapping[str, object]]
     run: Callable[[Context, Products], Awaitable[Made]]
+    sharded: bool = False
 
 
 def planned_keys(
@@ -144,6 +147,7 @@ class StageContext(StageInputs):
         folder: the folder of the run, for messages.
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
+        shard: the part of the units of sharded stages that is made.
     """
 
     clients: "ModelClients"
@@ -154,3 +158,4 @@ class StageContext(StageInputs):
     folder: Path
     variant: str | None = None
     resumed: int = 0
+    shard: Shard = WHOLE

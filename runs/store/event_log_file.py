@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -137,6 +137,21 @@ class EventLogFile:
             for row in rows:
                 yield self.entry(row)
             after = rows[-1][0]
+
+    def timed_entries(self) -> Iterator[tuple[str, Entry]]:
+        """All entries in order, each with the time at which it was recorded (ISO 8601)."""
+        query, after = f"SELECT {COLUMNS}, at FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}", 0  # noqa: S608
+        while rows := self.rows(query, (after,)):
+            for *row, at in rows:
+                yield at, self.entry(tuple(row))
+            after = rows[-1][0]
+
+    def append(self, entries: Iterable[tuple[str, Entry]]) -> int:
+        """Append entries that were recorded elsewhere, with their times, in one transaction; return their number."""
+        if self._writing is None:
+            raise OperationalError(f"{self.path} is open for reading only; resume the run to write")
+        with self._one_at_a_time, translate_errors(self.path):
+            return self._writing.write_all(entries)
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request, else its failure, else None."""
@@ -274,16 +289,24 @@ class _Writer:
         self._flushing: asyncio.Task[None] | None = None
 
     def write(self, entry: Entry) -> None:
+        self.write_all([(self._clock().isoformat(), entry)])
+
+    def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
+        """Write entries with their times in one transaction; return their number."""
+        written = 0
         self._connection.execute("BEGIN")
         try:
-            self._writer.write(entry, self._clock().isoformat())
+            for at, entry in entries:
+                self._writer.write(entry, at)
+                written += 1
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:  # some errors of SQLite roll back by themselves
                 self._connection.execute("ROLLBACK")
             self._writer = RowWriter(self._connection, resumed=self._resumed)
             raise
-        self._written += 1
+        self._written += written
+        return written
 
     async def flush(self) -> None:
         wanted = self._written

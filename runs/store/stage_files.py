@@ -156,4 +156,5 @@ def reject_device(path: Path) -> None:
 
 def file_digest(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

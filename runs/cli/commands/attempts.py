@@ -1,4 +1,4 @@
-"""The commands that make or judge attempts, ``attempt``, ``grade`` and ``audit``, and ``doctor``."""
+"""The commands that make or judge attempts, ``attempt``, ``grade`` and ``audit``, ``merge``, and ``doctor``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,12 +8,14 @@ import typer
 from lawtrace.environments.choices import AUDIT_FORMATS, GradingProfile
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
+    EnvironmentFolderOption,
     EnvironmentOption,
     FailUnderOption,
     ForceOption,
     JsonOption,
     OutOption,
     RulesOption,
+    ShardOption,
     TimeUnitOption,
 )
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
@@ -25,6 +27,7 @@ def attempt(
     flags: RecipeFlags,
     tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks, from the first.")] = None,
+    shard: ShardOption = None,
     out: OutOption = Path("attempts.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
@@ -49,6 +52,7 @@ def grade(
     compare: Annotated[Path | None, typer.Option(help="Output folder for a comparison of all profiles.")] = None,
     out: OutOption = Path("verdicts.jsonl"),
     fail_under: FailUnderOption = None,
+    shard: ShardOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge programs or the attempts of a run.
@@ -88,6 +92,7 @@ def audit(
         list[str] | None,
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
     ] = None,
+    shard: ShardOption = None,
     out: OutOption = Path("audit.jsonl"),
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -95,6 +100,23 @@ def audit(
     """Judge recorded conversations or logs against rules.
 
     Exit code 1 if a rule is broken or undetermined, or if nothing is judged; see --fail-on.
+    """
+
+
+@implemented_by("lawtrace.runs.cli.merge:merge")
+def merge(
+    shards: Annotated[list[Path], typer.Argument(help="Folders with shards, or their files.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Output file, or run folder; default as for the command of the shards.")
+    ] = None,
+    env: EnvironmentFolderOption = None,
+    fail_under: FailUnderOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Merge all shards of one command.
+
+    Writes what the command writes without --shard, and ends with the same exit code.
     """
 
 

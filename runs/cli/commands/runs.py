@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.implementation import implemented_by
-from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption
+from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption, ShardOption
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
 
 
@@ -19,6 +19,7 @@ def run(
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    shard: ShardOption = None,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:

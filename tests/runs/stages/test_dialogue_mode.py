@@ -27,7 +27,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
-from lawtrace.runs.stages.attempts_stage import collect_attempts
+from lawtrace.runs.stages.attempts_stage import attempt_units, collect_attempts
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
@@ -111,6 +111,7 @@ def converse(
                 domain,
                 [task],
                 options,
+                attempt_units([task], options, clients),
                 clients=clients,
                 parameters=ModelParameters(),
                 event_log=event_log,

@@ -1,0 +1,83 @@
+"""``lawtrace merge``: join the shards of one command."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.cli.attempt import end_attempts
+from lawtrace.runs.cli.audit import audit_by
+from lawtrace.runs.cli.audit_shards import AuditArguments
+from lawtrace.runs.cli.grade import merge_grades
+from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
+from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.cli.run_results import end_run
+from lawtrace.runs.cli.shortfalls import check_bound
+from lawtrace.runs.cli.stage_runs import resumable
+from lawtrace.runs.full_run import merge_run
+from lawtrace.runs.stages.pipeline import ATTEMPTS
+from lawtrace.runs.stages.resolve import recorded_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
+from lawtrace.runs.store.shard_merge import merge_attempts
+from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards
+from lawtrace.runs.store.stage_files import describe_row_error
+from lawtrace.runs.store.stage_store import copy_file
+
+
+def merge(
+    *, shards: list[Path], out: Path | None, env: str | None, fail_under: float | None, force: bool, as_json: bool
+) -> None:
+    """Merge the shards, and write what their command writes."""
+    found = check_shards(find_shards(shards))
+    match found[0].record.command:
+        case "run":
+            _merge_run(found, out, env, fail_under, as_json=as_json)
+        case "attempt":
+            _refuse(fail_under, "attempt")
+            _merge_attempts(found, out or Path("attempts.jsonl"), force=force, as_json=as_json)
+        case "grade":
+            merge_grades(found, out or Path("verdicts.jsonl"), fail_under, force=force, as_json=as_json)
+        case "audit":
+            _refuse(fail_under, "audit")
+            _merge_audit(found, out or Path("audit.jsonl"), force=force, as_json=as_json)
+
+
+def _refuse(fail_under: float | None, command: str) -> None:
+    if fail_under is not None:
+        raise InputError(f"--fail-under has no meaning for shards of `lawtrace {command}`: they have no Pass@1")
+
+
+def _merge_run(
+    shards: Sequence[FoundShard], out: Path | None, env: str | None, fail_under: float | None, *, as_json: bool
+) -> None:
+    events = shards[0].events
+    assert events is not None
+    with EventLogFile.open(events) as event_log:
+        recipe = recorded_recipe(event_log, env)
+    check_bound(recipe, fail_under)
+    if out is not None:
+        check_folder(out)
+    folder = RunFolder(out) if out else new_run_folder(recipe.name)
+    with resumable(folder.path):
+        finished = merge_run(recipe, folder, shards, progress=ProgressBars())
+    end_run(finished, recipe, fail_under, as_json=as_json)
+
+
+def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_json: bool) -> None:
+    check_output(out, force=force)
+    with EventLogFile.open(shards[0].events or out.parent) as event_log:
+        recipe = event_log.recipe
+    described = {**recipe, "stage": shards[0].record.name} if isinstance(recipe, dict) else recipe
+    with EventLogFile.create(stage_log_folder(out), recipe=described) as event_log:
+        copy_file(merge_attempts(shards, event_log), out)
+    end_attempts(ATTEMPTS.read(out), out, as_json=as_json)
+
+
+def _merge_audit(shards: Sequence[FoundShard], out: Path, *, force: bool, as_json: bool) -> None:
+    try:
+        arguments = AuditArguments.model_validate(shards[0].record.options)
+    except ValidationError as error:
+        raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
+    audit_by(arguments, out, merged=shards, force=force, as_json=as_json)

@@ -1,0 +1,35 @@
+"""What the commands with ``--shard`` have in common."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.store.shards import Shard
+
+
+def command_of_shard(name: str, shard: Shard) -> str:
+    """A command in words, for the event log of a shard."""
+    return f"{name}, shard {shard}"
+
+
+def refuse_with_shard(options: Mapping[str, object]) -> None:
+    """Raises InputError if one of the options is given, which are about all units."""
+    for option, value in options.items():
+        if value:
+            raise InputError(f"{option} is about all units, and a shard has only its own; leave it out")
+
+
+def end_shard(attempts: Sequence[Attempt], units: int, shard: Shard, out: Path, *, as_json: bool) -> NoReturn:
+    """Print how many attempts a shard has, and end with exit code 1 if one has no answer."""
+    missing = [row.invalid for row in attempts if row.invalid is not None]
+    summary = {"attempts": len(attempts), "unanswered": len(missing), "shard": str(shard), "units": units}
+    shown = f"{len(attempts)} of {units} attempts (shard {shard}). `lawtrace merge` joins all shards."
+    print_outcome(summary, shown, as_json=as_json, out=out)
+    if missing:
+        print_note(f"{len(missing)} attempts have no answer to judge. The last: {missing[-1]}")
+    raise typer.Exit(1 if missing else 0)

@@ -1,0 +1,52 @@
+"""Merging of event logs: the entries of several logs in one, each once."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge
+from operator import itemgetter
+
+from lawtrace.agents.event_log import Entry
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_store import stage_key
+
+_MEASURED = {"latency_ms", "queued_ms", "waited_seconds"}
+
+
+def entry_key(entry: Entry) -> str:
+    """The content key of an entry: a hash over all that it says but measured times."""
+    return stage_key(entry.model_dump(mode="json", exclude=_MEASURED))
+
+
+def merge_event_logs(
+    target: EventLogFile, sources: Sequence[EventLogFile], *, keep: Callable[[Entry], bool] = lambda _: True
+) -> int:
+    """Append the entries of the sources that the target lacks, in order of their times, in one transaction.
+
+    An entry that occurs n times in one source, such as the same try of a call, is kept n times; in several sources, as
+    often as in the one that has it most. So merging again adds nothing.
+
+    Args:
+        keep: whether an entry is merged.
+
+    Returns how many entries were added.
+    """
+    there = Counter(entry_key(entry) for entry in target.entries())
+    return target.append(_missing(merge(*map(_numbered, sources), key=itemgetter(0)), there, keep))
+
+
+def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
+    """The entries of a source with time, key and their number among those with the same key, from 1."""
+    seen = Counter[str]()
+    for at, entry in source.timed_entries():
+        key = entry_key(entry)
+        seen[key] += 1
+        yield at, entry, key, seen[key]
+
+
+def _missing(
+    found: Iterable[tuple[str, Entry, str, int]], there: Counter[str], keep: Callable[[Entry], bool]
+) -> Iterator[tuple[str, Entry]]:
+    for at, entry, key, number in found:
+        if number > there[key] and keep(entry):
+            there[key] += 1
+            yield at, entry

@@ -1,0 +1,245 @@
+"""Shards: parts of the units of a stage, made by separate processes and merged.
+
+A unit is a piece of work that depends on no other unit of its stage: an attempt, a program to grade, a conversation to
+audit. Shard I of N has the units I, I + N, I + 2 N, ... in the order of the stage, so merged shards are the file that
+one process writes. The record beside the rows of a shard says which job they are a part of.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import cycle
+from pathlib import Path
+from typing import Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.store.stage_files import describe_row_error, file_digest, read_text, write_lines
+
+Unit = TypeVar("Unit")
+
+ShardedCommand = Literal["run", "attempt", "grade", "audit"]
+
+RECORD_SUFFIX = ".shard.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part ``number`` of ``count``, counted from 1."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``I/N``. Raises InputError."""
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text.strip(), re.ASCII)
+        number, count = (int(part) for part in found.groups()) if found else (0, 0)
+        if not 1 <= number <= count:
+            raise InputError(f"--shard {text!r}: write I/N with 1 <= I <= N, such as 2/8")
+        return cls(number, count)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @property
+    def is_whole(self) -> bool:
+        return self.count == 1
+
+    def of(self, units: Sequence[Unit]) -> Sequence[Unit]:
+        """Its units of all units."""
+        return units[self.number - 1 :: self.count]
+
+    def size(self, units: int) -> int:
+        """How many of so many units it has."""
+        return len(range(self.number - 1, units, self.count))
+
+
+WHOLE = Shard(1, 1)
+
+
+class ShardRecord(BaseModel):
+    """What the rows of a shard are a part of. Written when the shard begins, and again when it ends.
+
+    Attributes:
+        written_by: the version of lawtrace.
+        name: the command in words, for the event log of the merged file.
+        key: a hash over all that the units depend on; shards with different keys are of different jobs.
+        units: how many units all shards have together.
+        file: the rows of the shard, one for each unit, in the folder of the record.
+        sha256: of that file; empty while the shard is not finished.
+        complete: False if a model did not answer.
+        events: the folder of its event log, relative to the record; None without one.
+        options: what `lawtrace merge` needs besides the rows.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.shard/1"] = "lawtrace.shard/1"
+    written_by: str
+    command: ShardedCommand
+    name: str
+    number: int
+    count: int
+    key: str = ""
+    units: int = 0
+    file: str
+    sha256: str = ""
+    complete: bool = True
+    events: str | None = None
+    options: Mapping[str, Json] = {}
+
+    @property
+    def shard(self) -> Shard:
+        return Shard(self.number, self.count)
+
+
+def begin_record(
+    command: ShardedCommand, shard: Shard, file: Path, *, name: str = "", events: str | None = None
+) -> ShardRecord:
+    """Write the record of a shard that begins, beside the file of its rows."""
+    record = ShardRecord(
+        written_by=version("lawtrace"),
+        command=command,
+        name=name or command,
+        number=shard.number,
+        count=shard.count,
+        file=file.name,
+        events=events,
+    )
+    _write(record, file)
+    return record
+
+
+def end_record(
+    record: ShardRecord,
+    file: Path,
+    *,
+    key: str,
+    units: int,
+    complete: bool = True,
+    options: Mapping[str, Json] | None = None,
+) -> None:
+    """Write the record of a finished shard. ``units``: of all shards together."""
+    ended = {"key": key, "units": units, "complete": complete, "sha256": file_digest(file), "options": options or {}}
+    _write(record.model_copy(update=ended), file)
+
+
+def record_path(file: Path) -> Path:
+    """The record beside the rows of a shard."""
+    return file.with_suffix(RECORD_SUFFIX)
+
+
+def read_record(path: Path) -> ShardRecord:
+    """The record in a file. Raises InputError."""
+    try:
+        return ShardRecord.model_validate_json(read_text(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: not the record of a shard: {describe_row_error(error)}") from error
+
+
+def _write(record: ShardRecord, file: Path) -> None:
+    write_lines(record_path(file), [json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)])
+
+
+@dataclass(frozen=True, slots=True)
+class FoundShard:
+    """A shard that was found: its record, and the file with its rows."""
+
+    record: ShardRecord
+    file: Path
+
+    @property
+    def events(self) -> Path | None:
+        """The folder of its event log."""
+        return None if self.record.events is None else self.file.parent / self.record.events
+
+    def __str__(self) -> str:
+        return f"{self.file} (shard {self.record.shard})"
+
+
+def find_shards(places: Sequence[Path]) -> list[FoundShard]:
+    """The shards in folders, or of files with rows. Raises InputError for a place without one."""
+    found: list[FoundShard] = []
+    for place in places:
+        records = sorted(place.glob(f"*{RECORD_SUFFIX}")) if place.is_dir() else [record_path(place)]
+        if not records or not records[0].is_file():
+            raise InputError(f"{place}: there is no shard; a command with --shard I/N makes one")
+        for path in records:
+            record = read_record(path)
+            found.append(FoundShard(record, path.with_name(Path(record.file).name)))
+    return found
+
+
+def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
+    """All shards of one job, in order. Raises InputError for one that is missing, given twice, of another job,
+    unfinished or changed."""
+    first = shards[0].record
+    for shard in shards:
+        _check_same_job(shards[0], shard)
+    by_number: dict[int, FoundShard] = {}
+    for shard in shards:
+        other = by_number.setdefault(shard.record.number, shard)
+        if other is not shard:
+            raise InputError(
+                f"{other.file} and {shard.file} are both shard {shard.record.shard}: the same units; leave one out"
+            )
+    missing = [str(number) for number in range(1, first.count + 1) if number not in by_number]
+    if missing:
+        raise InputError(
+            f"of {first.count} shards, {', '.join(missing[:10])}{' and others' if len(missing) > 10 else ''} "
+            f"{'is' if len(missing) == 1 else 'are'} missing; run `lawtrace {first.command} --shard "
+            f"{missing[0]}/{first.count}` as the others, and give its folder too"
+        )
+    for shard in shards:
+        _check_file(shard)
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _check_same_job(first: FoundShard, other: FoundShard) -> None:
+    one, two = first.record, other.record
+    if not two.sha256:
+        raise InputError(f"{other}: not finished; continue it with the same command, or `lawtrace resume` for a run")
+    if one.command != two.command:
+        raise InputError(f"{first.file} is of `lawtrace {one.command}`, {other.file} of `lawtrace {two.command}`")
+    if one.count != two.count:
+        raise InputError(f"{first} and {other} belong to different divisions; all shards must have the same N")
+    if one.written_by != two.written_by:
+        raise InputError(
+            f"{first} was made by lawtrace {one.written_by}, {other} by {two.written_by}; make all with one version"
+        )
+    if (one.key, one.units, one.name) != (two.key, two.units, two.name):
+        raise InputError(
+            f"{other} is of another job than {first}: its inputs, options, models or rules differ; merge shards of "
+            "one command"
+        )
+
+
+def _check_file(shard: FoundShard) -> None:
+    if not shard.file.is_file():
+        raise InputError(f"{shard.file}: missing; the record of the shard is beside it, so copy both")
+    if file_digest(shard.file) != shard.record.sha256:
+        raise InputError(f"{shard}: changed since it was made; make it again")
+
+
+def merged_lines(shards: Sequence[FoundShard]) -> Iterator[str]:
+    """The rows of all shards in the order of the units, as lines without their line feed.
+
+    Raises InputError if a shard has not one row for each of its units.
+    """
+    units = shards[0].record.units
+    with ExitStack() as stack:
+        files = [stack.enter_context(shard.file.open(encoding="utf-8", newline="\n")) for shard in shards]
+        for _, (shard, file) in zip(range(units), cycle(zip(shards, files, strict=True)), strict=False):
+            line = file.readline()
+            if not line:
+                raise InputError(f"{shard}: has fewer rows than its {shard.record.shard.size(units)} units")
+            yield line.removesuffix("\n")
+        for shard, file in zip(shards, files, strict=True):
+            if file.readline():
+                raise InputError(f"{shard}: has more rows than its {shard.record.shard.size(units)} units")

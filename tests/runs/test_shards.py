@@ -1,0 +1,203 @@
+"""Merged shards are the files, and the event log, that one process writes with the same seed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.agents.event_log import RequestSent
+from lawtrace.runs.cli.audit_shards import AuditArguments
+from lawtrace.runs.cli.commands.attempts import audit
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_merge import entry_key
+from tests.support.openai_server import Status, serving
+from tests.support.shell import Shell
+
+RECIPE = """
+[rules]
+extract = false
+
+[tasks]
+count = 3
+spare = 1
+
+[attempts]
+models = ["openai:tester"]
+trials = 2
+"""
+TASKS = ("tasks", "build", "--set", "tasks.count=3", "--set", "tasks.spare=1", "--out", "tasks.jsonl")
+
+
+def answer(request: Mapping[str, Any]) -> str:
+    return "```python\npass\n```"
+
+
+def content(folder: Path) -> list[str]:
+    """The event log by key."""
+    with EventLogFile.open(folder) as event_log:
+        return sorted(map(entry_key, event_log.entries()))
+
+
+def rows(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json(*TASKS)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--baselines", "--trials", "2")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        lawtrace.json(*command, "--out", "whole.jsonl")
+        asked = len(server.requests)
+        for number in (1, 2, 3):
+            made = lawtrace.json(*command, "--shard", f"{number}/3", "--out", f"shards/{number}.jsonl")
+            assert made["units"] == 72
+            assert made["attempts"] == 24
+        assert lawtrace.json("merge", "shards", "--out", "merged.jsonl")["attempts"] == 72
+        assert len(server.requests) == 2 * asked
+        lawtrace.json(*command, "--out", "merged.jsonl")  # continues, and asks nothing
+        assert len(server.requests) == 2 * asked
+    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    resumed = 1
+    assert len(content(tmp_path / "merged.events")) == len(content(tmp_path / "whole.events")) + resumed
+    assert {*content(tmp_path / "whole.events")} < {*content(tmp_path / "merged.events")}
+    code, _, err = lawtrace("merge", "shards/1.jsonl", "shards/3.jsonl", "--out", "other.jsonl")
+    assert (code, "2 is missing" in err) == (2, True)
+
+
+def test_shards_with_other_options_are_foreign(lawtrace: Shell) -> None:
+    lawtrace.json(*TASKS)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:noop")
+    lawtrace.json(*command, "--shard", "1/2", "--out", "1.jsonl")
+    lawtrace.json(*command, "--set", "attempts.seconds=3", "--shard", "2/2", "--out", "2.jsonl")
+    code, _, err = lawtrace("merge", "1.jsonl", "2.jsonl")
+    assert (code, "is of another job" in err) == (2, True)
+
+
+def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json(*TASKS)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        lawtrace.json(*command, "--shard", "1/2", "--out", "shards/1.jsonl")
+        server.then(Status(400))
+        assert lawtrace(*command, "--shard", "2/2", "--out", "shards/2.jsonl")[0] == 1
+        assert lawtrace("merge", "shards", "--out", "merged.jsonl")[0] == 1
+        asked = len(server.requests)
+        lawtrace.json(*command, "--out", "merged.jsonl")
+        assert len(server.requests) == asked + 1
+        lawtrace.json(*command, "--out", "whole.jsonl")
+    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@pytest.mark.slow
+def test_shards_of_a_run_merge_into_the_run(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        whole = lawtrace.json("run", "recipe.toml", "--out", "whole")
+        for number in (1, 2):
+            lawtrace.json("run", "recipe.toml", "--shard", f"{number}/2", "--out", f"runs/{number}")
+        lawtrace.json("merge", "runs/1", "runs/2", "--out", "merged")
+    files = [path.name for path in (tmp_path / "whole").glob("*.jsonl")]
+    assert whole["attempts"] == len(rows(tmp_path / "merged" / "attempts.jsonl"))
+    for file in files:
+        assert (tmp_path / "merged" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+    assert content(tmp_path / "merged") == content(tmp_path / "whole")
+    assert (tmp_path / "merged" / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_only_the_first_shard_has_tasks_written_by_a_model(lawtrace: Shell, tmp_path: Path) -> None:
+    recipe = f"{RECIPE}[models]\ninstruction_generator = 'openai:writer'\n"
+    (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        code, _, err = lawtrace("run", "recipe.toml", "--shard", "2/2", "--out", "2")
+        assert (code, "finish shard 1 first" in err) == (2, True)
+        assert server.requests == []
+
+
+def test_resume_continues_a_shard_as_a_shard(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE.replace('"openai:tester"', '"baseline:noop"'), encoding="utf-8")
+    made = lawtrace.json("run", "recipe.toml", "--shard", "2/2", "--out", "2")
+    before = rows(tmp_path / "2" / "attempts.jsonl")
+    assert lawtrace.json("resume", "2")["units"] == made["units"]
+    assert rows(tmp_path / "2" / "attempts.jsonl") == before
+    assert not (tmp_path / "2" / "verdicts.jsonl").exists()
+
+
+def test_a_budget_is_shared_by_the_shards(lawtrace: Shell) -> None:
+    lawtrace.json(*TASKS)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--budget", "messages=4")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        for number in (1, 2):
+            code, _, err = lawtrace(*command, "--shard", f"{number}/2", "--out", f"{number}.jsonl")
+            assert (code, "budget of 2 messages" in err) == (3, True)
+        assert len(server.requests) == 4
+
+
+def test_shards_of_grading_merge_into_all_verdicts(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json(*TASKS)
+    lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--baselines")
+    command = ("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl")
+    whole = lawtrace.json(*command, "--out", "whole.jsonl")
+    for number in (1, 2):
+        lawtrace.json(*command, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
+    merged = lawtrace.json("merge", "shards", "--out", "merged.jsonl")
+    assert {**merged, "out": ""} == {**whole, "out": ""}
+    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    code, _, err = lawtrace(*command, "--shard", "1/2", "--fail-under", "0.5", "--out", "x.jsonl")
+    assert (code, "--fail-under is about all units" in err) == (2, True)
+    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--shard", "2")
+    assert (code, "write I/N" in err) == (2, True)
+
+
+def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path) -> None:
+    call = {"name": "PayBill", "arguments": "{}"}
+    with (tmp_path / "log.jsonl").open("w", encoding="utf-8") as log:
+        for number in range(7):
+            said = [{"role": "user", "content": f"Pay bill {number}."}]
+            if number % 3:
+                said.append({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": call}]})
+            log.write(json.dumps({"id": f"c{number}", "messages": said, "reward": number % 2}) + "\n")
+    command = ("audit", "log.jsonl", "--format", "csv")
+    whole = lawtrace(*command, "--out", "whole.jsonl", "--json")
+    for number in (1, 2, 3):
+        lawtrace.json(*command, "--shard", f"{number}/3", "--out", f"shards/{number}.jsonl")
+    merged = lawtrace("merge", "shards", "--out", "merged.jsonl", "--json")
+    assert merged[0] == whole[0]
+    assert merged[1].replace("merged", "whole") == whole[1]
+    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert (tmp_path / "merged.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    with (tmp_path / "log.jsonl").open("a", encoding="utf-8") as log:
+        log.write(json.dumps({"id": "c7", "messages": [{"role": "user", "content": "More."}]}) + "\n")
+    lawtrace.json(*command, "--shard", "3/3", "--out", "shards/3.jsonl", "--force")
+    code, _, err = lawtrace("merge", "shards", "--out", "other.jsonl")
+    assert (code, "is of another job" in err) == (2, True)
+
+
+def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
+    signature, _ = audit.__dict__["implementation"]
+    given = {*signature.__annotations__} - {"return", "shard", "out", "force", "as_json"}
+    assert {*AuditArguments.model_fields} == given
+
+
+def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json(*TASKS)
+    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--shard", "1/1")
+    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        lawtrace.json(*command, "--out", "1.jsonl")
+        lawtrace.json("merge", "1.jsonl", "--out", "merged.jsonl")
+    with EventLogFile.open(tmp_path / "merged.events") as event_log:
+        assert sum(isinstance(entry, RequestSent) for entry in event_log.entries()) == len(server.requests)
