@@ -165,7 +165,7 @@ def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path
     call = {"name": "PayBill", "arguments": "{}"}
     with (tmp_path / "log.jsonl").open("w", encoding="utf-8") as log:
         for number in range(7):
-            said = [{"role": "user", "content": f"Pay bill {number}."}]
+            said: list[dict[str, object]] = [{"role": "user", "content": f"Pay bill {number}."}]
             if number % 3:
                 said.append({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": call}]})
             log.write(json.dumps({"id": f"c{number}", "messages": said, "reward": number % 2}) + "\n")

@@ -52,7 +52,7 @@ def test_shards_may_be_given_as_files_in_any_order(tmp_path: Path) -> None:
 
 def refusal(places: Sequence[Path]) -> str:
     with pytest.raises(InputError) as refused:
-        [*merged_lines(check_shards(find_shards(places)))]
+        list(merged_lines(check_shards(find_shards(places))))
     return str(refused.value)
 
 
