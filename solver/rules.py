@@ -30,6 +30,7 @@ from lawtrace.solver.ltlf import (
 from lawtrace.solver.ltlf.safety import UnsafeFormulaError
 from lawtrace.solver.ltlf.signature import environment_signature
 from lawtrace.solver.ltlf.skeleton import has_table
+from lawtrace.solver.ltlf.syntax import atoms_of
 from lawtrace.solver.ltlf.type_check import check_formula
 
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
@@ -117,9 +118,14 @@ class Rule(BaseModel):
             return self.compiled
 
     @cached_property
+    def clock_tools(self) -> frozenset[str]:
+        """The tools of whose calls a condition asks when they happened."""
+        return frozenset(atom.tool for atom in atoms_of([self.parsed]) if atom.reads_clock)
+
+    @cached_property
     def is_timed(self) -> bool:
         """Whether its value depends on the times of events."""
-        return isinstance(self.compiled, MetricRule) and self.compiled.timed
+        return self.compiled.timed if isinstance(self.compiled, MetricRule) else bool(self.clock_tools)
 
     @cached_property
     def has_table(self) -> bool:

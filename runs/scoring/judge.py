@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -27,7 +27,7 @@ from lawtrace.solver.ltlf import (
 )
 from lawtrace.solver.ltlf.evidence import ExplainedViolation, Step, explain, steps_of
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
-from lawtrace.solver.ltlf.monitor import TriggerFinder
+from lawtrace.solver.ltlf.monitor import UNTIMED, TriggerFinder
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 
@@ -74,6 +74,9 @@ class RuleJudge:
         labels = event_labels(events) if self._located else []
         for place, rule in enumerate(self.rules):
             status = statuses[rule.id]
+            tools = rule.clock_tools
+            if tools and any(event.time is None and event.tool in tools for event in events):
+                status = replace(status, unknown=UNTIMED)
             found = _Found(status.violations)
             if explained and status.unknown is None and status.ending != "kept":
                 steps = steps or steps_of(events)

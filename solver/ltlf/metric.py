@@ -392,6 +392,8 @@ def _reads_time(node: Formula) -> bool:
     window = getattr(node, "window", None)
     if window is not None and not window.unlimited:
         return True
+    if isinstance(node, Atom):
+        return node.reads_clock
     if not isinstance(node, Compare):
         return False
     sides = (node.comparison.left, node.comparison.right)

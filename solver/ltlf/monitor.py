@@ -38,6 +38,9 @@ from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.ltlf.terms import Scalar, with_list_index
 
+UNTIMED: Final = "the rule is about time, and an event has none"
+"""Why a rule is not decided."""
+
 _CHUNK: Final = 1024
 """How many events one rule sees before the next rule."""
 
@@ -270,7 +273,7 @@ class Monitor:
             ending=ending,
             values=tuple(value for violation in violations[:1] for _, value in violation.values),
             violations=tuple(violations),
-            unknown="the rule is about time, and an event has none" if monitor.untimed_event else None,
+            unknown=UNTIMED if monitor.untimed_event else None,
             triggers=monitor.trigger_steps,
             last_trigger=monitor.last_trigger,
         )

@@ -81,6 +81,7 @@ from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.conditions import (
     Comparison,
     Condition,
+    condition_leaves,
     condition_parts,
     condition_variables,
     tracked_comparison,
@@ -90,6 +91,7 @@ from lawtrace.solver.ltlf.terms import (
     Bindings,
     BoundVariable,
     Computed,
+    Now,
     Term,
     leaves,
 )
@@ -216,6 +218,11 @@ class Atom(_Node):
     def variables(self) -> frozenset[str]:
         """The variables of quantified rules in the condition."""
         return frozenset() if self.condition is None else condition_variables(self.condition)
+
+    @property
+    def reads_clock(self) -> bool:
+        """Whether the condition compares with ``now``."""
+        return self.condition is not None and any(isinstance(leaf, Now) for leaf in condition_leaves(self.condition))
 
     def matches(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
         """Whether the atom is true of the event. `bindings`: the values of variables; without one, none equals it."""

@@ -1,6 +1,7 @@
 """Rules with time in audits: deadlines, three values, times that are missing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,22 @@ def test_a_rule_about_time_is_undetermined_without_times(tmp_path: Path) -> None
     row = audited(tmp_path, FRESH, (None, "CheckAuthorization"), (None, "GetAccountStatement"), complete=True)
     assert row.outcome == "undetermined"
     assert row.rules[0].undetermined == "the rule is about time, and an event has none"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "G !PayBill(date(payment_date) < now)",
+        "forall p: G(PayBill(payee_id == p, payment_date < now) -> O SearchPayee)",
+        "forall a, p: G(PayBill(amount == a, payee_id == p, payment_date < now) -> O SearchPayee)",
+    ],
+)
+def test_a_condition_on_the_present_is_undetermined_without_times(formula: str) -> None:
+    rule = Rule(id="past", formula=formula)
+    paid = Event("PayBill", {"amount": 10, "payee_id": "P-1", "payment_date": "2026-01-01"})
+    assert judge_rules([rule], [paid], ())[0].undetermined == "the rule is about time, and an event has none"
+    assert judge_rules([rule], [replace(paid, time=1772442000)], ())[0].broken
+    assert judge_rules([rule], [replace(paid, time=1735689600)], ())[0].kept
 
 
 def test_the_same_payment_twice_a_day_names_amount_and_payee() -> None:
