@@ -89,6 +89,7 @@ class _Horizon:
     encoding: RuleEncoding
     steps: list[SymbolicStep]
     plain: z3.BoolRef
+    others: z3.BoolRef
     new: Sequence[str]
     selectors: dict[tuple[int, bool], z3.BoolRef] = field(default_factory=dict[tuple[int, bool], z3.BoolRef])
     decided: dict[frozenset[tuple[int, bool]], "tuple[Event, ...] | bool | None"] = field(
@@ -129,7 +130,9 @@ class FreeTraces:
         self._texts = texts_of(formulas)
         if judged is None:
             self._bounds = TimeBounds(DEFAULT_START, DEFAULT_START + SECONDS_PER_DAY * _days_of(formulas))
-            self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules)
+            self._timed = any(isinstance(rule, MetricRule) and rule.timed for rule in rules) or any(
+                atom.reads_clock for atom in atoms_of(formulas)
+            )
         else:
             self._bounds, self._timed = judged._bounds, judged._timed
         self._horizons: dict[int, _Horizon] = {}
@@ -202,12 +205,14 @@ class FreeTraces:
         self.effort += len(asked) * len(horizon.steps) ** 2
         selected = [self._selector(horizon, *one) for one in sorted(asked)]
         before = _resources(horizon.solver)
-        result = horizon.solver.check(*selected)
+        result = horizon.solver.check(*selected, z3.Not(horizon.others))
+        if result == z3.unsat and horizon.solver.check(*selected) != z3.unsat:
+            result = z3.unknown  # a text that is not in the pool may give a trace
         self.unsupported.update(horizon.encoding.unsupported)
         if result != z3.sat:
             self.effort += (_resources(horizon.solver) - before) // EFFORT_RESOURCES
             return False if result == z3.unsat else None
-        with _Simplest(horizon, selected) if simple else nullcontext():
+        with _Simplest(horizon, [*selected, z3.Not(horizon.others)]) if simple else nullcontext():
             events = tuple(self._events(horizon))
         self.effort += (_resources(horizon.solver) - before) // EFFORT_RESOURCES
         monitor = Monitor({str(number): self._rules[number] for number, _ in asked})
@@ -230,7 +235,8 @@ class FreeTraces:
     def _horizon(self, length: int) -> _Horizon:
         slots = max((self._text_places(tool) for tool in self._tools), default=0) * length
         new = new_texts(slots, self._texts)
-        logic = SymbolicLogic([*self._texts, *new, *variants(self._texts)])
+        others = z3.Bool("other texts")
+        logic = SymbolicLogic([*self._texts, *new, *variants(self._texts)], others)
         solver = z3.SimpleSolver()
         solver.set("rlimit", QUERY_RLIMIT)
         plain = z3.Bool("plain")
@@ -240,7 +246,7 @@ class FreeTraces:
             steps.append(self._step(number, steps, open_values))
         if steps:
             solver.add(z3.Implies(plain, steps[0].time == self._bounds.start))
-        return _Horizon(solver, RuleEncoding(self._environment, logic, steps, self._bounds), steps, plain, new)
+        return _Horizon(solver, RuleEncoding(self._environment, logic, steps, self._bounds), steps, plain, others, new)
 
     def _step(self, number: int, before: Sequence[SymbolicStep], opened: OpenValues) -> SymbolicStep:
         calls = {name: z3.Bool(f"{name}@{number}") for name in (*self._tools, *self._speakers)}

@@ -47,6 +47,10 @@ _DATES: Final = range(EPOCH_DAY - 20 * 365, EPOCH_DAY + 80 * 365)
 """Dates are of the years from 1950 to 2050."""
 
 
+_TELLING: Final = ("", "7", "1000000", "1990-01-01", "2030-01-01")
+"""Texts that are short, that spell numbers, and that are dates before and after the trace."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenValues:
     """Makes open values of declared types.
@@ -275,5 +279,6 @@ def new_texts(count: int, known: Sequence[str]) -> list[str]:
 
 
 def variants(known: Sequence[str]) -> list[str]:
-    """Texts that differ from the known ones as functions of texts do."""
-    return [varied for text in known for varied in (f"{text} {text}", text.swapcase()) if varied not in known]
+    """Texts that differ from the known ones as functions of texts do, and that stand before and after them in order."""
+    varied = (other for text in known for other in (text[:-1], f"{text} {text}", text.swapcase()))
+    return [text for text in dict.fromkeys((*varied, *_TELLING)) if text not in known]

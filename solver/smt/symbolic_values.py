@@ -68,6 +68,10 @@ MOST_WORDS: Final = 256
 """Functions of an open text are tabulated for up to so many texts."""
 
 
+OTHER_SCALE: Final = 10_000
+"""The numbers that texts outside the pool may spell are of four decimals."""
+
+
 class Unsupported(Exception):
     """A part of a rule that cannot be encoded; the message says which."""
 
@@ -297,12 +301,20 @@ class SymbolicValues:
 
     def _tabulated(self, operator: Operator, left: SymbolicValue, right: SymbolicValue) -> Truth:
         """A comparison of open texts: whether they have values for which it is true."""
-        return self._logic.any(
+        tabulated = self._logic.any(
             self._logic.all([here, there])
             for here, one in self._cases(left)
             for there, other in self._cases(right)
             if compare(one, operator, other)
         )
+        other = self._logic.any(map(self._is_other, (left, right)))
+        return self._logic.choose(other, z3.Bool(f"{_name(left)} {operator} {_name(right)}"), tabulated)
+
+    def _is_other(self, value: SymbolicValue) -> Truth:
+        """Whether a value is an open text that is none of the pool."""
+        if isinstance(value, Open) and value.kind == "string" and value.calendar is None:
+            return self._logic.is_other(value.expression)
+        return False
 
     def _cases(self, value: SymbolicValue) -> Sequence[tuple[Truth, Concrete]]:
         """The concrete values that an open text or truth can have."""
@@ -418,7 +430,14 @@ class SymbolicValues:
 
     def _each_case(self, function: str, values: Sequence[SymbolicValue]) -> Alternatives:
         cases = [self._cases(value) for value in values]
-        return self.each(lambda *each: only(FUNCTIONS[function].apply(*each)), *cases)
+        known = self.each(lambda *each: only(FUNCTIONS[function].apply(*each)), *cases)
+        other = self._logic.any(map(self._is_other, values))
+        if other is False:
+            return known
+        name = f"{function}({', '.join(map(_name, values))})"
+        here = self._logic.all([other, function in ("len", "lower") or z3.Bool(f"{name} has a value")])
+        among = self._logic.negate(other)
+        return [(here, _any_result(function, name)), *((self._logic.all([among, there]), v) for there, v in known)]
 
     def _calendar_difference(self, function: str, earlier: SymbolicValue, later: SymbolicValue) -> Alternatives:
         if not (is_open(earlier) or is_open(later)):
@@ -566,6 +585,21 @@ def elements(value: SymbolicValue) -> Sequence[tuple[Truth, SymbolicValue]]:
     if isinstance(value, OpenObject):
         return [(here, name) for name, alternatives in value.fields.items() for here, _ in alternatives]
     return [(True, item) for item in elements_of(value)] if not isinstance(value, Open) else ()
+
+
+def _name(value: SymbolicValue) -> str:
+    return str(value.expression) if isinstance(value, Open) else repr(value)
+
+
+def _any_result(function: str, name: str) -> Open:
+    """What a function may say of a text that is none of the pool."""
+    match function:
+        case "lower":
+            return Open("string", z3.Int(name))
+        case "date":
+            return Open("time", z3.Int(name))
+        case _:
+            return Open("number", z3.Int(name), 1 if function == "len" else OTHER_SCALE)
 
 
 def _is_counted(value: SymbolicValue) -> bool:

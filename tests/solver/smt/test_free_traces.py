@@ -8,9 +8,10 @@ import pytest
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.types import INTEGER
-from lawtrace.solver.ltlf import MetricRule, parse
+from lawtrace.solver.ltlf import MetricRule, Monitor, parse
 from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces
 from tests.solver.smt.test_rule_encoding import environment_with
+from tests.support.bare_environment import bare_environment
 from tests.support.equations import Step, holds
 from tests.support.random_formulas import RandomFormulas
 
@@ -77,3 +78,39 @@ def test_found_traces_are_shortest() -> None:
     assert found.shortest
     assert [event.tool for event in found.events] == ["A", "A", "A"]
     assert traces.find(kept=[], broken=[rule], most_calls=2) == Excluded(2)
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ('p < "2024-05-15"', True),
+        ('p > "a" and p < "ab"', True),
+        ('not p startswith "certificate"', True),
+        ('lower(p) == "abc" and p != "abc"', True),
+        ("len(p) > 3", True),
+        ("len(p) > 100", None),
+        ("number(p) > 5", True),
+        ("number(p) == 12.5", None),
+        ("date(p) < now", True),
+        ("years(p, now) < 18", True),
+        ("years(p, now) == 35", None),
+        ('p startswith "a" and p endswith "b" and len(p) == 7', None),
+        ('p == "a" and p == "b"', False),
+    ],
+)
+def test_no_trace_is_ruled_out_for_a_text_that_nothing_names(condition: str, found: bool | None) -> None:
+    """Not all texts are tried: where others could do what is asked, nothing is known of longer traces."""
+    body = f"forall x, y: G(B(q == x, r == y) & O A(q == x, {condition}) -> O A(q == x, r == y))"
+    rule = MetricRule(parse(body))
+    answer = FreeTraces(bare_environment([body]), [rule]).find(kept=[], broken=[rule], most_calls=3)
+    if found:
+        assert isinstance(answer, FreeTrace)
+        assert not holds_at_end(rule, answer)
+    else:
+        assert answer == Excluded(3 if found is False else 1)
+
+
+def holds_at_end(rule: MetricRule, found: FreeTrace) -> bool:
+    monitor = Monitor({"rule": rule})
+    monitor.run(found.events)
+    return monitor.final_statuses()["rule"] == "kept"
