@@ -66,6 +66,10 @@ WHOLE: Final = ""
 _DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366, "business day": 2}
 
 
+LEAST_TELLING: Final = 3
+"""That shorter traces do not do something says little: there is no room in them for what rules ask."""
+
+
 @dataclass(frozen=True, slots=True)
 class Excluded:
     """No trace of up to so many calls does it. `calls` is less than was asked if longer ones were not decided."""
@@ -176,7 +180,7 @@ class FreeTraces:
                 return FreeTrace(answer, shortest=decided == calls - 1)
             if answer is False and decided == calls - 1:
                 decided = calls
-        return Excluded(decided) if decided >= max(least_calls, 1) else None
+        return Excluded(decided) if decided >= max(least_calls, min(LEAST_TELLING, most_calls), 1) else None
 
     def _answer(
         self, calls: int, kept: Sequence[Rule], broken: Sequence[Rule], simple: bool
