@@ -55,6 +55,8 @@ _BESIDE_OPTIONS: Final = frozenset(
 """What may stand beside several schemas for a value without saying anything of the value."""
 _MOST_STEPS: Final = 24
 """How deep types nest. A schema that refers to itself ends here at the latest."""
+_MOST_PARTS: Final = 5_000
+"""How many parts are read of one schema: references to references make small schemas large."""
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class SchemaReader:
     left_open: list[str] = field(default_factory=list[str])
     unchecked: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _inside: tuple[str, ...] = ()
+    _parts: int = 0
 
     def read(self, schema: object, place: str) -> ValueType:
         """The nearest type. ``place``: the path of the value, for notes: ``flights[].date``."""
@@ -79,8 +82,11 @@ class SchemaReader:
         fields = object_of(schema)
         if schema is True or schema == {}:
             return self._open(place, NO_TYPE)
-        if not fields or depth > _MOST_STEPS:
-            return self._open(place, "nested too deep" if fields else "not a schema")
+        if not fields:
+            return self._open(place, "not a schema")
+        self._parts += 1
+        if depth > _MOST_STEPS or self._parts > _MOST_PARTS:
+            return self._open(place, "nested too deep" if depth > _MOST_STEPS else "too many parts")
         if isinstance(reference := fields.get("$ref"), str):
             return self._referenced(fields, reference, place, depth)
         self._note_unchecked(fields, place)

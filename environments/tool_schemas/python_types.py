@@ -149,12 +149,14 @@ class Annotations:
 
     Attributes:
         definitions: the schemas of the models that they name.
+        inside: the aliases that are being resolved.
         notes: the names that nothing is known of.
     """
 
     module: Module
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     notes: list[str] = field(default_factory=list[str])
+    inside: list[tuple[Path, str]] = field(default_factory=list[tuple[Path, str]])
 
     def schema(self, annotation: ast.expr | None, place: str) -> dict[str, Any]:
         """The schema of an annotation; empty if there is none. ``place``: of whom, for notes."""
@@ -215,6 +217,15 @@ class Annotations:
         if original in there.classes:
             return self._model(there, original, place)
         alias = there.aliases[original]
+        if (there.path, original) in self.inside:
+            return self._unknown(f"{name}, which refers to itself,", place)
+        self.inside.append((there.path, original))
+        try:
+            return self._alias(there, alias, name, place)
+        finally:
+            self.inside.pop()
+
+    def _alias(self, there: Module, alias: ast.expr, name: str, place: str) -> dict[str, Any]:
         if isinstance(alias, ast.Call):  # NewType("X", T), TypedDict("X", {...}), Enum("X", ...)
             inner = alias.args[1] if dotted_name(alias.func).endswith("NewType") and len(alias.args) > 1 else None
             return self._unknown(name, place) if inner is None else self._schema(there, inner, place)

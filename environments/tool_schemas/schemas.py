@@ -69,6 +69,8 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
     known = tuple(note.partition(":")[0] for note in schema.notes)
     left_open += _lines(schema.name, reader.left_open, known)
     unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
+    if unspoken := [name for name in (schema.name, *arguments.fields) if re.search(r"[`\n]", name) or not name]:
+        left_open.append(f"{schema.name}, {unspoken[0]!r}: rules cannot write this name")
     if RESULT in arguments.fields:
         left_open.append(f"{schema.name}, result: this parameter cannot be read, because rules mean the result by it")
     returns = None

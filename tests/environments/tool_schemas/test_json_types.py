@@ -100,3 +100,21 @@ def test_an_object_with_fields_of_any_name_takes_them() -> None:
     assert cards.encode(cards.decode({"main": "a", "a": 1})) == {"main": "a", "a": 1}
     with pytest.raises(WrongType, match=r"a: expected a number"):
         cards.decode({"main": "a", "a": "1"})
+
+
+def test_small_schemas_that_make_large_types_end() -> None:
+    defs = {f"d{n}": {"properties": {x: {"$ref": f"#/$defs/d{n + 1}"} for x in "ab"}} for n in range(60)}
+    reader = SchemaReader({"$defs": defs})
+    reader.read({"$ref": "#/$defs/d0"}, "it")
+    assert any(note.endswith("too many parts") for note in reader.left_open)
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(900):
+        deep = {"type": "array", "items": deep}
+    reader = SchemaReader({})
+    reader.read(deep, "it")
+    assert [note.partition(": ")[2] for note in reader.left_open] == ["nested too deep"]
+
+
+def test_a_name_that_rules_cannot_write_is_noted() -> None:
+    declared = declare_tool(ToolSchema("find", "", {"properties": {"a`b": {"type": "string"}}}, None, "here"))
+    assert declared.left_open == ("find, 'a`b': rules cannot write this name",)

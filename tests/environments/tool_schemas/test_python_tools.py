@@ -200,6 +200,25 @@ def test_a_module_is_found_by_its_name_without_being_imported(tmp_path: Path, mo
     assert len(read_tool_schemas(["shop.desk:Desk"])) == 4
 
 
+def test_types_that_refer_to_themselves_end(tmp_path: Path) -> None:
+    source = """
+        Tree = dict[str, "Tree"]
+
+        @dataclass
+        class Node:
+            inner: "list[Node]"
+
+        def walk(tree: Tree, node: Node): ...
+    """
+    write(tmp_path, tools=source)
+    (schema,) = read_tool_schemas([f"{tmp_path}/tools.py"])
+    assert declare_tool(schema).left_open == (
+        "walk, tree: the type Tree, which refers to itself, is not known here",
+        "walk, tree.*: fields of any name",
+        "walk, node.inner[]: refers to itself, #/$defs/Node",
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
