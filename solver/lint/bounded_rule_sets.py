@@ -262,6 +262,8 @@ class BoundedAnalysis:
                     taken = {*added, *missed[: 1 + len(added) // 4]}
                     added, least = [rule for rule in kept if rule in taken], len(events)
                     traces = self._judged.about([*(self._rules[rule] for rule in added), *wanted, *unwanted])
+                case Excluded(calls) if calls < most and traces.unsupported:
+                    return None  # longer traces need a condition that was left open
                 case Excluded(calls):
                     core, without = self._core(traces, added, calls, wanted, unwanted)
                     if self._effort >= self._affordable:  # the set may not be minimal

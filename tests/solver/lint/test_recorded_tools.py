@@ -1,0 +1,82 @@
+"""Rule sets over tools without state: whole results in Z3, messages, and what an audit cannot see."""
+
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.solver.lint.recorded_tools import find_blind_spots
+from lawtrace.solver.lint.rule_sets import analyse_rules
+from lawtrace.solver.rules import Rule
+
+
+def tool(name: str, result: Any, **parameters: Any) -> ToolSchema:
+    return ToolSchema(name, "", {"properties": parameters}, result, name)
+
+
+CARDS = {"type": "object", "additionalProperties": {"type": "number"}}
+ENVIRONMENT = make_environment(
+    "desk",
+    [
+        tool("transfer", {"type": "string"}),
+        tool("search", {"type": "array", "items": {"type": "object", "properties": {"day": {"type": "string"}}}}),
+        tool("get-user", {"type": "object", "properties": {"cards": CARDS, "age": {"type": "number"}}}),
+        tool("pay", None, how={}, amount={"type": "number"}),
+    ],
+)
+
+
+def analyse(**formulas: str) -> list[tuple[str, tuple[str, ...]]]:
+    rules = [Rule(id=name, formula=formula) for name, formula in formulas.items()]
+    return [(one.kind, one.rules or one.reasons) for one in analyse_rules(ENVIRONMENT, rules).findings]
+
+
+def test_a_whole_result_takes_part_in_conflicts_over_time() -> None:
+    assert analyse(
+        first='G(pay -> O[<= 1h] transfer(result == "Done"))',
+        never='G !transfer(result == "Done")',
+    ) == [("conflict", ("never", "first"))]
+    assert (
+        analyse(
+            first='G(pay -> O[<= 1h] search(any f in result: f.day == "a"))',
+            many="G !search(len(result) > 1)",
+        )
+        == []
+    )
+
+
+@pytest.mark.slow
+def test_fields_of_an_object_take_part_and_open_parts_decide_nothing() -> None:
+    assert analyse(
+        first="G(pay -> O[<= 1h] `get-user`(result.age >= 17.5))",
+        never="G !`get-user`(result.age > 17)",
+    ) == [("conflict", ("never", "first"))]
+    found = analyse(
+        first='G(pay -> O[<= 1h] `get-user`("a" in result.cards))',
+        never='G !`get-user`("a" in result.cards)',
+    )
+    assert all(kind == "undecided" for kind, _ in found)
+
+
+def test_messages_are_possible_calls() -> None:
+    assert analyse(asked='G(pay -> O user("yes"))') == []
+
+
+def test_the_blind_spots_name_what_is_read_and_open() -> None:
+    formulas = {
+        "declared": 'G !`get-user`("a" in result.cards, result.age > 3)',
+        "key": "G !`get-user`(result.cards.a > 3)",
+        "open": "G !pay(how.fast, result.ok)",
+        "timed": "G(pay -> F[<= 1h] transfer)",
+    }
+    spots = find_blind_spots(ENVIRONMENT, [Rule(id=name, formula=text) for name, text in formulas.items()])
+    assert spots[0].startswith(
+        "rules read what the schemas leave open: key (result.cards.a of get-user), "
+        "open (how.fast of pay, result.ok of pay). "
+    )
+    assert spots[1:5] == (
+        "the results of 1 of 4 tools are not declared: pay. Give them an outputSchema in tools.json",
+        "parameters are free-form, in whole or in part: pay.how",
+        "no rule is about 1 of 4 tools: search",
+        "rules need the time of each event, and are undetermined without it: timed",
+    )
