@@ -128,11 +128,12 @@ class _RuleSet:
 
     def judge(self, events: Sequence[Event], doubts: Sequence[Doubt]) -> tuple[RuleVerdict, ...]:
         judged = self._judge.judge(events, complete=self._complete, explained=True)
-        labels = event_labels(events)
-        return tuple(
-            _with_place(settlement.settle(verdict, doubts, events), events, labels)
+        settled = [
+            settlement.settle(verdict, doubts, events)
             for settlement, verdict in zip(self._settlements, judged, strict=True)
-        )
+        ]
+        labels = event_labels(events) if any(verdict.at is not None for verdict in settled) else []
+        return tuple(_with_place(verdict, events, labels) for verdict in settled)
 
 
 def _outcome(verdicts: Sequence[RuleVerdict]) -> Literal["kept", "broken", "undetermined"]:

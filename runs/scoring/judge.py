@@ -71,7 +71,6 @@ class RuleJudge:
         statuses = monitor.statuses(end)
         steps: list[Step] = []
         rows: list[RuleVerdict] = []
-        labels = event_labels(events) if self._located else []
         for place, rule in enumerate(self.rules):
             status = statuses[rule.id]
             tools = rule.clock_tools
@@ -104,7 +103,6 @@ class RuleJudge:
                     explanation=sentence if broken else "",
                     violations=found.explained,
                     at=at,
-                    call=None if at is None else labels[at],
                     triggers=triggers,
                 )
             )
