@@ -1,9 +1,10 @@
 """Open duties: U and X asked at some step for some values, until the steps to come decide them."""
 
 from collections import deque
+from collections.abc import Hashable
 
 from lawtrace.solver.ltlf.moment import Compiler, Generator, Key
-from lawtrace.solver.ltlf.pending import Pending, Status, junction, junction_at_end, negation
+from lawtrace.solver.ltlf.pending import Pending, Status, fingerprints, junction, junction_at_end, negation
 from lawtrace.solver.ltlf.syntax import Next, Not, Top, Until, free_variables
 
 
@@ -68,11 +69,16 @@ class _Watch(Pending):
             return value
         return False if junction_at_end(False, list(self.prefix), end) is False else None
 
+    def fingerprint(self) -> Hashable:
+        since = None if self.table.window.unlimited else self.time
+        return id(self.table), self.key, since, self.closed, fingerprints(self.prefix), fingerprints(self.candidates)
+
 
 class UntilTable:
     """The open duties of one `f U[w] g`."""
 
     def __init__(self, compiler: Compiler, formula: Until) -> None:
+        self._watch = compiler.make(_Watch)
         self.moment = compiler.moment
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))
@@ -100,6 +106,12 @@ class UntilTable:
         self.watches.clear()
         self.deadlines.clear()
 
+    def times(self) -> set[int]:
+        """When the open duties began, if windows ask for that."""
+        if self.window.unlimited:
+            return set()
+        return {watch.time for same in self.watches.values() for watch in same}
+
     def forget(self, watch: _Watch) -> None:
         """Stop looking for a duty that is decided."""
         same = self.watches.get(watch.key)
@@ -115,7 +127,7 @@ class UntilTable:
             shared = self._shared(open_ones)
             if shared is not None:
                 return shared
-        watch = _Watch(self, key, self.moment.time)
+        watch = self._watch(self, key, self.moment.time)
         self._look(watch, None, None)
         if watch.value is not None:
             return watch.value
@@ -135,9 +147,7 @@ class UntilTable:
         now, opened = self.moment.time, self.window.opened
         distinct: dict[tuple[tuple[Pending, ...], tuple[Pending, ...]], _Watch] = {}
         for watch in list(open_ones):
-            if not opened(watch.time, now):
-                break
-            if watch.closed:
+            if watch.closed or not opened(watch.time, now):
                 continue
             first = distinct.setdefault((tuple(watch.prefix), tuple(watch.candidates)), watch)
             if first is not watch:
@@ -220,6 +230,9 @@ class _Successor(Pending):
     def at_end(self, end: int | None) -> bool | None:
         return bool(self.value)
 
+    def fingerprint(self) -> Hashable:
+        return self.key, self.time
+
 
 class NextTable:
     """The open questions of one `X[w] f`."""
@@ -227,6 +240,7 @@ class NextTable:
     tools: frozenset[str] | None = None
 
     def __init__(self, compiler: Compiler, formula: Next) -> None:
+        self._successor = compiler.make(_Successor)
         self.moment = compiler.moment
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))
@@ -239,8 +253,12 @@ class NextTable:
         """Forget all questions."""
         self._asked = []
 
+    def times(self) -> set[int]:
+        """When the questions were asked, if windows ask for that."""
+        return set() if self.window.unlimited else {asked.time for asked in self._asked}
+
     def check(self) -> Status:
-        asked = _Successor(self._read(), self.moment.time)
+        asked = self._successor(self._read(), self.moment.time)
         self._asked.append(asked)
         return asked
 

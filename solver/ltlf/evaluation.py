@@ -69,6 +69,7 @@ from lawtrace.solver.ltlf.terms import (
     leaves,
 )
 from lawtrace.solver.ltlf.totals import EventTotals, RelationTotals, summarise
+from lawtrace.solver.ltlf.undo import Make, plain
 
 
 @dataclass(slots=True)
@@ -91,8 +92,9 @@ class Evaluator:
     of the step.
     """
 
-    def __init__(self) -> None:
-        self.moment: Final = Moment()
+    def __init__(self, make: Make = plain) -> None:
+        self.make: Final = make
+        self.moment: Final = make(Moment)()
         self._updates: list[_Update] = []
         self._expiries: list[UntilTable] = []
         self._totals: Final[list[EventTotals]] = []
@@ -117,6 +119,21 @@ class Evaluator:
         self.moment.clear()
         for table in (*self._past.values(), *self._future.values(), *self._totals):
             table.clear()
+
+    def pass_time(self, time: int) -> None:
+        """Close the duties whose deadline is before this time, as the next step would."""
+        self.moment.time = max(time, self.moment.time)
+        for table in self._expiries:
+            table.expire()
+
+    def fingerprint(self) -> Hashable:
+        """Equal if the tables of the past are."""
+        return tuple(table.fingerprint() for table in (*self._past.values(), *self._totals))
+
+    def times(self) -> set[int]:
+        """The times that windows may still ask for."""
+        tables = (*self._past.values(), *self._totals, *self._future.values())
+        return {time for table in tables for time in table.times()}
 
     def add_update(self, run: Callable[[], None], tools: frozenset[str] | None) -> None:
         """Do something in each step, after the tables are up to date; `tools`: only in steps with calls of these."""
@@ -380,7 +397,7 @@ class Evaluator:
 
     def _aggregate(self, leaf: Computed) -> Callable[[], Value]:
         if isinstance(leaf, EventAggregate):
-            totals = EventTotals(self, leaf)
+            totals = self.make(EventTotals)(self, leaf)
             self._totals.append(totals)
             self.add_update(totals.update, totals.tools)
             return totals.value
@@ -389,7 +406,7 @@ class Evaluator:
         if isinstance(leaf.formula, Since):
             table = self._past_table(leaf.formula)
             if RelationTotals.suits(leaf, table):
-                return RelationTotals(leaf, table).value
+                return self.make(RelationTotals)(self, leaf, table).value
         generate = self.compile_generator(leaf.formula, free_variables(leaf.formula) - frozenset(leaf.variables))
         read = self.moment.reader(leaf.variables)
         term = None if leaf.term is None else self.compile_term(leaf.term)
@@ -405,7 +422,7 @@ class Evaluator:
 
     def _past_table(self, formula: Since | Yesterday) -> PastTable:
         if formula not in self._past:
-            self._past[formula] = table = PastTable(self, formula)
+            self._past[formula] = table = self.make(PastTable)(self, formula)
             self.add_update(table.update, table.tools)
         return self._past[formula]
 
@@ -413,7 +430,10 @@ class Evaluator:
         if isinstance(formula, Since | Yesterday):
             return self._past_table(formula)
         if formula not in self._future:
-            table = UntilTable(self, formula) if isinstance(formula, Until) else NextTable(self, formula)
+            if isinstance(formula, Until):
+                table = self.make(UntilTable)(self, formula)
+            else:
+                table = self.make(NextTable)(self, formula)
             self._future[formula] = table
             self.add_update(table.update, table.tools)
             if isinstance(table, UntilTable):

@@ -13,13 +13,14 @@ A violated group is set aside with the event that caused the violation. No event
 keeps that event.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict
 from lawtrace.solver.ltlf.terms import Scalar, with_list_index
+from lawtrace.solver.ltlf.undo import Make, plain
 
 Column = tuple[int, ...]
 """The next number of a rule, by its present one, for one letter; see `lawtrace.solver.ltlf.monitor`."""
@@ -46,11 +47,12 @@ class Instances:
         first_irreparable: index of the event after which the first violation was certain, None before that.
     """
 
-    def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
+    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], make: Make = plain) -> None:
         """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
         self.triggered = False
         self.first_irreparable: int | None = None
         self._automaton: Final = automaton
+        self._group: Final = make(_Group)
         self._columns: Final = columns
         self._states: Final = len(automaton.table)
         self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
@@ -73,7 +75,7 @@ class Instances:
         self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
-            self._homes[key] = self._joined(self._groups, _Group(number, size=1), index)
+            self._homes[key] = self._joined(self._groups, self._group(number, size=1), index)
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
         """The values for which the rule is not kept, in the order in which they occurred: those that broke first, else
@@ -104,6 +106,19 @@ class Instances:
         if "open" in verdicts:
             return "open"
         return "satisfied" if {*verdicts, self._verdict(self._unmet)} == {"satisfied"} else "holding"
+
+    def distance(self) -> int:
+        """How many values have an open obligation; 0 if the rule is kept should the trace end now."""
+        return sum(group.size for number, group in self._groups.items() if self._verdict(number) == "open")
+
+    def fingerprint(self, values: Iterable[Scalar]) -> Hashable:
+        """Equal if all continuations whose events have no other values lead to the same verdict."""
+        alone = tuple(self._number((isinstance(value, bool), value)) for value in values)
+        violated = self.first_irreparable is not None
+        return violated, self._unmet % self._states, frozenset(n % self._states for n in self._groups), alone
+
+    def _number(self, key: _Key) -> int:
+        return (self._home(key).number if key in self._homes else self._unmet) % self._states
 
     def _verdict(self, number: int) -> Verdict:
         return self._automaton.verdict(number % self._states)

@@ -9,9 +9,9 @@ step that breaks it. (That two parts can no longer be met together is not found 
 variables, automata do that, see `lawtrace.solver.ltlf.monitor`.)
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
@@ -39,6 +39,7 @@ from lawtrace.solver.ltlf.syntax import (
     subformulas,
 )
 from lawtrace.solver.ltlf.terms import Now, Scalar, leaves
+from lawtrace.solver.ltlf.undo import Make, plain
 
 MAX_RECORDED: Final = 1000
 """How many violations of one rule are kept; all are counted."""
@@ -184,7 +185,10 @@ class MetricMonitor:
         untimed_event: whether an event had no time although the rule needs it; then the verdict means nothing.
     """
 
-    def __init__(self, rule: MetricRule) -> None:
+    unlogged: ClassVar = frozenset({"_found"})
+
+    def __init__(self, rule: MetricRule, make: Make = plain) -> None:
+        self._open_violation: Final = make(_Open)
         self.rule: Final = rule
         self.violations: Final[list[Violation]] = []
         self.violation_count = 0
@@ -193,7 +197,7 @@ class MetricMonitor:
         self.first_irreparable: int | None = None
         self.broken_at_end = 0
         self.untimed_event = False
-        self._evaluator: Final = Evaluator()
+        self._evaluator: Final = Evaluator(make)
         self._open: Final[dict[tuple[Pending, _Values], _Open]] = {}
         self._found: Final[dict[tuple[tuple[str, ...], Key], list[Status]]] = {}
         self._at_start: list[Callable[[], Status]] = []
@@ -282,7 +286,7 @@ class MetricMonitor:
         key = (status, values)
         waiting = self._open.get(key)
         if waiting is None:
-            waiting = self._open[key] = _Open(self, values)
+            waiting = self._open[key] = self._open_violation(self, values)
             status.listeners[waiting] = None
             self.broken_at_end += status.ending
         waiting.add(positions, count)
@@ -316,6 +320,20 @@ class MetricMonitor:
             self._settle()
         if not self._started:
             self._start()
+
+    def pass_time(self, time: int) -> None:
+        """Let time pass without a step: a duty whose deadline is before this time cannot be met any more."""
+        if self._started:
+            self._evaluator.pass_time(time)
+
+    def fingerprint(self) -> Hashable:
+        """Equal for monitors of one rule at one time that the same continuations lead to the same verdict."""
+        open_ones = frozenset((status.fingerprint(), values) for status, values in self._open)
+        return self._started, bool(self.violation_count), open_ones, self._evaluator.fingerprint()
+
+    def times(self) -> set[int]:
+        """The times of past steps that windows may still ask for."""
+        return self._evaluator.times()
 
     def feed_step(self, time: int, events: Sequence[Event]) -> None:
         """Process a step of any number of events at one time."""

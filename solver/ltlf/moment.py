@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import itemgetter
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.ltlf.pending import Status
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.terms import Scalar, Value, is_value
+from lawtrace.solver.ltlf.undo import Make
 
 Key = tuple[Hashable, ...]
 """The values of some variables, as a dictionary key."""
@@ -50,6 +51,8 @@ class Moment:
     Attributes:
         values: by the number of the variable, as key values; only what the running check has bound is meaningful.
     """
+
+    unlogged: ClassVar = frozenset({"events", "numbers", "values"})
 
     def __init__(self) -> None:
         self.position = -1
@@ -99,6 +102,9 @@ class Moment:
 
 class Compiler(Protocol):
     """What tables need of `lawtrace.solver.ltlf.evaluation`."""
+
+    @property
+    def make(self) -> Make: ...
 
     @property
     def moment(self) -> Moment: ...

@@ -23,7 +23,7 @@ A call that a shield refused never reached its tool: it keeps its number and mov
 Without a history, memory does not grow with the trace, only with the different values of quantified rules.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -37,6 +37,7 @@ from lawtrace.solver.ltlf.semantics import holds
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.ltlf.terms import Scalar, with_list_index
+from lawtrace.solver.ltlf.undo import Make, plain
 
 UNTIMED: Final = "the rule is about time, and an event has none"
 """Why a rule is not decided."""
@@ -116,12 +117,15 @@ class Monitor:
         rules: the names of the rules, in the given order.
     """
 
-    def __init__(self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False) -> None:
-        """`history`: record the verdicts after each event."""
+    def __init__(
+        self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False, make: Make = plain
+    ) -> None:
+        """`history`: record the verdicts after each event. `make`: of an undo log, for its `undoable` subclass."""
+        self._make: Final = make
         self.rules: Final = tuple(rules)
         self._tabled: Final = {name: rule for name, rule in rules.items() if isinstance(rule, Automaton)}
         self._metric: Final = {
-            name: MetricMonitor(rule) for name, rule in rules.items() if isinstance(rule, MetricRule)
+            name: make(MetricMonitor)(rule, make) for name, rule in rules.items() if isinstance(rule, MetricRule)
         }
         self._numbered: Final = {name: number for number, name in enumerate(self._tabled)}
         self._automata: Final = tuple(self._tabled.values())
@@ -142,7 +146,7 @@ class Monitor:
         self._numbers[:] = [automaton.initial for automaton in self._automata]
         self._irreparable[:] = [None] * len(self._automata)
         for rule, automaton, columns in self._quantified:
-            self._instances[rule] = Instances(automaton, columns)
+            self._instances[rule] = self._make(Instances)(automaton, columns, self._make)
         for monitor in self._metric.values():
             monitor.clear()
         if self._history is not None:
@@ -234,6 +238,53 @@ class Monitor:
         """Whether every rule is kept if the trace ends here."""
         table_rules = (self._verdict(number) in ("satisfied", "holding") for number in self._numbered.values())
         return all(table_rules) and all(monitor.value_at_end() for monitor in self._metric.values())
+
+    def pass_time(self, time: int) -> None:
+        """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
+        for monitor in self._metric.values():
+            monitor.pass_time(time)
+
+    def distances(self) -> tuple[int | None, ...]:
+        """For each of `rules` 0 if it is kept should the trace end now, None if no continuation keeps it, else a positive
+        number that falls as its open obligations are met.
+        """
+        return tuple(map(self._distance, self.rules))
+
+    def _distance(self, name: str) -> int | None:
+        if name in self._metric:
+            monitor = self._metric[name]
+            if monitor.violation_count:
+                return None
+            return 0 if monitor.value_at_end() else max(1, monitor.broken_at_end)
+        rule = self._numbered[name]
+        instances = self._instances.get(rule)
+        if instances is None:
+            automaton = self._automata[rule]
+            return automaton.distances[self._numbers[rule] % len(automaton.table)]
+        return None if instances.first_irreparable is not None else instances.distance()
+
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> Hashable:
+        """Equal for monitors of one rule set, at one time, if the same continuations keep the same rules.
+
+        `values`: for quantified rules with an automaton, by name, the values that continuations have.
+        """
+        quantified = tuple(
+            self._instances[rule].fingerprint(values.get(name, ()))
+            for name, rule in self._numbered.items()
+            if rule in self._instances
+        )
+        plain = tuple(
+            n % len(a.table) for n, a in zip(self._numbers, self._automata, strict=True) if not a.is_quantified
+        )
+        return plain, quantified, tuple(monitor.fingerprint() for monitor in self._metric.values())
+
+    def times(self) -> set[int]:
+        """The times of past events that the windows of rules may still ask for."""
+        return {time for monitor in self._metric.values() for time in monitor.times()}
+
+    def undecided(self, rule: str) -> list[Violation]:
+        """What may still become a violation of a rule without an automaton."""
+        return self._metric[rule].undecided if rule in self._metric else []
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""

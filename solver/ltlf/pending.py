@@ -5,8 +5,10 @@ pending value takes its place because both will always be equal. So what is know
 at a step that does not concern them, and equal ones are kept once.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar, Protocol
+
+from lawtrace.solver.ltlf.undo import Make, plain
 
 
 class Listener(Protocol):
@@ -31,6 +33,7 @@ class Pending:
     """
 
     __slots__ = ("ending", "inverse", "junctions", "listeners", "successor", "value")
+    make: ClassVar[Make] = staticmethod(plain)
 
     def __init__(self, ending: bool = False) -> None:
         self.value: bool | None = None
@@ -69,6 +72,10 @@ class Pending:
         """
         raise NotImplementedError
 
+    def fingerprint(self) -> Hashable:
+        """Equal for pending values of one rule that the same continuations decide in the same way."""
+        raise NotImplementedError
+
 
 Status = bool | Pending
 
@@ -101,6 +108,9 @@ class _Negation(Pending):
             return self.value
         value = self.operand.at_end(end)
         return None if value is None else not value
+
+    def fingerprint(self) -> Hashable:
+        return "!", self.operand.fingerprint()
 
 
 class _Junction(Pending):
@@ -167,6 +177,9 @@ class _Junction(Pending):
             return self.value
         return junction_at_end(self.absorbing, list(self.parts), end)
 
+    def fingerprint(self) -> Hashable:
+        return self.absorbing, fingerprints(self.parts)
+
 
 def junction_at_end(absorbing: bool, parts: Sequence[Pending], end: int | None) -> bool | None:
     """The value of the junction of pending values if the trace ends now, see `Pending.at_end`."""
@@ -193,8 +206,14 @@ def junction(absorbing: bool, parts: Sequence[Status]) -> Status:
         first.junctions = {}
     key = (absorbing, tuple(pending))
     if key not in first.junctions:
-        first.junctions[key] = _Junction(*key)
+        first.junctions[key] = first.make(_Junction)(*key)
     return first.junctions[key]
+
+
+def fingerprints(parts: Iterable[Status]) -> Hashable:
+    """The fingerprints of statuses, in any order."""
+    statuses = map(current, parts)
+    return frozenset(part.fingerprint() if isinstance(part, Pending) else part for part in statuses)
 
 
 def negation(status: Status) -> Status:
@@ -203,7 +222,7 @@ def negation(status: Status) -> Status:
     if not isinstance(status, Pending):
         return not status
     if status.inverse is None:
-        status.inverse = _Negation(status)
+        status.inverse = status.make(_Negation)(status)
     return status.inverse
 
 

@@ -1,7 +1,7 @@
 """Tables of the past: for which values S and Y are true."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol
 
 from lawtrace.solver.ltlf.moment import Compiler, Generator, Key
@@ -171,6 +171,16 @@ class PastTable:
     def check(self) -> bool:
         return self._true_of(self._read())
 
+    def fingerprint(self) -> Hashable:
+        """Equal for tables of one formula with the same entries."""
+        if self._unlimited and not self._yesterday:
+            return frozenset(self._entries)
+        return frozenset((key, tuple(times)) for key, times in self._entries.items()), tuple(self._next)
+
+    def times(self) -> set[int]:
+        """The times of the entries, if windows ask for them."""
+        return set[int]() if self._unlimited else {time for times in self._entries.values() for time in times}
+
     def generator(self, bound: frozenset[str]) -> Generator:
         """The entries that agree with the bound variables."""
         known = tuple(name for name in self.variables if name in bound)
@@ -197,17 +207,17 @@ class PastTable:
         if self._yesterday or self.window.lower is not None or (known and len(known) < len(names)):
             return None
         places = tuple(self.variables.index(name) for name in names)
-        index = self._indexes.setdefault(places, {})
+        self._indexes.setdefault(places, {})
         read, write = self.moment.reader(names), self.moment.writer(names)
 
         def present() -> Iterator[Status]:
             self.forget_old()
-            if read() in index:
+            if read() in self._indexes[places]:
                 yield True
 
         def generate() -> Iterator[Status]:
             self.forget_old()
-            for part in list(index):
+            for part in list(self._indexes[places]):
                 write(part)
                 yield True
 

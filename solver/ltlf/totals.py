@@ -13,6 +13,7 @@ from lawtrace.solver.ltlf.relations import PastTable
 from lawtrace.solver.ltlf.safety import unsafe
 from lawtrace.solver.ltlf.syntax import EventAggregate, RelationAggregate, term_variables
 from lawtrace.solver.ltlf.terms import MISSING, BoundVariable, LiteralValue, Missing, Term, Value, leaves
+from lawtrace.solver.ltlf.undo import Make, plain
 
 
 def total_of(numbers: Sequence[int | float]) -> int | float:
@@ -52,6 +53,10 @@ class Total:
 
     def value(self) -> Value:
         raise NotImplementedError
+
+    def fingerprint(self) -> Hashable:
+        """Equal for totals of one aggregate that the same values change in the same way, but for windows."""
+        return as_key(self.value())
 
 
 class _Count(Total):
@@ -98,6 +103,9 @@ class _Distinct(Total):
     def value(self) -> Value:
         return len(self.counts)
 
+    def fingerprint(self) -> Hashable:
+        return frozenset(self.counts)
+
 
 class _Sum(Total):
     """An exact sum: fractions are rounded when the value is read."""
@@ -136,6 +144,9 @@ class _Sum(Total):
 
 
 class _Average(_Sum):
+    def fingerprint(self) -> Hashable:
+        return self.count, self.total
+
     def value(self) -> Value:
         total = super().value()
         return total / self.count if self.count and isinstance(total, int | float) else MISSING
@@ -176,21 +187,36 @@ class _Extreme(Total):
         return self.numbers[self.heap[0]] if self.heap else MISSING
 
 
-def make_total(function: str, *, distinct: bool = False) -> Total:
+class _ScannedExtreme(_Extreme):
+    """The same without a heap, whose changes an undo log does not see."""
+
+    def add(self, value: Value) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return
+        rank = self.sign * value
+        self.counts[rank] = self.counts.get(rank, 0) + 1
+        self.numbers.setdefault(rank, value)
+
+    def value(self) -> Value:
+        return self.numbers[min(self.counts)] if self.counts else MISSING
+
+
+def make_total(function: str, make: Make = plain, *, distinct: bool = False) -> Total:
     """The total of nothing."""
     if distinct:
-        return _Distinct()
+        return make(_Distinct)()
     match function:
         case "count":
-            return _Count()
+            return make(_Count)()
         case "sum":
-            return _Sum()
+            return make(_Sum)()
         case "avg":
-            return _Average()
+            return make(_Average)()
         case "last":
-            return _Last()
+            return make(_Last)()
         case _:
-            return _Extreme(1 if function == "min" else -1)
+            sign = 1 if function == "min" else -1
+            return _Extreme(sign) if make is plain else make(_ScannedExtreme)(sign)
 
 
 @dataclass(slots=True)
@@ -212,6 +238,7 @@ class EventTotals:
     """`sum(x of A [w] since B)` for each combination of the values of the variables of A."""
 
     def __init__(self, compiler: Compiler, leaf: EventAggregate) -> None:
+        self._make = compiler.make
         self.moment = compiler.moment
         self.leaf = leaf
         self.variables = tuple(sorted(leaf.atom.variables))
@@ -256,6 +283,18 @@ class EventTotals:
         generate = compiler.compile_generator(atom, frozenset())
         return events
 
+    def fingerprint(self) -> Hashable:
+        """Equal for totals of one aggregate with the same content."""
+        return frozenset(
+            (key, group.total.fingerprint(), _frozen(group.waiting), _frozen(group.inside))
+            for key, group in self._groups.items()
+        )
+
+    def times(self) -> set[int]:
+        """The times of the events, if the window asks for them."""
+        groups = self._groups.values()
+        return {time for group in groups for times in (group.waiting, group.inside) for time, _ in times}
+
     def update(self) -> None:
         leaf, now = self.leaf, self.moment.time
         for key, event in list(self._events()):
@@ -281,8 +320,8 @@ class EventTotals:
     def _count(self, key: Key, value: Value, now: int) -> None:
         group = self._groups.get(key)
         if group is None:
-            total = make_total(self.leaf.function, distinct=self.leaf.distinct)
-            group = self._groups[key] = _Group(total)
+            total = make_total(self.leaf.function, self._make, distinct=self.leaf.distinct)
+            group = self._groups[key] = self._make(_Group)(total)
             if self._parts is not None:
                 self._parts.setdefault(tuple(key[place] for place in self._places), {})[key] = None
         if self.leaf.window.unlimited:
@@ -326,10 +365,15 @@ class EventTotals:
         return group.total.value()
 
 
+def _frozen(entries: deque[tuple[int, Value]]) -> tuple[tuple[int, Hashable], ...]:
+    return tuple((time, as_key(value)) for time, value in entries)
+
+
 class RelationTotals:
     """`sum(x for y: f)` for each combination of the other values of f, where f has a table without a lower bound."""
 
-    def __init__(self, leaf: RelationAggregate, table: PastTable) -> None:
+    def __init__(self, compiler: Compiler, leaf: RelationAggregate, table: PastTable) -> None:
+        self._make = compiler.make
         self.leaf = leaf
         self.table = table
         self._names = tuple(name for name in table.variables if name not in leaf.variables)
@@ -360,7 +404,7 @@ class RelationTotals:
     def inserted(self, key: Key) -> None:
         group = tuple(key[place] for place in self._places)
         if group not in self._totals:
-            self._totals[group] = (make_total(self.leaf.function), set())
+            self._totals[group] = (make_total(self.leaf.function, self._make), set())
         total, members = self._totals[group]
         members.add(key)
         total.add(self._term(key))
