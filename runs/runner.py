@@ -17,13 +17,13 @@ from pydantic import BaseModel
 from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog, StageFinished
-from lawtrace.agents.logs import get_logger
 from lawtrace.agents.model_spec import ENDPOINTS
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe

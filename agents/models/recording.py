@@ -18,7 +18,6 @@ from lawtrace.agents.event_log import (
     RequestSent,
     RoleFailed,
 )
-from lawtrace.agents.logs import get_logger
 from lawtrace.agents.model_spec import ModelParameters
 from lawtrace.agents.models.limits import run_cancellable
 from lawtrace.agents.models.model_call import (
@@ -34,6 +33,7 @@ from lawtrace.agents.models.model_call import (
 from lawtrace.agents.models.replay import ReplaySource, recorded_result
 from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.agents.spans import call_span, set_usage
+from lawtrace.environments.logs import get_logger
 
 log = get_logger(__name__)
 

@@ -12,7 +12,6 @@ from tenacity import (
 )
 
 from lawtrace.agents.event_log import CallRetried, EventLog
-from lawtrace.agents.logs import get_logger
 from lawtrace.agents.models.call_settings import RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
@@ -22,6 +21,7 @@ from lawtrace.agents.models.transport_errors import (
     is_transport_error,
     retry_after_seconds,
 )
+from lawtrace.environments.logs import get_logger
 
 _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""

@@ -97,7 +97,7 @@ class _Formatter(logging.Formatter):
         from structlog.stdlib import ProcessorFormatter
         from structlog.typing import Processor
 
-        from lawtrace.agents.logs import DESCRIBED
+        from lawtrace.environments.logs import DESCRIBED
 
         renderers: list[Processor] = [ProcessorFormatter.remove_processors_meta]
         if self._log_format == "json":

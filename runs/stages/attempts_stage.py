@@ -9,7 +9,7 @@ from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.logs import get_logger, log_context
+from lawtrace.agents.logs import log_context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
@@ -21,6 +21,7 @@ from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.session import CallGuard, Session
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, JailUnavailable

@@ -245,8 +245,8 @@ class Monitor:
             monitor.pass_time(time)
 
     def distances(self) -> tuple[int | None, ...]:
-        """For each of `rules` 0 if it is kept should the trace end now, None if no continuation keeps it, else a positive
-        number that falls as its open obligations are met.
+        """For each of `rules` 0 if it is kept should the trace end now, None if no continuation keeps it, else a
+        positive number that falls as its open obligations are met.
         """
         return tuple(map(self._distance, self.rules))
 

@@ -1,0 +1,172 @@
+"""What a guard is asked, and what it answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lawtrace.environments.events import SPEAKERS, Event, Json
+
+GuardMode = Literal["record", "warn", "refuse"]
+Fallback = Literal["refuse", "allow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that an agent wants to make.
+
+    Attributes:
+        tool: its name.
+        arguments: by parameter, as JSON values.
+        id: tells equal calls that run at the same time apart; None if there is none.
+    """
+
+    tool: str
+    arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    id: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that has to happen first: a call, a message, or time that passes.
+
+    Attributes:
+        call: the call; a message is a call of ``user`` or ``agent``; None to wait.
+        result: what the call has to return, as far as it matters.
+        wait: seconds from the step before.
+    """
+
+    call: Call | None
+    result: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    wait: int = 0
+
+    def __str__(self) -> str:
+        if self.call is None:
+            return f"wait {self.wait} seconds"
+        if self.call.tool in SPEAKERS:
+            text = self.call.arguments.get("text", "")
+            said = f"the {self.call.tool} says something" if not text else f"the {self.call.tool} says {text!r}"
+            return f"{said} after {self.wait} seconds" if self.wait else said
+        returned = ", ".join(f"{name} = {_json(value)}" for name, value in _scalars(self.result))
+        later = f" after {self.wait} seconds" if self.wait else ""
+        return f"{self.call}{f' with the result {returned}' if returned else ''}{later}"
+
+
+def _scalars(value: Json, path: str = "") -> list[tuple[str, Json]]:
+    if isinstance(value, Mapping) and value:
+        return [found for name, part in value.items() for found in _scalars(part, f"{path}.{name}" if path else name)]
+    return [(path or "result", value)]
+
+
+def _json(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def steps_of(events: Sequence[Event], now: int, last: int) -> tuple[Step, ...]:
+    """Events as steps from a time on; `last`: when what they lead to can happen."""
+    found: list[Step] = []
+    for event in events:
+        time = now if event.time is None else event.time
+        result = event.result if isinstance(event.result, dict) else {}
+        found.append(Step(Call(event.tool, event.arguments), result, time - now))
+        now = time
+    return (*found, Step(None, wait=last - now)) if last > now else tuple(found)
+
+
+def in_words(steps: Sequence[Step]) -> str:
+    """Advice as a sentence: ``Call Check(id='A') first.``"""
+    if not steps:
+        return ""
+    if any(step.call is None or step.call.tool in SPEAKERS for step in steps):
+        return f"First: {'; then '.join(map(str, steps))}."
+    return f"Call {', then '.join(map(str, steps))} first."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why a guard objects to a call.
+
+    Attributes:
+        rules: ids of the rules of which one could not be met afterwards, or which could not be met together.
+        provisions: what these rules rest on, each a citation and one sentence.
+        first: a shortest sequence of steps after which the call is allowed; empty if none was found.
+        undecided: whether the guard could not decide within its budget, and its fallback applies.
+    """
+
+    rules: tuple[str, ...]
+    provisions: tuple[str, ...] = ()
+    first: tuple[Step, ...] = ()
+    undecided: bool = False
+
+    @property
+    def reason(self) -> str:
+        """What to do, then which provisions are at stake."""
+        if self.undecided:
+            return "It could not be decided within the budget whether all duties can be met afterwards."
+        if len(self.rules) > 1 and len(self.provisions) > 1:
+            law = f"Afterwards these could not all be met: {' '.join(self.provisions)}"
+        else:
+            law = " ".join(self.provisions)
+        return " ".join(part for part in (in_words(self.first), law) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The call may be made.
+
+    Attributes:
+        warning: what the agent should be told in the mode ``warn``.
+        finding: what the guard would have objected in the mode ``refuse``, or that it could not decide.
+    """
+
+    warning: str | None = None
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The call must not be made.
+
+    Attributes:
+        finding: the rules, their provisions, and what to do first.
+    """
+
+    finding: Finding
+
+    @property
+    def reason(self) -> str:
+        """One or two sentences for the agent."""
+        return f"Not carried out. {self.finding.reason}"
+
+    @property
+    def provisions(self) -> tuple[str, ...]:
+        return self.finding.provisions
+
+    @property
+    def first(self) -> tuple[Step, ...]:
+        return self.finding.first
+
+
+Decision = Allow | Refuse
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDuty:
+    """A duty that is not met if nothing more happens.
+
+    Attributes:
+        rule: the id of its rule.
+        provisions: as in `Finding`.
+        values: of the variables of the rule, in each case in which it is open.
+        steps: calls that meet it together with the other open duties; empty if none were found.
+    """
+
+    rule: str
+    provisions: tuple[str, ...]
+    values: tuple[Mapping[str, Json], ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (in_words(self.steps).replace(" first.", "."), *self.provisions) if part)

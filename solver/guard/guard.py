@@ -1,0 +1,437 @@
+"""Guards in front of tools.
+
+With h for the trace so far and c for a call that completes, a guard allows c if and only if
+
+    there are a result r of c and a continuation k such that h, c(r), k satisfies every rule
+
+A continuation consists of calls of the tools with any arguments and results that their schemas admit, and of messages,
+at times that do not decrease. So no allowed call leads into a dead end, and no refused one could have ended well. What
+the tools really return may still be worse than any result that was hoped for: then a rule is lost, the guard says so,
+and defends the others.
+"""
+
+import hashlib
+import json
+import threading
+import time as clocks
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self, cast
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json, message_event
+from lawtrace.environments.logs import get_logger
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.solver.guard.citations import cite
+from lawtrace.solver.guard.component import Component, make_components
+from lawtrace.solver.guard.decisions import (
+    Allow,
+    Call,
+    Decision,
+    Fallback,
+    Finding,
+    GuardMode,
+    OpenDuty,
+    Refuse,
+    Step,
+    steps_of,
+)
+from lawtrace.solver.guard.schemas import Tools, ToolSchema, read_tools
+from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide
+from lawtrace.solver.rules import Rule
+
+MAX_STEPS: Final = 3_000
+"""How many events a decision tries by default."""
+
+_SNAPSHOT: Final = "lawtrace.guard/1"
+
+log = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A call that was allowed, or something that happened meanwhile.
+
+    Attributes:
+        call: the call; None for what needs no result.
+        time: when it happened.
+        event: what became of it; None until that is known.
+    """
+
+    call: Call | None
+    time: int
+    event: Event | None = None
+
+
+class Guard:
+    """Watches one session of an agent, and decides about its calls.
+
+    All methods may be called by several threads. Calls take effect in the order of `before`, whatever the order in which
+    they return.
+
+    Attributes:
+        mode: ``refuse``; ``warn``: everything is allowed, with a warning; ``record``: without one.
+        tools: the tools by name.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        tools: Tools,
+        *,
+        mode: GuardMode = "refuse",
+        on_undecided: Fallback = "refuse",
+        steps: int = MAX_STEPS,
+        clock: Callable[[], float] = clocks.time,
+        regulation: Regulation | None = None,
+        advice: bool = True,
+    ) -> None:
+        """`on_undecided`: what to do if a decision needs more than `steps` events to be tried. `clock`: seconds, for rules
+        about time. `regulation`: the text that refusals cite; that of the environment by default. `advice`: whether a
+        refusal says what to do first.
+
+        Raises InputError naming a tool or rule that occurs twice or cannot be read.
+        """
+        if isinstance(tools, Domain | str):
+            domain = load_domain(tools) if isinstance(tools, str) else tools
+            regulation = regulation or domain.regulation
+            tools = domain
+        self.mode: Final[GuardMode] = mode
+        self.tools: Final = read_tools(tools)
+        self._rules: Final = tuple(rules)
+        names = [rule.id for rule in self._rules]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
+        self._on_undecided: Final[Fallback] = on_undecided
+        self._steps: Final = steps
+        self._clock: Final = clock
+        self._regulation: Final = regulation
+        self._advice: Final = advice
+        self._components: Final = make_components(self._rules, self.tools)
+        self._queue: Final[list[_Entry]] = []
+        self._events: Final[list[Event]] = []
+        self._now: int | None = None
+        self._lock: Final = threading.RLock()
+
+    # Calls
+
+    def before(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
+        """Decide whether a call may be made. If it is allowed, `after` must tell what became of it.
+
+        `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
+        an object.
+        """
+        wanted = _read_call(call)
+        with self._lock:
+            now = self._time(time)
+            decision = self._decide(wanted.tool, lambda component: self._alternatives(component, wanted, now), now)
+            if isinstance(decision, Allow):
+                self._queue.append(_Entry(wanted, now))
+            else:
+                self._skip(wanted, now)
+            return decision
+
+    def review(self, event: Event) -> Decision:
+        """Decide about a call whose result is known beforehand, as in a simulator. If it is allowed, it has happened."""
+        with self._lock:
+            now = self._time(event.time)
+            event = replace(event, time=now)
+            decision = self._decide(event.tool, lambda _: ([event], True), now)
+            if isinstance(decision, Allow):
+                self._append(_Entry(None, now, event))
+            else:
+                self._skip(Call(event.tool, event.arguments), now)
+            return decision
+
+    def after(
+        self,
+        call: Call | Mapping[str, Any],
+        result: Json = None,
+        *,
+        error: str | None = None,
+        outcome: CallOutcome | None = None,
+    ) -> None:
+        """Tell what a call returned, or the error that it raised.
+
+        `outcome`: ``completed`` or ``failed``; by default a call with an error has ``raised``, and one whose result says
+        ``"success": false`` has failed. Of equal calls without id, the one that was allowed first is meant.
+        """
+        made = _read_call(call)
+        if outcome is None:
+            unsuccessful = isinstance(result, Mapping) and result.get("success") is False
+            outcome = "raised" if error is not None else "failed" if unsuccessful else "completed"
+        with self._lock:
+            entry = next((one for one in self._queue if one.event is None and one.call == made), None)
+            known = entry or _Entry(made, self._time(None))
+            known.event = Event(made.tool, made.arguments, outcome, result, error, known.time)
+            if entry is None:
+                self._append(known)
+            self._flush()
+
+    def message(self, role: str, text: str, *, time: int | None = None) -> None:
+        """Tell what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
+        speaker = {"assistant": "agent"}.get(role, role)
+        if speaker not in SPEAKERS:
+            raise InputError(f"role {role!r}: expected user, agent or assistant")
+        with self._lock:
+            now = self._time(time)
+            self._append(_Entry(None, now, message_event(speaker, text, now)))
+
+    def finish(self, *, time: int | None = None) -> tuple[OpenDuty, ...]:
+        """The duties that are open if nothing more happens. The guard can go on afterwards."""
+        with self._lock:
+            now = self._time(time)
+            found: list[OpenDuty] = []
+            for component in self._components:
+                component.monitor.pass_time(now)
+                owed = component.owed()
+                if owed:
+                    answer = decide(component, self._forced(component), now, Budget(self._steps))
+                    steps = steps_of(answer.path, now, now)
+                    found += [self._duty(component, rule, steps) for rule in owed]
+            return tuple(sorted(found, key=lambda duty: [rule.id for rule in self._rules].index(duty.rule)))
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The rules that cannot be kept any more, or that were given up because not all could be."""
+        with self._lock:
+            lost = {rule.id for component in self._components for rule in component.lost()}
+            return tuple(rule.id for rule in self._rules if rule.id in lost)
+
+    # Decisions
+
+    def _decide(self, tool: str, forced: Callable[[Component], tuple[Sequence[Event], bool]], now: int) -> Decision:
+        findings: list[Finding] = []
+        for component in self._components:
+            if component.concerns(tool):
+                events, exact = forced(component)
+                finding = self._examine(component, [*self._forced(component), events], now, exact=exact)
+                if finding is not None:
+                    findings.append(finding)
+        certain = [finding for finding in findings if not finding.undecided]
+        if not findings:
+            return Allow()
+        finding = _joined(certain) if certain else findings[0]
+        refused = self.mode == "refuse" and (bool(certain) or self._on_undecided == "refuse")
+        log.info(
+            "guard.objection",
+            tool=tool,
+            rules=finding.rules,
+            undecided=finding.undecided,
+            refused=refused,
+        )
+        if refused:
+            return Refuse(finding)
+        warns = self.mode == "warn" and bool(certain)
+        return Allow(f"Carried out, but it rules out compliance. {finding.reason}" if warns else None, finding)
+
+    def _examine(self, component: Component, forced: Forced, now: int, *, exact: bool) -> Finding | None:
+        """The objection of the rules of one component; None if all can be met."""
+        while True:
+            answer = decide(component, forced, now, Budget(self._steps), exact=exact)
+            if answer.status == "met":
+                component.hint = answer.path
+                return None
+            if answer.status == "undecided":
+                return Finding(tuple(rule.id for rule in component.defended()), undecided=True)
+            if not self._give_up(component, forced[:-1], now):
+                break
+        rules = conflict(component, forced, now, self._steps)
+        first = self._first(component, forced, now) if self._advice else ()
+        return Finding(tuple(rule.id for rule in rules), self._cited(rules), first)
+
+    def _give_up(self, component: Component, forced: Forced, now: int) -> bool:
+        """Stop defending rules that are lost without the call in question; whether there were any."""
+        given_up = False
+        while (answer := decide(component, forced, now, Budget(self._steps))).status == "lost":
+            component.monitor.pass_time(now)
+            rules = component.broken() or conflict(component, forced, now, self._steps)[-1:]
+            for rule in rules:
+                component.give_up(rule)
+                log.warning("guard.lost", rule=rule.id)
+            given_up = True
+        if answer.status == "met":
+            component.hint = answer.path
+        return given_up
+
+    def _first(self, component: Component, forced: Forced, now: int) -> tuple[Step, ...]:
+        path = advise(component, forced[-1:], now, Budget(self._steps), _can_be_advised)
+        if path is None:
+            return ()
+        return steps_of(path.events, now, path.time)
+
+    def _alternatives(self, component: Component, call: Call, now: int) -> tuple[Sequence[Event], bool]:
+        """The events that a call may become, and whether these are all that matter."""
+        schema = self.tools.get(call.tool, ToolSchema(call.tool))
+        return component.vocabulary.call_results(schema, call.arguments, now)
+
+    def _forced(self, component: Component) -> list[Sequence[Event]]:
+        """What the calls that have not returned may become, and what happened meanwhile."""
+        found: list[Sequence[Event]] = []
+        for entry in self._queue:
+            if entry.event is not None:
+                if component.concerns(entry.event.tool):
+                    found.append([entry.event])
+            elif entry.call is not None and component.concerns(entry.call.tool):
+                found.append(self._alternatives(component, entry.call, entry.time)[0])
+        return found
+
+    # The trace
+
+    def _time(self, time: int | None) -> int:
+        now = int(self._clock()) if time is None else time
+        self._now = now if self._now is None else max(now, self._now)
+        return self._now
+
+    def _append(self, entry: _Entry) -> None:
+        self._queue.append(entry)
+        self._flush()
+
+    def _skip(self, call: Call, now: int) -> None:
+        """A refused call takes a place in the trace, and moves no rule."""
+        if any(component.counts_steps for component in self._components):
+            self._append(_Entry(None, now, Event(call.tool, call.arguments, "shielded", time=now)))
+
+    def _flush(self) -> None:
+        """Take over what happened, up to the first call that has not returned."""
+        while self._queue and (event := self._queue[0].event) is not None:
+            self._queue.pop(0)
+            self._commit(event)
+
+    def _commit(self, event: Event) -> None:
+        concerned = [component for component in self._components if component.concerns(event.tool)]
+        if concerned:
+            self._events.append(event)
+        for component in concerned:
+            component.monitor.feed(event)
+
+    # Words
+
+    def _cited(self, rules: Iterable[Rule]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cite(rule, self._regulation) for rule in rules))
+
+    def _duty(self, component: Component, rule: Rule, steps: Sequence[Step]) -> OpenDuty:
+        named = tuple(step for step in steps if step.call is not None and step.call.tool in component.tools_of(rule))
+        return OpenDuty(rule.id, self._cited([rule]), component.open_values(rule), named)
+
+    # Snapshots
+
+    def snapshot(self) -> bytes:
+        """Everything that later decisions depend on, as JSON. It contains the events that the rules are about."""
+        with self._lock:
+            content = {
+                "version": _SNAPSHOT,
+                "rules": self._digest(),
+                "mode": self.mode,
+                "on_undecided": self._on_undecided,
+                "steps": self._steps,
+                "advice": self._advice,
+                "now": self._now,
+                "events": [_encoded(event) for event in self._events],
+                "queue": [
+                    {
+                        "call": None if one.call is None else [one.call.tool, dict(one.call.arguments), one.call.id],
+                        "time": one.time,
+                        "event": None if one.event is None else _encoded(one.event),
+                    }
+                    for one in self._queue
+                ],
+                "given_up": [list(map(_negated, component.protected)) for component in self._components],
+                "hints": [[_encoded(event) for event in component.hint] for component in self._components],
+            }
+            return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @classmethod
+    def restore(
+        cls,
+        snapshot: bytes | str,
+        rules: Iterable[Rule],
+        tools: Tools,
+        *,
+        clock: Callable[[], float] = clocks.time,
+        regulation: Regulation | None = None,
+    ) -> Self:
+        """The guard of a snapshot, with the same rules and tools. It decides as the other one would have.
+
+        Raises InputError if the snapshot is damaged, of another version, or of other rules or tools.
+        """
+        content = _read_snapshot(snapshot)
+        try:
+            guard = cls(
+                rules,
+                tools,
+                mode=content["mode"],
+                on_undecided=content["on_undecided"],
+                steps=content["steps"],
+                advice=content["advice"],
+                clock=clock,
+                regulation=regulation,
+            )
+            if content["rules"] != guard._digest():
+                raise InputError("the snapshot was made with other rules or tools")
+            for event in content["events"]:
+                guard._commit(_decoded(event))
+            for one in content["queue"]:
+                call = None if one["call"] is None else Call(*one["call"])
+                event = None if one["event"] is None else _decoded(one["event"])
+                guard._queue.append(_Entry(call, one["time"], event))
+            for component, given_up, hint in zip(guard._components, content["given_up"], content["hints"], strict=True):
+                component.protected[:] = map(_negated, given_up)
+                component.hint = tuple(map(_decoded, hint))
+            guard._now = content["now"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a snapshot of a guard: {error}") from error
+        return guard
+
+    def _digest(self) -> str:
+        """Of everything that decisions depend on besides the trace."""
+        rules = [[rule.id, rule.formula] for rule in self._rules]
+        tools = [[tool.name, tool.arguments, tool.result] for tool in self.tools.values()]
+        return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
+
+
+def _negated(flag: bool) -> bool:
+    return not flag
+
+
+def _joined(findings: Sequence[Finding]) -> Finding:
+    if len(findings) == 1:
+        return findings[0]
+    return Finding(
+        tuple(rule for finding in findings for rule in finding.rules),
+        tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
+        tuple(step for finding in findings for step in finding.first),
+    )
+
+
+def _can_be_advised(event: Event) -> bool:
+    return event.outcome == "completed"
+
+
+def _read_call(call: Call | Mapping[str, Any]) -> Call:
+    if isinstance(call, Call):
+        return call
+    tool, arguments, name = call.get("tool"), call.get("arguments", {}), call.get("id")
+    if not isinstance(tool, str) or not isinstance(arguments, Mapping):
+        raise InputError("a call needs the name of a tool, and its arguments as an object")
+    return Call(tool, cast("Mapping[str, Json]", arguments), None if name is None else str(name))
+
+
+def _encoded(event: Event) -> list[Json]:
+    return [event.tool, dict(event.arguments), event.outcome, event.result, event.error, event.time]
+
+
+def _decoded(row: Sequence[Any]) -> Event:
+    return Event(*row)
+
+
+def _read_snapshot(snapshot: bytes | str) -> dict[str, Any]:
+    try:
+        content = parse_strict_json(snapshot.decode() if isinstance(snapshot, bytes) else snapshot)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not a snapshot of a guard: {error}") from error
+    if not isinstance(content, dict) or content.get("version") != _SNAPSHOT:
+        raise InputError(f"not a snapshot of a guard of version {_SNAPSHOT}")
+    return content

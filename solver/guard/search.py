@@ -1,0 +1,385 @@
+"""Search: whether some continuation of a trace keeps all rules of a component.
+
+A continuation consists of representative events (`lawtrace.solver.guard.vocabulary`) at representative times. It is
+looked for best first: by its length and by how far the rules are from being kept. Traces that leave the monitors in
+the same state are followed once. So a search that ends without a continuation proves that there is none, if the
+representatives are all that matter; and one that exceeds its steps decides nothing. Steps are counted, not seconds:
+the same trace gets the same answer on every machine.
+"""
+
+import heapq
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice, product
+from typing import Final, Literal
+
+from lawtrace.environments.events import SPEAKERS, Event, message_event
+from lawtrace.solver.guard.component import Component
+from lawtrace.solver.ltlf.terms import Scalar
+from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.rules import Rule
+
+MAX_TIMES: Final = 80
+"""At how many different times events of a continuation may happen."""
+MAX_RESULTS: Final = 300
+"""How many results of the calls in question are tried."""
+_ROUNDS: Final = 3
+
+Path = tuple[Event, ...]
+Forced = Sequence[Sequence[Event]]
+"""What happens first: for each call in question the events that it may become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether all protected rules can be kept.
+
+    Attributes:
+        status: ``met`` if a continuation keeps them, ``lost`` if none does, ``undecided`` if the search found none and
+            cannot exclude one.
+        path: the continuation.
+        result: the events that the calls in question became in it.
+    """
+
+    status: Literal["met", "lost", "undecided"]
+    path: Path = ()
+    result: Path = ()
+
+
+class Budget:
+    """Steps that are left."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def spend(self) -> bool:
+        """Use one step; whether there was one."""
+        self.left -= 1
+        return self.left >= 0
+
+
+def decide(component: Component, forced: Forced, now: int, budget: Budget, *, exact: bool = True) -> Answer:
+    """Whether all protected rules can be kept after the trace so far and what is forced.
+
+    `exact`: whether the forced events are all that the calls in question may become.
+    """
+    log, monitor = component.log, component.monitor
+    with log.attempt():
+        monitor.pass_time(now)
+        base = log.mark
+        starts: list[Path] = []
+        chosen = list(islice(product(*forced), MAX_RESULTS + 1))
+        exact = exact and len(chosen) <= MAX_RESULTS
+        for events in chosen[:MAX_RESULTS]:
+            log.back_to(base)
+            distances = play(component, events)
+            if distances is None:
+                continue
+            if not any(distances):
+                return Answer("met", (), events)
+            starts.append(events)
+        if not starts:
+            return Answer("lost" if exact else "undecided")
+        for events in starts:
+            for hint in _hints(component, events, now):
+                log.back_to(base)
+                distances = play(component, (*events, *hint))
+                if distances is not None and not any(distances):
+                    return Answer("met", hint, events)
+        log.back_to(base)
+        return _search(component, starts, now, budget, exact=exact)
+
+
+def play(component: Component, events: Sequence[Event]) -> list[int] | None:
+    """Feed events. Returns the distances, None if a protected rule cannot be kept any more."""
+    for event in events:
+        component.monitor.feed(event)
+    return component.distances()
+
+
+def _hints(component: Component, events: Path, now: int) -> Iterator[Path]:
+    """Earlier continuations that may still do."""
+    hint = tuple(replace(event, time=max(event.time or now, now)) for event in component.hint)
+    if not hint:
+        return
+    latest = events[-1].tool if events else None
+    if hint[0].tool == latest:
+        yield hint[1:]
+    yield hint
+    if latest is not None and any(event.tool == latest for event in hint[1:]):
+        first = next(number for number, event in enumerate(hint) if event.tool == latest and number)
+        yield (*hint[:first], *hint[first + 1 :])
+
+
+def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer:
+    values: set[tuple[str, str, Scalar]] = set()
+    for _ in range(_ROUNDS):
+        with component.log.attempt():
+            space = Space(component, starts, now, values)
+            found = _best_first(space, starts, budget)
+        if found is not None:
+            start, path = found
+            return Answer("met", path, start)
+        if budget.left < 0:
+            return Answer("undecided")
+        if space.met_values <= values:
+            return Answer("lost" if exact and space.exact else "undecided")
+        values |= space.met_values
+    return Answer("undecided")
+
+
+def _best_first(space: "Space", starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
+    order = count()
+    queue: list[tuple[int, int, Node]] = []
+    seen: set[Hashable] = set()
+
+    def push(node: Node, distances: list[int]) -> bool:
+        key = node.moment, space.fingerprint()
+        if key not in seen:
+            seen.add(key)
+            heapq.heappush(queue, (len(node.path) + node.moment + 2 * sum(distances), next(order), node))
+        return not any(distances)
+
+    for start in starts:
+        for hint in ((), space.component.hint):
+            node = Node(start, tuple(replace(event, time=space.now) for event in hint), 0)
+            distances = space.enter(node)
+            if distances is not None and push(node, distances):
+                return start, node.path
+    while queue:
+        _, _, node = heapq.heappop(queue)
+        for child, distances in space.children(node, budget):
+            if push(child, distances):
+                return child.start, child.path
+        if budget.left < 0:
+            return None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A continuation: what is forced, then events, and the number of the time that it has reached."""
+
+    start: Path
+    path: Path
+    moment: int
+
+
+class Space:
+    """The continuations of a trace with representative events.
+
+    Attributes:
+        component: the rules.
+        now: when it begins.
+        exact: whether the representatives are all that matter.
+        met_values: rules, variables and values of the violations that were met, if no event has these values.
+    """
+
+    def __init__(
+        self, component: Component, starts: Sequence[Path], now: int, values: set[tuple[str, str, Scalar]]
+    ) -> None:
+        self.component: Final = component
+        self.now: Final = now
+        self.met_values: Final[set[tuple[str, str, Scalar]]] = set()
+        self._base: Final = component.log.mark
+        vocabulary, monitor = component.vocabulary, component.monitor
+        known, times = {*values, *self.open_values()}, {now, *monitor.times()}
+        for start in starts:
+            component.log.back_to(self._base)
+            play(component, start)
+            known |= self.open_values()
+            times |= monitor.times()
+        component.log.back_to(self._base)
+        ordered = sorted(known, key=repr)
+        live = vocabulary.live_values(ordered, (*(event for start in starts for event in start), *component.hint))
+        events, exact = vocabulary.events(live, now)
+        if component.counts_steps:
+            speaker = next((name for name in SPEAKERS if name not in component.tools), None)
+            events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
+        self.times, whole = _times(component, times, now) if component.timed else ([now], True)
+        self.exact: Final = exact and whole
+        self.events: Final = events
+        self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
+
+    def fingerprint(self) -> Hashable:
+        """The state of the monitors."""
+        return self.component.monitor.fingerprint(self._values)
+
+    def enter(self, node: Node) -> list[int] | None:
+        """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
+        self.component.log.back_to(self._base)
+        distances = play(self.component, (*node.start, *node.path))
+        if node.moment:
+            self.component.monitor.pass_time(self.times[node.moment])
+            return self.component.distances()
+        return distances
+
+    def children(self, node: Node, budget: Budget) -> Iterator[tuple[Node, list[int]]]:
+        """The nodes one event, or one time, further at which no rule is lost; the monitors are there meanwhile."""
+        component = self.component
+        if self.enter(node) is None:
+            return
+        here = component.log.mark
+        time = self.times[node.moment]
+        for event in self.events:
+            if not budget.spend():
+                return
+            component.log.back_to(here)
+            timed = event if event.time == time else replace(event, time=time)
+            distances = play(component, (timed,))
+            if distances is None:
+                self.met_values.update(self.violation_values())
+                continue
+            yield Node(node.start, (*node.path, timed), node.moment), distances
+        if node.moment + 1 < len(self.times) and budget.spend():
+            component.log.back_to(here)
+            component.monitor.pass_time(self.times[node.moment + 1])
+            distances = component.distances()
+            if distances is not None:
+                yield Node(node.start, node.path, node.moment + 1), distances
+
+    def open_values(self) -> set[tuple[str, str, Scalar]]:
+        """The values for which protected rules have open duties."""
+        monitor, found = self.component.monitor, set[tuple[str, str, Scalar]]()
+        distances = monitor.distances()
+        for rule, defended, distance in zip(self.component.rules, self.component.protected, distances, strict=True):
+            if defended and distance:
+                for violation in monitor.undecided(rule.id):
+                    found.update((rule.id, name, value) for name, value in violation.values)
+                if not monitor.undecided(rule.id):
+                    found.update(self._table_values(rule))
+        return found
+
+    def violation_values(self) -> set[tuple[str, str, Scalar]]:
+        """The values with which protected rules have just been violated, if events do not have them already."""
+        found = set[tuple[str, str, Scalar]]()
+        statuses = self.component.monitor
+        for rule in self.component.broken():
+            status = statuses.status(rule.id)
+            for violation in status.violations:
+                found.update((rule.id, name, value) for name, value in violation.values)
+            if not status.violations:
+                found.update(self._table_values(rule))
+        return {(rule, name, value) for rule, name, value in found if value not in self._values[rule]}
+
+    def _table_values(self, rule: Rule) -> Iterator[tuple[str, str, Scalar]]:
+        names = getattr(rule.parsed, "variables", ())
+        for value in self.component.monitor.status(rule.id).values:
+            yield from ((rule.id, name, value) for name in names)
+
+
+def _times(component: Component, known: set[int], now: int) -> tuple[list[int], bool]:
+    """The times from now on at which something changes for some window, and whether they are all that matter."""
+    found, latest = set(known), set(known)
+    for _ in range(3):
+        latest = {time for window in component.windows for one in latest for time in _edges(window, one)} - found
+        found |= latest
+        if len(found) > 10 * MAX_TIMES:
+            break
+    later = sorted(time for time in found if time >= now)
+    return later[:MAX_TIMES], len(later) <= MAX_TIMES
+
+
+def _edges(window: Window, time: int) -> Iterator[int]:
+    for edge in (window.deadline(time), window.opening(time) - 1, window.earliest(time), window.latest(time)):
+        if edge is not None:
+            yield edge
+            yield edge + 1
+    first = window.earliest(time)
+    if first is not None:
+        yield first - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Events, and the time from which what they lead to can happen."""
+
+    events: Path
+    time: int
+
+
+def advise(
+    component: Component, forced: Forced, now: int, budget: Budget, usable: Callable[[Event], bool]
+) -> Advice | None:
+    """The shortest events after which the forced events may happen; None if none are found.
+
+    `usable`: whether an event can be advised.
+    """
+    with component.log.attempt():
+        component.monitor.pass_time(now)
+        starts = list(islice(product(*forced), MAX_RESULTS))
+        values: set[tuple[str, str, Scalar]] = set()
+        base = component.log.mark
+        for _ in range(_ROUNDS):
+            with component.log.attempt():
+                space = Space(component, starts, now, values)
+                for start in starts:
+                    component.log.back_to(base)
+                    if play(component, start) is None:
+                        space.met_values.update(space.violation_values())
+                if not space.met_values <= values:
+                    values |= space.met_values
+                    continue
+                found = _breadth_first(space, starts, budget, usable)
+            if found is not None or budget.left < 0 or space.met_values <= values:
+                return found
+            values |= space.met_values
+        return None
+
+
+def _breadth_first(
+    space: Space, starts: Sequence[Path], budget: Budget, usable: Callable[[Event], bool]
+) -> Advice | None:
+    component = space.component
+    seen: set[Hashable] = set()
+    level = [Node((), (), 0)]
+    while level and budget.left >= 0:
+        following: list[Node] = []
+        for node in level:
+            for child, _ in space.children(node, budget):
+                if child.path != node.path and not usable(child.path[-1]):
+                    continue
+                key = child.moment, space.fingerprint()
+                if key in seen:
+                    continue
+                seen.add(key)
+                following.append(child)
+                if _allows(component, starts, space.times[child.moment], budget):
+                    return Advice(child.path, space.times[child.moment])
+        level = following
+    return None
+
+
+def _allows(component: Component, starts: Sequence[Path], now: int, budget: Budget) -> bool:
+    later = (tuple(replace(event, time=now) for event in start) for start in starts)
+    return any(budget.spend() and _leads_on(component, start, now, budget) for start in later)
+
+
+def _leads_on(component: Component, start: Path, now: int, budget: Budget) -> bool:
+    """Whether all rules can be kept after some events."""
+    with component.log.attempt():
+        distances = play(component, start)
+        if distances is None:
+            return False
+        if not any(distances):
+            return True
+    return decide(component, [[event] for event in start], now, budget).status == "met"
+
+
+def conflict(component: Component, forced: Forced, now: int, steps: int) -> list[Rule]:
+    """Rules of which one cannot be kept, or that cannot be kept together, after the forced events: as few as found."""
+    with component.log.attempt():
+        component.monitor.pass_time(now)
+        for events in islice(product(*forced), 1):
+            if play(component, events) is None:
+                return component.broken()
+    before = list(component.protected)
+    try:
+        for number, defended in enumerate(before):
+            if defended:
+                component.protected[number] = False
+                if decide(component, forced, now, Budget(steps)).status != "lost":
+                    component.protected[number] = True
+        return [rule for rule, needed in zip(component.rules, component.protected, strict=True) if needed]
+    finally:
+        component.protected[:] = before

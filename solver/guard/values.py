@@ -1,0 +1,224 @@
+"""Values for the fields of representative events: what a JSON Schema admits, and what tells conditions apart."""
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Final
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.guard.schemas import ANYTHING, Schema
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, IsTrue
+from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Scalar, SpanLiteral, Term, is_value, leaves
+
+MAX_LIST: Final = 3
+"""Of so many values all lists are tried."""
+
+
+class Absent:
+    """Stands for a field that is left out."""
+
+
+ABSENT: Final = Absent()
+Candidate = Json | Absent
+
+
+def part_schema(schema: Schema, steps: Sequence[str | int]) -> Schema:
+    """The schema of a part of a value."""
+    for step in steps:
+        inner: Json = None
+        properties = schema.get("properties")
+        if isinstance(step, str) and isinstance(properties, Mapping):
+            inner = properties.get(step)
+        elif schema.get("type") == "array":
+            inner = schema.get("items")
+            if isinstance(step, str) and isinstance(inner, Mapping):  # the list of a field of the rows
+                return {"type": "array", "items": dict(part_schema(inner, (step,)))}
+        if not isinstance(inner, Mapping):
+            return ANYTHING
+        schema = inner
+    return schema
+
+
+def admits(schema: Schema, value: Json) -> bool:
+    """Whether a schema admits a value, as far as type, choice and range say it; patterns are not looked at."""
+    for name in ("anyOf", "oneOf"):
+        options = schema.get(name)
+        if isinstance(options, list):
+            return any(admits(option, value) for option in options if isinstance(option, Mapping))
+    allowed = schema.get("enum")
+    if isinstance(allowed, list) and not any(_same(value, one) for one in allowed):
+        return False
+    if "const" in schema and not _same(value, schema["const"]):
+        return False
+    kinds = schema.get("type")
+    if kinds is not None and not any(_is_a(value, kind) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+        return False
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for name, fits in _RANGES:
+            limit = schema.get(name)
+            if isinstance(limit, int | float) and not fits(value, limit):
+                return False
+    items = schema.get("items")
+    if isinstance(value, list) and isinstance(items, Mapping):
+        return all(admits(items, item) for item in value)
+    return True
+
+
+_RANGES: Final = (
+    ("minimum", lambda value, limit: value >= limit),
+    ("maximum", lambda value, limit: value <= limit),
+    ("exclusiveMinimum", lambda value, limit: value > limit),
+    ("exclusiveMaximum", lambda value, limit: value < limit),
+)
+
+
+def _same(one: Json, other: Json) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _is_a(value: Json, kind: Json) -> bool:
+    match kind:
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, Mapping)
+        case "null":
+            return value is None
+        case _:
+            return True
+
+
+def choices(schema: Schema) -> list[Json] | None:
+    """All values of a schema if they are few."""
+    allowed = schema.get("enum")
+    if isinstance(allowed, list):
+        return allowed
+    if "const" in schema:
+        return [schema["const"]]
+    return [True, False] if schema.get("type") == "boolean" else None
+
+
+def fresh(schema: Schema, number: int, known: Iterable[Json]) -> Json | Absent:
+    """A value that occurs nowhere else; ABSENT if the schema has none. `number`: which of several."""
+    allowed = choices(schema)
+    if allowed is not None:
+        return ABSENT
+    kinds = schema.get("type")
+    numeric = kinds in ("integer", "number") or (
+        kinds is None and any(isinstance(one, int | float) and not isinstance(one, bool) for one in known)
+    )
+    if not numeric:
+        return f"new-{number}" if admits(schema, "") else ABSENT
+    numbers = [one for one in known if isinstance(one, int | float) and not isinstance(one, bool)]
+    highest = math.floor(max(numbers, default=0)) + 1000 * number
+    lowest = math.floor(min(numbers, default=0)) - 1000 * number
+    found = next((one for one in (highest, lowest) if admits(schema, one)), None)
+    if found is not None:
+        return found
+    limits = [limit for name in ("minimum", "maximum") if isinstance(limit := schema.get(name), int | float)]
+    between = [limit + sign * number for limit in limits for sign in (1, -1)]
+    return next((one for one in between if one not in numbers and admits(schema, one)), ABSENT)
+
+
+def constants(condition: Condition) -> list[Json]:
+    """Values on either side of what a condition on one field tells apart."""
+    if isinstance(condition, IsTrue):
+        return [True, False]
+    if not isinstance(condition, Comparison):
+        return []
+    found: list[Json] = []
+    for side in (condition.left, condition.right):
+        for leaf in leaves(side):
+            match leaf:
+                case LiteralValue(content):
+                    found += neighbours(content) if condition.operator not in ("==", "!=", "in") else [content]
+                case LiteralList(items):
+                    found += [item.content for item in items]
+                case SpanLiteral():
+                    found += neighbours(leaf.span.seconds)
+                case _:
+                    pass
+    if condition.operator in ("startswith", "endswith", "contains"):
+        found += [f"{one}~" for one in found] + [f"~{one}" for one in found] + [f"~{one}~" for one in found]
+    return found
+
+
+def neighbours(value: Scalar) -> list[Json]:
+    """A value, and for a number or text those next to it in order."""
+    if isinstance(value, bool):
+        return [value]
+    if isinstance(value, str):
+        return [value, f"{value}~", value[:-1]]
+    return [value, value + 1, value - 1]
+
+
+def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
+    """Guesses for a field inside functions and arithmetic: texts of all lengths and dates that the numbers suggest."""
+    numbers = [0, 1]
+    found: list[Json] = []
+    for leaf in (leaf for term in terms for leaf in leaves(term)):
+        match leaf:
+            case LiteralValue(bool()):
+                pass
+            case LiteralValue(int() | float() as number):
+                found += neighbours(number)
+                numbers += [round(number) + step for step in (-1, 0, 1)]
+            case LiteralValue(str() as text):
+                found.append(text)
+            case SpanLiteral():
+                numbers += [leaf.span.seconds // 86_400 + step for step in (-1, 0, 1)]
+            case _:
+                pass
+    small = sorted({number for number in numbers if 0 <= number <= 1000})
+    found += ["x" * number for number in small]
+    found += [["x"] * number for number in small if number <= 100]
+    today = dt.datetime.fromtimestamp(now or 0, dt.UTC)
+    for number in small:
+        for days in (number, -number, round(number * 365.25), -round(number * 365.25)):
+            try:
+                found.append((today + dt.timedelta(days=days)).strftime("%Y-%m-%d"))
+            except OverflowError:
+                continue
+    return found
+
+
+def lists_of(values: Sequence[Json]) -> tuple[list[Json], bool]:
+    """Lists of some values, and whether these are all without repetition."""
+    if len(values) <= MAX_LIST:
+        return [list(some) for size in range(len(values) + 1) for some in combinations(values, size)], True
+    return [[], *([value] for value in values), list(values)], False
+
+
+def place(holder: dict[str, Json], path: Sequence[str | int], value: Json) -> None:
+    """Put a value at the end of a path, making objects and lists on the way."""
+    current: Json = holder
+    for step, following in zip(path, [*path[1:], None], strict=True):
+        inner: Json = value if following is None else ([] if isinstance(following, int) else {})
+        if isinstance(step, int):
+            if not isinstance(current, list):
+                return
+            current += [{} for _ in range(step + 1 - len(current))]
+            if following is None or not isinstance(current[step], dict | list) or isinstance(following, int):
+                current[step] = inner
+            current = current[step]
+        elif isinstance(current, dict):
+            if following is None or step not in current:
+                current[step] = inner
+            current = current[step]
+        else:
+            return
+
+
+def values_at(event: Event, path: FieldPath) -> list[Scalar]:
+    """The scalars that an event has in a field, or in the list there."""
+    found = path.value(event)
+    return [one for one in (found if isinstance(found, list) else [found]) if is_value(one)]

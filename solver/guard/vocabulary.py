@@ -1,0 +1,440 @@
+"""Representative events: for the rules of a component, all events that they tell apart.
+
+The values of a field fall into classes. If rules compare it with literals only, one value is kept for each combination
+of truths. If they compare it with variables or other fields, the values that matter are those of open duties, of the
+calls in question, the literals, and some that occur nowhere else. An event takes one value for each field.
+
+`Vocabulary.exact` says whether these events are all that matter. They are not where rules compute with fields, read the
+clock, or sum: then a search that finds nothing proves nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise, product
+from typing import Final
+
+from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
+from lawtrace.solver.guard.schemas import ANYTHING, Schema, ToolSchema
+from lawtrace.solver.guard.values import (
+    ABSENT,
+    Absent,
+    Candidate,
+    admits,
+    choices,
+    constants,
+    derived,
+    fresh,
+    lists_of,
+    part_schema,
+    place,
+    values_at,
+)
+from lawtrace.solver.ltlf import MetricRule
+from lawtrace.solver.ltlf.conditions import (
+    Comparison,
+    Condition,
+    ElementCondition,
+    IsTrue,
+    condition_leaves,
+    condition_parts,
+)
+from lawtrace.solver.ltlf.normal_form import original_names
+from lawtrace.solver.ltlf.syntax import (
+    Atom,
+    Compare,
+    EventAggregate,
+    Exists,
+    ForAll,
+    Formula,
+    aggregates_of,
+    subformulas,
+)
+from lawtrace.solver.ltlf.terms import (
+    RESULT,
+    BoundVariable,
+    FieldPath,
+    LiteralList,
+    LiteralValue,
+    Scalar,
+    SpanLiteral,
+    Term,
+    is_value,
+    leaves,
+)
+from lawtrace.solver.rules import Rule
+
+MAX_EVENTS: Final = 300
+"""How many representative events one tool has at most."""
+
+Place = tuple[str, FieldPath]
+"""A field of a tool."""
+Name = tuple[int, str]
+"""A variable of a rule, by the number of the rule."""
+
+
+@dataclass(slots=True)
+class _Field:
+    """What rules do with a field.
+
+    Attributes:
+        tests: conditions on the field alone.
+        computed: terms that compute with it.
+        is_list: whether elements of it are looked for.
+        tracked: whether its very value matters.
+    """
+
+    tests: list[Condition] = field(default_factory=list[Condition])
+    computed: list[Term] = field(default_factory=list[Term])
+    is_list: bool = False
+    tracked: bool = False
+
+
+class _Groups:
+    """Fields and variables whose values are compared (union-find)."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Place | Name, Place | Name] = {}
+
+    def of(self, one: Place | Name) -> Place | Name:
+        while (parent := self._parents.get(one, one)) != one:
+            one = parent
+        return one
+
+    def join(self, one: Place | Name, other: Place | Name) -> None:
+        self._parents[self.of(one)] = self.of(other)
+
+
+class Vocabulary:
+    """The representative events of some rules.
+
+    Attributes:
+        exact: see the module docstring.
+        tools: which the rules name.
+    """
+
+    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+        self.exact = True
+        self._schemas: Final = tools
+        self._fields: Final[dict[str, dict[FieldPath, _Field]]] = {}
+        self._groups: Final = _Groups()
+        self._constants: Final[dict[Place | Name, list[Json]]] = {}
+        self._attempted: Final[set[str]] = set()
+        self._words: Final[dict[str, set[str]]] = {}
+        self._names: Final[dict[tuple[str, str], list[Name]]] = {}
+        variables = 0
+        for number, rule in enumerate(rules):
+            compiled = rule.compiled
+            formula = compiled.normal if isinstance(compiled, MetricRule) else rule.parsed
+            for node in subformulas(formula):
+                variables = max(variables, len(node.variables) if isinstance(node, ForAll | Exists) else 0)
+                self._read(node, rule.id, number)
+        self._fresh: Final = variables + 1
+        self.tools: Final = tuple(self._fields)
+
+    def _read(self, node: Formula, rule: str, number: int) -> None:
+        match node:
+            case Atom(tool, condition, attempted):
+                self._fields.setdefault(tool, {})
+                if attempted:
+                    self._attempted.add(tool)
+                if condition is not None:
+                    self._read_condition(tool, condition, rule, number)
+            case Compare(comparison):
+                names = [leaf for leaf in _leaves(comparison) if isinstance(leaf, BoundVariable)]
+                for one, other in pairwise(names):
+                    self._groups.join(self._variable(one, rule, number), self._variable(other, rule, number))
+                self.exact = self.exact and _is_exact(comparison)
+                self._read_aggregates(node, comparison)
+            case _:
+                pass
+
+    def _read_aggregates(self, node: Formula, comparison: Comparison) -> None:
+        limits = [part for leaf in _leaves(comparison) for part in constants(Comparison(leaf, "<", leaf))]
+        for aggregate in aggregates_of(node):
+            if not isinstance(aggregate, EventAggregate):
+                continue
+            if aggregate.term is not None:
+                for leaf in leaves(aggregate.term):
+                    if isinstance(leaf, FieldPath):
+                        self._field(aggregate.atom.tool, leaf).tracked = True
+                        self._constants.setdefault((aggregate.atom.tool, leaf), []).extend([*limits, 0, 1])
+
+    def _field(self, tool: str, path: FieldPath) -> _Field:
+        return self._fields.setdefault(tool, {}).setdefault(path, _Field())
+
+    def _variable(self, variable: BoundVariable, rule: str, number: int) -> Name:
+        name = number, variable.name
+        known = self._names.setdefault((rule, original_names(variable.name)), [])
+        if name not in known:
+            known.append(name)
+        return name
+
+    def _read_condition(self, tool: str, condition: Condition, rule: str, number: int) -> None:
+        if tool in SPEAKERS:
+            self._words.setdefault(tool, set()).update(
+                text for leaf in condition_leaves(condition) for text in _texts(leaf)
+            )
+        if isinstance(condition, ElementCondition):
+            self.exact = False
+            for leaf in leaves(condition.elements):
+                if isinstance(leaf, FieldPath):
+                    self._field(tool, leaf).computed += condition_leaves(condition.part)
+            return
+        for part in condition_parts(condition):
+            self._read_condition(tool, part, rule, number)
+        match condition:
+            case IsTrue(FieldPath() as path):
+                self._field(tool, path).tests.append(condition)
+            case Comparison(left, sign, right):
+                self._read_comparison(tool, condition, left, right, rule, number)
+                if sign == "in" and isinstance(right, FieldPath):
+                    self._field(tool, right).is_list = True
+            case _:
+                pass
+
+    def _read_comparison(
+        self, tool: str, condition: Comparison, left: Term, right: Term, rule: str, number: int
+    ) -> None:
+        parts = [part for part in _leaves(condition) if not isinstance(part, LiteralValue | LiteralList | SpanLiteral)]
+        fields = [part for part in parts if isinstance(part, FieldPath)]
+        for path in fields:
+            self._field(tool, path)
+        if any(side not in (*fields, *leaves(side)) for side in (left, right)) or any(
+            not isinstance(part, FieldPath | BoundVariable) for part in parts
+        ):
+            self.exact = False
+            for path in fields:
+                self._field(tool, path).computed += [left, right]
+            return
+        if len(parts) == 1 and fields:
+            self._field(tool, fields[0]).tests.append(condition)
+            if condition.operator in ("startswith", "endswith", "contains"):
+                self.exact = False
+            return
+        if condition.operator not in ("==", "!=", "in"):
+            self.exact = False
+        members: list[Place | Name] = [(tool, path) for path in fields]
+        members += [self._variable(part, rule, number) for part in parts if isinstance(part, BoundVariable)]
+        for path in fields:
+            self._field(tool, path).tracked = True
+        for one, other in pairwise(members):
+            self._groups.join(one, other)
+
+    # Events
+
+    def live_values(
+        self, values: Iterable[tuple[str, str, Scalar]], events: Iterable[Event]
+    ) -> dict[Place | Name, list[Scalar]]:
+        """The values that matter for each group of fields and variables.
+
+        Args:
+            values: rule, variable and value of open duties and of violations.
+            events: calls in question.
+        """
+        found: dict[Place | Name, list[Scalar]] = {}
+
+        def add(member: Place | Name, value: Scalar) -> None:
+            known = found.setdefault(self._groups.of(member), [])
+            if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in known):
+                known.append(value)
+
+        for event in events:
+            for path, use in self._fields.get(event.tool, {}).items():
+                for value in values_at(event, path) if use.tracked else ():
+                    add((event.tool, path), value)
+        for rule, variable, value in values:
+            for name in self._names.get((rule, variable), ()):
+                add(name, value)
+        return found
+
+    def variable_values(self, live: Mapping[Place | Name, Sequence[Scalar]], rule: str) -> list[Scalar]:
+        """The values of the variables of a rule that representative events may have."""
+        names = [name for (one, _), several in self._names.items() if one == rule for name in several]
+        groups = {self._groups.of(name) for name in names}
+        found: list[Scalar] = []
+        for group in groups:
+            found += [value for value in self._group_values(group, live, ANYTHING) if is_value(value)]
+        return found
+
+    def events(self, live: Mapping[Place | Name, Sequence[Scalar]], now: int | None) -> tuple[list[Event], bool]:
+        """The representative events of all tools at a time, and whether they are all that matter."""
+        found: list[Event] = []
+        exact = self.exact
+        for tool in self._fields:
+            if tool in SPEAKERS:
+                found += self._messages(tool, live, now)
+                continue
+            schema = self._schemas.get(tool)
+            if schema is None:
+                continue
+            made, complete = self.calls(schema, live, now)
+            exact = exact and complete
+            found += made
+        return found, exact
+
+    def calls(
+        self,
+        schema: ToolSchema,
+        live: Mapping[Place | Name, Sequence[Scalar]],
+        now: int | None,
+        given: Mapping[str, Json] | None = None,
+    ) -> tuple[list[Event], bool]:
+        """The representative calls of a tool. `given`: its arguments, if only the result is open."""
+        tool = schema.name
+        options: list[tuple[FieldPath, list[Candidate]]] = []
+        complete = True
+        for path, use in self._fields.get(tool, {}).items():
+            if given is not None and path.path[0] != RESULT:
+                continue
+            candidates, whole = self._candidates(schema, path, use, live, now)
+            complete = complete and whole
+            options.append((path, candidates))
+        events: list[Event] = []
+        for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
+            if number == MAX_EVENTS:
+                return events, False
+            arguments: dict[str, Json] = dict(given or {})
+            result: dict[str, Json] = {}
+            for (path, _), value in zip(options, combination, strict=True):
+                if isinstance(value, Absent):
+                    continue
+                if path.path[0] == RESULT:
+                    place({"": result} if len(path.path) == 1 else result, path.path[1:] or ("",), value)
+                else:
+                    place(arguments, path.path, value)
+            events.append(Event(tool, arguments, result=result or None, time=now))
+        if tool in self._attempted and given is None:
+            events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
+        return events, complete
+
+    def call_results(self, schema: ToolSchema, arguments: Mapping[str, Json], now: int) -> tuple[list[Event], bool]:
+        """The call with these arguments and each representative result, and whether these are all that matter."""
+        fields = self._fields.get(schema.name, {})
+        read = [use for path, use in fields.items() if path.path[0] == RESULT]
+        if not read:
+            return [Event(schema.name, arguments, time=now)], True
+        event = Event(schema.name, arguments, time=now)
+        live = self.live_values((), (event,))
+        events, complete = self.calls(schema, live, now, arguments)
+        return events, complete and not any(use.computed for use in read)
+
+    def _candidates(
+        self,
+        schema: ToolSchema,
+        path: FieldPath,
+        use: _Field,
+        live: Mapping[Place | Name, Sequence[Scalar]],
+        now: int | None,
+    ) -> tuple[list[Candidate], bool]:
+        first, *rest = path.path
+        if first == RESULT:
+            declared, optional = part_schema(schema.result, rest), not schema.result
+        else:
+            argument, optional = schema.argument(str(first))
+            if argument is None:
+                return [ABSENT], True
+            declared, optional = part_schema(argument, rest), optional or bool(rest)
+        items = part_schema(declared, (0,)) if use.is_list else declared
+        found: list[Json] = [value for test in use.tests for value in constants(test)]
+        if use.tracked:
+            found += self._group_values(self._groups.of((schema.name, path)), live, items)
+            found += self._constants.get((schema.name, path), [])
+        else:
+            extra = fresh(items, 1, found)
+            found += [] if isinstance(extra, Absent) else [extra]
+        found += derived(use.computed, now) if use.computed else []
+        found += choices(items) or []
+        found = [value for value in _distinct(found) if admits(items, value)]
+        whole = True
+        if use.is_list:
+            if not use.tracked:
+                found = [value for value in found if value != "new-1"]
+            lists, whole = lists_of(found)
+            candidates: list[Candidate] = [*lists]
+        else:
+            candidates = [*found]
+        if optional or not candidates:
+            candidates = [ABSENT, *candidates]
+        if not use.tracked and not use.computed:
+            candidates = _told_apart(candidates, path, use.tests)
+        return candidates, whole
+
+    def _group_values(
+        self, group: Place | Name, live: Mapping[Place | Name, Sequence[Scalar]], schema: Schema
+    ) -> list[Json]:
+        members = [
+            (tool, path)
+            for tool, fields in self._fields.items()
+            for path, use in fields.items()
+            if use.tracked and self._groups.of((tool, path)) == group
+        ]
+        known: list[Json] = [*live.get(group, ())]
+        for tool, path in members:
+            known += [value for test in self._fields[tool][path].tests for value in constants(test)]
+            known += self._constants.get((tool, path), [])
+        for number in range(1, self._fresh + 1):
+            extra = fresh(schema, number, known)
+            known += [] if isinstance(extra, Absent) else [extra]
+        return known
+
+    def _messages(self, speaker: str, live: Mapping[Place | Name, Sequence[Scalar]], now: int | None) -> list[Event]:
+        texts = sorted(self._words.get(speaker, ()))
+        for path, use in self._fields.get(speaker, {}).items():
+            if use.tracked:
+                texts += [str(value) for value in live.get(self._groups.of((speaker, path)), ())]
+        texts = list(dict.fromkeys(texts))
+        some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
+        return [message_event(speaker, " ".join(parts), now) for parts in [*some, tuple(texts)][:MAX_EVENTS]]
+
+
+def _is_exact(comparison: Comparison) -> bool:
+    """Whether the representative events are all that matter to a comparison: of a count, or of equal values."""
+    parts = _leaves(comparison)
+    if any(isinstance(part, EventAggregate) for part in parts):
+        return all(
+            part.term is None if isinstance(part, EventAggregate) else isinstance(part, LiteralValue) for part in parts
+        )
+    plain = all(isinstance(part, BoundVariable | LiteralValue) for part in parts)
+    return plain and comparison.operator in ("==", "!=")
+
+
+def _leaves(condition: Comparison) -> list[Term]:
+    return [*leaves(condition.left), *leaves(condition.right)]
+
+
+def _texts(leaf: Term) -> list[str]:
+    match leaf:
+        case LiteralValue(str() as text):
+            return [text]
+        case LiteralList(items):
+            return [item.content for item in items if isinstance(item.content, str)]
+        case _:
+            return []
+
+
+def _distinct(values: Iterable[Json]) -> list[Json]:
+    found: list[Json] = []
+    for value in values:
+        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in found):
+            found.append(value)
+    return found
+
+
+def _told_apart(candidates: Sequence[Candidate], path: FieldPath, tests: Sequence[Condition]) -> list[Candidate]:
+    """One candidate for each combination of truths."""
+    found: dict[tuple[bool, ...], Candidate] = {}
+    for value in candidates:
+        holder: dict[str, Json] = {}
+        if not isinstance(value, Absent):
+            place(holder, path.path, value)
+        event = Event("", holder, result=holder.get(RESULT))
+        found.setdefault(tuple(test.holds(event) for test in tests), value)
+    return list(found.values())
+
+
+def _combinations(options: Sequence[Sequence[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
+    """All choices of one candidate for each field, those with many first candidates before the others."""
+    for size in range(len(options) + 1):
+        for chosen in combinations(range(len(options)), size):
+            others = [each[1:] if number in chosen else each[:1] for number, each in enumerate(options)]
+            yield from product(*others)

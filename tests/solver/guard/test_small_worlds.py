@@ -1,0 +1,170 @@
+"""Guards in small worlds, against an independent search: no false refusal, no dead end."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from lawtrace.solver.guard.decisions import Allow, Refuse
+from lawtrace.solver.guard.guard import Guard
+from tests.support.guard_worlds import World, letter
+
+A, B, C = letter("A"), letter("B"), letter("C")
+NEVER_TOGETHER = [
+    ("G(A -> F B)", "G !B"),
+    ("G(A -> F B)", "G(B -> F C)", "G(A -> G !C)"),
+    ("G(A -> F B)", "G(A -> F C)", "G(B -> G !C)", "G(C -> G !B)"),
+    ("G(A -> X B)", "G(A -> X C)"),
+    ("G(A -> F B)", "G(B -> !O A)"),
+    ("F A", "(!A) W B", "G(C -> G !B)"),
+    ("G(A -> F B)", "G(B -> Y C)", "G(C -> O B)"),
+    ("G(A -> F B)", "G(count(B) <= 1)", "G(C -> X A)"),
+]
+"""Duties that can each be met, and after some calls not together."""
+UNTIMED = [
+    *NEVER_TOGETHER,
+    ("G(A -> O B)",),
+    ("G(A -> O B)", "G(B -> G !A)"),
+    ("G(A -> F B)", "G(B -> G !A)"),
+    ("(!B) W A", "G(A -> G !C)", "F C"),
+    ("G(A -> X B)", "G(B -> X C)"),
+    ("F A", "F B", "G(A -> WX G !B)"),
+    ("G(attempted(A) -> O B)", "G(C -> F A)"),
+    ("G(A <-> F C)", "G(B -> G !A)"),
+]
+X, Y = "x", "y"
+WORLDS = {
+    **{f"untimed {number}": World(formulas, [A, B, C], 5, 3) for number, formulas in enumerate(UNTIMED)},
+    "keyed": World(
+        ("forall k: G(A(p == k) -> F B(p == k))", "forall k: G(C(p == k) -> G !B(p == k))"),
+        [letter(tool, p=value) for tool in "ABC" for value in (X, Y)],
+        4,
+        2,
+        (X, Y),
+    ),
+    "keyed stop": World(
+        ("forall k: G(A(p == k) -> F B(p == k))", "G(C -> WX G !B)"),
+        [letter("A", p=X), letter("A", p=Y), letter("B", p=X), letter("B", p=Y), C],
+        4,
+        2,
+        (X, Y),
+    ),
+    "two variables": World(
+        (
+            "forall k, l: G(A(p == k, q == l) -> F B(p == k, q == l))",
+            "forall k, l: G(B(p == k, q == l) -> O C(p == k))",
+        ),
+        [letter("A", p=X, q=1), letter("B", p=X, q=1), letter("B", p=Y, q=1), C, letter("C", p=X)],
+        4,
+        2,
+        (X, Y, 1),
+    ),
+    "once": World(
+        ("forall k: G(A(p == k) -> F B(p == k))", "G(count(B) <= 1)"),
+        [letter(tool, p=value) for tool in "AB" for value in (X, Y)],
+        4,
+        2,
+        (X, Y),
+    ),
+    "result": World(
+        ("G(A -> O B(result.ok))", "G(B(not result.ok) -> G !B)", "G(C -> F A)"),
+        [A, letter("B", {"ok": True}), letter("B", {"ok": False}), C],
+        4,
+        2,
+    ),
+    "limit": World(
+        ("G !A(n > 2)", "G(C -> F A(n > 1))", "G(A(n == 2) -> F B)", "G(C -> G !B)"),
+        [*(letter("A", n=number) for number in (1, 2, 3)), B, C],
+        4,
+        2,
+    ),
+    "deadline": World(
+        ("G(A -> F[<= 2s] B)", "G(A -> G[<= 3s] !B)"),
+        [letter(tool, delay=delay) for tool in "AB" for delay in (0, 1, 3)],
+        3,
+        2,
+    ),
+    "late and early": World(
+        ("G(A -> F[<= 3s] B)", "G(C -> G[<= 2s] !B)"),
+        [letter(tool, delay=delay) for tool in "ABC" for delay in (0, 2, 3)],
+        3,
+        1,
+    ),
+    "fresh": World(
+        ("G(A -> O[<= 2s] B)", "G(B -> F A)", "G(B -> G[<= 1s] !A)"),
+        [letter(tool, delay=delay) for tool in "AB" for delay in (0, 1, 2, 3)],
+        3,
+        2,
+    ),
+    "keyed deadline": World(
+        ("forall k: G(A(p == k) -> F[<= 2s] B(p == k))", "G(B -> G[<= 2s] !B)"),
+        [letter(tool, delay=delay, p=value) for tool in "AB" for value in (X, Y) for delay in (0, 1)]
+        + [letter("B", delay=3, p=Y)],
+        2,
+        2,
+        (X, Y),
+    ),
+    "chain": World(
+        ("G(A -> F[<= 4s] B)", "G(B -> O[<= 1s] C)", "G(A -> G[<= 2s] !C)", "G(C -> G[<= 4s] !C)"),
+        [letter(tool, delay=delay) for tool in "ABC" for delay in (0, 1, 3)],
+        2,
+        2,
+    ),
+}
+
+
+def compare(world: World, numbers: tuple[int, ...]) -> None:
+    """Offer calls in order, and compare each decision. After a refusal, go back to the time before it."""
+    guard = world.guard()
+    happened: tuple[int, ...] = ()
+    for number in numbers:
+        if not world.alive(happened, world.letters[number][3]):
+            continue  # by then a deadline has passed, whatever is called
+        time = world.trace((*happened, number))[-1].time
+        before = guard.snapshot()
+        decision = guard.before(world.call(number), time=time)
+        assert not (isinstance(decision, Refuse) and decision.finding.undecided), (world.formulas, happened, number)
+        possible = [other for other in world.calls(number) if world.alive((*happened, other))]
+        assert isinstance(decision, Allow) == bool(possible), (world.formulas, world.trace(happened), number, decision)
+        if possible:
+            happened = (*happened, number if number in possible else possible[0])
+            guard.after(world.call(number), world.letters[happened[-1]][2])
+        else:
+            guard = Guard.restore(before, world.rules, world.tools)
+    assert world.alive(happened)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_call_is_refused_if_and_only_if_afterwards_not_all_duties_can_be_met(name: str) -> None:
+    world = WORLDS[name]
+    sequences = list(product(range(len(world.letters)), repeat=world.length))
+    for numbers in Random(name).sample(sequences, min(40, len(sequences))):
+        compare(world, numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_this_is_so_for_all_sequences(name: str) -> None:
+    world = WORLDS[name]
+    for numbers in product(range(len(world.letters)), repeat=world.length):
+        compare(world, numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(UNTIMED)))
+def test_this_is_so_for_all_sequences_of_seven_calls(number: int) -> None:
+    world = World(UNTIMED[number], [A, B, C], 7, 3)
+    for numbers in product(range(3), repeat=7):
+        compare(world, numbers)
+
+
+@pytest.mark.parametrize("formulas", NEVER_TOGETHER)
+def test_duties_of_these_suites_can_each_be_met_but_not_all_together(formulas: tuple[str, ...]) -> None:
+    together = World(formulas, [A, B, C], 3, 3)
+    alone = [World((formula,), [A, B, C], 3, 3) for formula in formulas]
+    traces = [trace for size in range(4) for trace in product(range(3), repeat=size)]
+    assert any(
+        not together.alive(trace) and together.alive(trace[:-1]) and all(world.alive(trace) for world in alone)
+        for trace in traces
+        if trace
+    )
