@@ -9,6 +9,9 @@ The public API. Everything else may change between versions.
     verdict = lawtrace.judge(rules, [{"tool": "PayBill", "arguments": {...}, "result": {...}}])
     verdict.kept, [rule.rule for rule in verdict.broken]
 
+    guard = lawtrace.Guard(rules, bank)
+    guard.before({"tool": "PayBill", "arguments": {...}})  # Allow, or Refuse with what to call first
+
     run = lawtrace.run("recipe.toml")
     run.verdicts.to_pandas()
 
@@ -24,18 +27,27 @@ if TYPE_CHECKING:
     from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
     from lawtrace.environments.events import Event
     from lawtrace.runs.recipe import Recipe
+    from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
+    from lawtrace.solver.guard.guard import Guard
     from lawtrace.solver.rules import Rule
 
 __all__ = [
+    "Allow",
+    "Call",
     "Domain",
     "Event",
+    "Finding",
+    "Guard",
     "InputError",
     "LawtraceError",
+    "OpenDuty",
     "OperationalError",
     "Recipe",
+    "Refuse",
     "Rule",
     "RuleSet",
     "Run",
+    "Step",
     "TraceVerdict",
     "Verdicts",
     "judge",
@@ -48,6 +60,8 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"), "lawtrace._judge"),
     **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
+    **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
+    "Guard": "lawtrace.solver.guard.guard",
     "Domain": "lawtrace.environments.domains.loader",
     "Event": "lawtrace.environments.events",
     "InputError": "lawtrace.environments.errors",

@@ -40,7 +40,7 @@ class Objection:
 
 
 class CallGuard(Protocol):
-    """Checks calls before they take effect. `solver.shield.Shield` implements it."""
+    """Checks calls before they take effect. `solver.guard.shield.Shield` implements it."""
 
     def review(self, event: Event) -> Objection | None:
         """Check the event that the call would produce, before its effects are committed."""

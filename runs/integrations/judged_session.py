@@ -22,8 +22,8 @@ from lawtrace.runs.scoring.judge import judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.solver.guard.shield import Shield
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.shield import Shield
 
 MAX_ARGUMENT_BYTES = 1_000_000
 MAX_NAME_CHARACTERS = 200
@@ -56,8 +56,8 @@ class JudgedSession:
     def __init__(self, setup: SessionSetup, folder: Path) -> None:
         self.setup = setup
         self.folder = RunFolder(folder)
-        mode, regulation = setup.shield, setup.domain.regulation
-        guard = None if mode == "off" else Shield(setup.rules, regulation, mode)
+        domain, mode = setup.domain, setup.shield
+        guard = None if mode == "off" else Shield(setup.rules, domain.environment, domain.regulation, mode)
         self._session = Session(setup.domain.environment, setup.initial, guard)
         self._status: ExecutionStatus = "finished"
         if setup.task is not None:

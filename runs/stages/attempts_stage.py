@@ -36,7 +36,7 @@ from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.solver.shield import Shield
+from lawtrace.solver.guard.shield import Shield
 
 log = get_logger(__name__)
 
@@ -267,7 +267,7 @@ def _execute(
     if answer.program is None or not answer.program.strip():
         return Attempt(answer=answer)
     initial, variables = task.initial(environment), task.instructions[answer.style].variables
-    make_guard = partial(_guard, answer.shield, task, regulation)
+    make_guard = partial(_guard, answer.shield, task, environment, regulation)
     try:
         ran = run_program(jail, environment, initial, answer.program, variables, make_guard, message=answer.message)
     except JailUnavailable as error:
@@ -302,13 +302,13 @@ def _execute_calls(answer: Answer, conversation: ToolConversation, session: Sess
 
 
 def _session(environment: Environment, task: Task, shield: ShieldMode, regulation: Regulation | None) -> Session:
-    return Session(environment, task.initial(environment), _guard(shield, task, regulation))
+    return Session(environment, task.initial(environment), _guard(shield, task, environment, regulation))
 
 
-def _guard(shield: ShieldMode, task: Task, regulation: Regulation | None) -> CallGuard | None:
+def _guard(shield: ShieldMode, task: Task, environment: Environment, regulation: Regulation | None) -> CallGuard | None:
     """A new shield over the task's rules, for one session."""
     if shield == "off":
         return None
     if regulation is None:
         raise InputError(f"task {task.id}: a shield cites provisions and needs the regulation")
-    return Shield(task.rules, regulation, shield)
+    return Shield(task.rules, environment, regulation, shield)

@@ -15,7 +15,7 @@ def cite(rule: Rule, regulation: Regulation | None) -> str:
             for provision in regulation.cited(citation)[:1]:
                 return f"{rule.regulation} {provision.citation}: {first_sentence(provision.words())}"
     where = " ".join((rule.regulation, ", ".join(rule.provisions))).strip()
-    sentence = first_sentence(rule.rationale) or f"the rule {rule.id!r}."
+    sentence = first_sentence(rule.rationale) or f"rule {rule.id!r}."
     return f"{where}: {sentence}" if where else sentence
 
 

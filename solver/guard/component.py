@@ -18,6 +18,7 @@ from lawtrace.solver.ltlf.syntax import (
     Compare,
     EventAggregate,
     Exists,
+    ForAll,
     Formula,
     Next,
     Not,
@@ -84,6 +85,19 @@ class Component:
         known = zip(self.rules, self.protected, self.monitor.distances(), strict=True)
         return [rule for rule, defended, distance in known if defended and distance is None]
 
+    def always_broken(self, event: Event) -> bool:
+        """Whether the event alone breaks a protected rule, whatever happened before."""
+        for rule, defended in zip(self.rules, self.protected, strict=True):
+            automaton = rule.compiled
+            if defended and isinstance(automaton, Automaton):
+                values = automaton.alphabet.occurring_values(event) if automaton.is_quantified else [None]
+                columns = [automaton.alphabet.columns[automaton.event_letter(event, value)] for value in values]
+                if any(
+                    all(automaton.verdict(row[column]) == "violated" for row in automaton.table) for column in columns
+                ):
+                    return True
+        return False
+
     def defended(self) -> list[Rule]:
         """The rules that are still defended."""
         return [rule for rule, defended in zip(self.rules, self.protected, strict=True) if defended]
@@ -101,11 +115,10 @@ class Component:
     def open_values(self, rule: Rule) -> tuple[dict[str, Json], ...]:
         """The values of the variables of a rule for which it has open duties."""
         violations = self.monitor.undecided(rule.id)
-        if violations:
-            found = [dict[str, Json](violation.values) for violation in violations]
-        else:
-            names = getattr(rule.parsed, "variables", ())
-            found = [dict.fromkeys(names, value) for value in self.monitor.status(rule.id).values]
+        found: list[dict[str, Json]] = [{**dict(violation.values)} for violation in violations]
+        if not violations and isinstance(rule.parsed, ForAll):
+            name = rule.parsed.variables[0]
+            found = [{name: value} for value in self.monitor.status(rule.id).values]
         return tuple(sorted(found, key=repr))
 
     @staticmethod

@@ -49,13 +49,13 @@ class Step:
             text = self.call.arguments.get("text", "")
             said = f"the {self.call.tool} says something" if not text else f"the {self.call.tool} says {text!r}"
             return f"{said} after {self.wait} seconds" if self.wait else said
-        returned = ", ".join(f"{name} = {_json(value)}" for name, value in _scalars(self.result))
+        returned = ", ".join(f"{name} = {_json(value)}" for name, value in _scalars(dict(self.result)))
         later = f" after {self.wait} seconds" if self.wait else ""
         return f"{self.call}{f' with the result {returned}' if returned else ''}{later}"
 
 
 def _scalars(value: Json, path: str = "") -> list[tuple[str, Json]]:
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, Mapping):
         return [found for name, part in value.items() for found in _scalars(part, f"{path}.{name}" if path else name)]
     return [(path or "result", value)]
 
@@ -105,10 +105,11 @@ class Finding:
         """What to do, then which provisions are at stake."""
         if self.undecided:
             return "It could not be decided within the budget whether all duties can be met afterwards."
+        otherwise = "Otherwise it" if self.first else "It"
         if len(self.rules) > 1 and len(self.provisions) > 1:
-            law = f"Afterwards these could not all be met: {' '.join(self.provisions)}"
+            law = f"{otherwise} would make it impossible to meet all of these: {' '.join(self.provisions)}"
         else:
-            law = " ".join(self.provisions)
+            law = f"{otherwise} would rule out compliance with this: {' '.join(self.provisions)}"
         return " ".join(part for part in (in_words(self.first), law) if part)
 
 

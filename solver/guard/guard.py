@@ -45,6 +45,8 @@ from lawtrace.solver.rules import Rule
 MAX_STEPS: Final = 3_000
 """How many events a decision tries by default."""
 
+MAX_ADVICE: Final = 500
+"""How many events the search for what to do first, or for the rules to name, tries at most."""
 _SNAPSHOT: Final = "lawtrace.guard/1"
 
 log = get_logger(__name__)
@@ -68,8 +70,8 @@ class _Entry:
 class Guard:
     """Watches one session of an agent, and decides about its calls.
 
-    All methods may be called by several threads. Calls take effect in the order of `before`, whatever the order in which
-    they return.
+    All methods may be called by several threads. Calls take effect in the order of `before`, whatever the order in
+    which they return.
 
     Attributes:
         mode: ``refuse``; ``warn``: everything is allowed, with a warning; ``record``: without one.
@@ -88,9 +90,17 @@ class Guard:
         regulation: Regulation | None = None,
         advice: bool = True,
     ) -> None:
-        """`on_undecided`: what to do if a decision needs more than `steps` events to be tried. `clock`: seconds, for rules
-        about time. `regulation`: the text that refusals cite; that of the environment by default. `advice`: whether a
-        refusal says what to do first.
+        """Make the guard of one session.
+
+        Args:
+            rules: each with its own id.
+            tools: what can be called; see `lawtrace.solver.guard.schemas.Tools`.
+            mode: see the class.
+            on_undecided: what to do about a call that could not be decided.
+            steps: how many events one decision tries.
+            clock: the time in seconds, for rules about time.
+            regulation: the text that refusals cite; that of the environment by default.
+            advice: whether a refusal says what to do first.
 
         Raises InputError naming a tool or rule that occurs twice or cannot be read.
         """
@@ -134,7 +144,7 @@ class Guard:
             return decision
 
     def review(self, event: Event) -> Decision:
-        """Decide about a call whose result is known beforehand, as in a simulator. If it is allowed, it has happened."""
+        """Decide about a call whose event is known beforehand, as in a simulator. If it is allowed, it has happened."""
         with self._lock:
             now = self._time(event.time)
             event = replace(event, time=now)
@@ -155,8 +165,8 @@ class Guard:
     ) -> None:
         """Tell what a call returned, or the error that it raised.
 
-        `outcome`: ``completed`` or ``failed``; by default a call with an error has ``raised``, and one whose result says
-        ``"success": false`` has failed. Of equal calls without id, the one that was allowed first is meant.
+        `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
+        ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
         """
         made = _read_call(call)
         if outcome is None:
@@ -170,14 +180,19 @@ class Guard:
                 self._append(known)
             self._flush()
 
+    def see(self, event: Event) -> None:
+        """Take something into account that has happened: a message, or a call that was not asked about."""
+        with self._lock:
+            now = self._time(event.time)
+            self._append(_Entry(None, now, replace(event, time=now)))
+
     def message(self, role: str, text: str, *, time: int | None = None) -> None:
         """Tell what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
         speaker = {"assistant": "agent"}.get(role, role)
         if speaker not in SPEAKERS:
             raise InputError(f"role {role!r}: expected user, agent or assistant")
         with self._lock:
-            now = self._time(time)
-            self._append(_Entry(None, now, message_event(speaker, text, now)))
+            self.see(message_event(speaker, text, self._time(time)))
 
     def finish(self, *, time: int | None = None) -> tuple[OpenDuty, ...]:
         """The duties that are open if nothing more happens. The guard can go on afterwards."""
@@ -238,8 +253,8 @@ class Guard:
                 return Finding(tuple(rule.id for rule in component.defended()), undecided=True)
             if not self._give_up(component, forced[:-1], now):
                 break
-        rules = conflict(component, forced, now, self._steps)
-        first = self._first(component, forced, now) if self._advice else ()
+        rules = answer.rules if answer.direct else conflict(component, forced, answer.rules, now, MAX_ADVICE)
+        first = self._first(component, forced, rules, now) if self._advice else ()
         return Finding(tuple(rule.id for rule in rules), self._cited(rules), first)
 
     def _give_up(self, component: Component, forced: Forced, now: int) -> bool:
@@ -247,7 +262,7 @@ class Guard:
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._steps))).status == "lost":
             component.monitor.pass_time(now)
-            rules = component.broken() or conflict(component, forced, now, self._steps)[-1:]
+            rules = component.broken() or conflict(component, forced, answer.rules, now, MAX_ADVICE)[-1:]
             for rule in rules:
                 component.give_up(rule)
                 log.warning("guard.lost", rule=rule.id)
@@ -256,8 +271,11 @@ class Guard:
             component.hint = answer.path
         return given_up
 
-    def _first(self, component: Component, forced: Forced, now: int) -> tuple[Step, ...]:
-        path = advise(component, forced[-1:], now, Budget(self._steps), _can_be_advised)
+    def _first(self, component: Component, forced: Forced, rules: Sequence[Rule], now: int) -> tuple[Step, ...]:
+        if all(component.always_broken(event) for event in forced[-1]):
+            return ()
+        budget = Budget(min(self._steps, MAX_ADVICE))
+        path = advise(component, forced[-1:], rules, now, budget, _can_be_advised)
         if path is None:
             return ()
         return steps_of(path.events, now, path.time)

@@ -34,10 +34,11 @@ class ToolSchema:
     def argument(self, name: str) -> tuple[Schema | None, bool]:
         """The schema of an argument, None if there is no such argument, and whether it can be left out."""
         properties = self.arguments.get("properties")
-        required = self.arguments.get("required")
+        listed = self.arguments.get("required")
+        required = listed if isinstance(listed, list) else []
         if isinstance(properties, Mapping) and name in properties:
             found = properties[name]
-            return found if isinstance(found, Mapping) else ANYTHING, name not in (required or ())
+            return found if isinstance(found, Mapping) else ANYTHING, name not in required
         closed = isinstance(properties, Mapping) and self.arguments.get("additionalProperties") is False
         return None if closed else ANYTHING, True
 

@@ -8,14 +8,15 @@ the same trace gets the same answer on every machine.
 """
 
 import heapq
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from typing import Final, Literal
 
 from lawtrace.environments.events import SPEAKERS, Event, message_event
-from lawtrace.solver.guard.component import Component
-from lawtrace.solver.ltlf.terms import Scalar
+from lawtrace.solver.guard.component import Component, tools_of
+from lawtrace.solver.ltlf.monitor import Fingerprint
+from lawtrace.solver.ltlf.terms import Scalar, is_value
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.rules import Rule
 
@@ -23,7 +24,6 @@ MAX_TIMES: Final = 80
 """At how many different times events of a continuation may happen."""
 MAX_RESULTS: Final = 300
 """How many results of the calls in question are tried."""
-_ROUNDS: Final = 3
 
 Path = tuple[Event, ...]
 Forced = Sequence[Sequence[Event]]
@@ -39,11 +39,15 @@ class Answer:
             cannot exclude one.
         path: the continuation.
         result: the events that the calls in question became in it.
+        rules: where there is none, the rules that stood in the way.
+        direct: whether the calls in question break these rules themselves.
     """
 
     status: Literal["met", "lost", "undecided"]
     path: Path = ()
     result: Path = ()
+    rules: tuple[Rule, ...] = ()
+    direct: bool = False
 
 
 class Budget:
@@ -68,18 +72,21 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         monitor.pass_time(now)
         base = log.mark
         starts: list[Path] = []
+        broken: list[Rule] = []
         chosen = list(islice(product(*forced), MAX_RESULTS + 1))
         exact = exact and len(chosen) <= MAX_RESULTS
         for events in chosen[:MAX_RESULTS]:
             log.back_to(base)
             distances = play(component, events)
             if distances is None:
+                now_broken = component.broken()
+                broken = [rule for rule in now_broken if rule in broken] or now_broken
                 continue
             if not any(distances):
                 return Answer("met", (), events)
             starts.append(events)
         if not starts:
-            return Answer("lost" if exact else "undecided")
+            return Answer("lost" if exact else "undecided", rules=tuple(broken), direct=True)
         for events in starts:
             for hint in _hints(component, events, now):
                 log.back_to(base)
@@ -112,29 +119,64 @@ def _hints(component: Component, events: Path, now: int) -> Iterator[Path]:
 
 
 def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer:
-    values: set[tuple[str, str, Scalar]] = set()
-    for _ in range(_ROUNDS):
+    scope = Scope()
+    with component.log.attempt():
+        base = component.log.mark
+        for start in starts:
+            component.log.back_to(base)
+            play(component, start)
+            scope.add(component.owed())
+    while True:
         with component.log.attempt():
-            space = Space(component, starts, now, values)
-            found = _best_first(space, starts, budget)
+            space = Space(component, starts, now, scope)
+            found = _best_first(space, starts, budget, scope)
         if found is not None:
             start, path = found
             return Answer("met", path, start)
         if budget.left < 0:
             return Answer("undecided")
-        if space.met_values <= values:
-            return Answer("lost" if exact and space.exact else "undecided")
-        values |= space.met_values
-    return Answer("undecided")
+        if not scope.grows_by(space):
+            return Answer("lost" if exact and space.exact else "undecided", rules=tuple(space.blocking.values()))
 
 
-def _best_first(space: "Space", starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
+class Scope:
+    """What a search looks at: the tools of rules with open duties, and of rules that stand in the way of meeting them.
+
+    Other events change nothing about either. So if a search within a scope fails, and no rule outside the scope stood
+    in the way, a search with all events fails, too.
+
+    Attributes:
+        tools: of which there are events.
+        values: that they have: rule, variable, value.
+    """
+
+    def __init__(self) -> None:
+        self.tools: Final[set[str]] = set()
+        self.values: Final[set[tuple[str, str, Scalar]]] = set()
+
+    def add(self, rules: Iterable[Rule]) -> None:
+        """Look at the tools of more rules."""
+        self.tools.update(tools_of(list(rules)))
+
+    def would_grow_by(self, space: "Space") -> bool:
+        """Whether something new stood in the way of a search."""
+        return not (space.met_values <= self.values and tools_of(list(space.blocking.values())) <= self.tools)
+
+    def grows_by(self, space: "Space") -> bool:
+        """Add what stood in the way of a search; whether that is anything new."""
+        before = len(self.tools), len(self.values)
+        self.add(space.blocking.values())
+        self.values.update(space.met_values)
+        return before != (len(self.tools), len(self.values))
+
+
+def _best_first(space: "Space", starts: Sequence[Path], budget: Budget, scope: "Scope") -> tuple[Path, Path] | None:
     order = count()
     queue: list[tuple[int, int, Node]] = []
     seen: set[Hashable] = set()
 
     def push(node: Node, distances: list[int]) -> bool:
-        key = node.moment, space.fingerprint()
+        key = node.moment, space.fingerprint
         if key not in seen:
             seen.add(key)
             heapq.heappush(queue, (len(node.path) + node.moment + 2 * sum(distances), next(order), node))
@@ -146,7 +188,10 @@ def _best_first(space: "Space", starts: Sequence[Path], budget: Budget) -> tuple
             distances = space.enter(node)
             if distances is not None and push(node, distances):
                 return start, node.path
+    patience = budget.left - 3 * len(space.events)
     while queue:
+        if budget.left < patience and scope.would_grow_by(space):
+            return None
         _, _, node = heapq.heappop(queue)
         for child, distances in space.children(node, budget):
             if push(child, distances):
@@ -173,17 +218,17 @@ class Space:
         now: when it begins.
         exact: whether the representatives are all that matter.
         met_values: rules, variables and values of the violations that were met, if no event has these values.
+        blocking: the rules of these violations, and those with open duties on the way.
     """
 
-    def __init__(
-        self, component: Component, starts: Sequence[Path], now: int, values: set[tuple[str, str, Scalar]]
-    ) -> None:
+    def __init__(self, component: Component, starts: Sequence[Path], now: int, scope: Scope) -> None:
         self.component: Final = component
         self.now: Final = now
         self.met_values: Final[set[tuple[str, str, Scalar]]] = set()
+        self.blocking: Final[dict[str, Rule]] = {}
         self._base: Final = component.log.mark
         vocabulary, monitor = component.vocabulary, component.monitor
-        known, times = {*values, *self.open_values()}, {now, *monitor.times()}
+        known, times = {*scope.values, *self.open_values()}, {now, *monitor.times()}
         for start in starts:
             component.log.back_to(self._base)
             play(component, start)
@@ -192,18 +237,16 @@ class Space:
         component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
         live = vocabulary.live_values(ordered, (*(event for start in starts for event in start), *component.hint))
-        events, exact = vocabulary.events(live, now)
+        events, exact = vocabulary.events(scope.tools, live, now)
         if component.counts_steps:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
             events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
         self.times, whole = _times(component, times, now) if component.timed else ([now], True)
         self.exact: Final = exact and whole
         self.events: Final = events
+        self.fingerprint: Fingerprint = monitor.fingerprint({})
+        """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
-
-    def fingerprint(self) -> Hashable:
-        """The state of the monitors."""
-        return self.component.monitor.fingerprint(self._values)
 
     def enter(self, node: Node) -> list[int] | None:
         """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
@@ -211,7 +254,15 @@ class Space:
         distances = play(self.component, (*node.start, *node.path))
         if node.moment:
             self.component.monitor.pass_time(self.times[node.moment])
-            return self.component.distances()
+            distances = self.component.distances()
+        return self._look(distances)
+
+    def _look(self, distances: list[int] | None) -> list[int] | None:
+        """Note the state of the monitors, and which rules have open duties."""
+        self.fingerprint = self.component.monitor.fingerprint(self._values)
+        for rule, distance in zip(self.component.defended(), distances or (), strict=False):
+            if distance:
+                self.blocking[rule.id] = rule
         return distances
 
     def children(self, node: Node, budget: Budget) -> Iterator[tuple[Node, list[int]]]:
@@ -219,7 +270,7 @@ class Space:
         component = self.component
         if self.enter(node) is None:
             return
-        here = component.log.mark
+        here, before, moves = component.log.mark, self.fingerprint, component.monitor.moves()
         time = self.times[node.moment]
         for event in self.events:
             if not budget.spend():
@@ -228,14 +279,17 @@ class Space:
             timed = event if event.time == time else replace(event, time=time)
             distances = play(component, (timed,))
             if distances is None:
-                self.met_values.update(self.violation_values())
+                self.note_violations()
+                continue
+            self._look(distances)
+            if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):
                 continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
         if node.moment + 1 < len(self.times) and budget.spend():
             component.log.back_to(here)
             component.monitor.pass_time(self.times[node.moment + 1])
             distances = component.distances()
-            if distances is not None:
+            if self._look(distances) is not None and distances is not None:
                 yield Node(node.start, node.path, node.moment + 1), distances
 
     def open_values(self) -> set[tuple[str, str, Scalar]]:
@@ -250,22 +304,20 @@ class Space:
                     found.update(self._table_values(rule))
         return found
 
-    def violation_values(self) -> set[tuple[str, str, Scalar]]:
-        """The values with which protected rules have just been violated, if events do not have them already."""
-        found = set[tuple[str, str, Scalar]]()
+    def note_violations(self) -> None:
+        """Remember which protected rules have just been violated, and the values of which there are no events."""
         statuses = self.component.monitor
         for rule in self.component.broken():
-            status = statuses.status(rule.id)
-            for violation in status.violations:
-                found.update((rule.id, name, value) for name, value in violation.values)
-            if not status.violations:
-                found.update(self._table_values(rule))
-        return {(rule, name, value) for rule, name, value in found if value not in self._values[rule]}
+            self.blocking[rule.id] = rule
+            known = self._values[rule.id]
+            violations = statuses.status(rule.id).violations
+            found = [(name, value) for violation in violations for name, value in violation.values]
+            named = [(rule.id, *one) for one in found] or [*self._table_values(rule)]
+            self.met_values.update(one for one in named if one[2] not in known)
 
     def _table_values(self, rule: Rule) -> Iterator[tuple[str, str, Scalar]]:
-        names = getattr(rule.parsed, "variables", ())
-        for value in self.component.monitor.status(rule.id).values:
-            yield from ((rule.id, name, value) for name in names)
+        for values in self.component.open_values(rule):
+            yield from ((rule.id, name, value) for name, value in values.items() if is_value(value))
 
 
 def _times(component: Component, known: set[int], now: int) -> tuple[list[int], bool]:
@@ -299,32 +351,36 @@ class Advice:
 
 
 def advise(
-    component: Component, forced: Forced, now: int, budget: Budget, usable: Callable[[Event], bool]
+    component: Component,
+    forced: Forced,
+    rules: Sequence[Rule],
+    now: int,
+    budget: Budget,
+    usable: Callable[[Event], bool],
 ) -> Advice | None:
     """The shortest events after which the forced events may happen; None if none are found.
 
-    `usable`: whether an event can be advised.
+    `rules`: which stand in the way. `usable`: whether an event can be advised.
     """
+    scope = Scope()
+    scope.add(rules)
     with component.log.attempt():
         component.monitor.pass_time(now)
         starts = list(islice(product(*forced), MAX_RESULTS))
-        values: set[tuple[str, str, Scalar]] = set()
         base = component.log.mark
-        for _ in range(_ROUNDS):
+        while True:
             with component.log.attempt():
-                space = Space(component, starts, now, values)
+                space = Space(component, starts, now, scope)
                 for start in starts:
                     component.log.back_to(base)
                     if play(component, start) is None:
-                        space.met_values.update(space.violation_values())
-                if not space.met_values <= values:
-                    values |= space.met_values
+                        space.note_violations()
+                component.log.back_to(base)
+                if scope.grows_by(space):
                     continue
                 found = _breadth_first(space, starts, budget, usable)
-            if found is not None or budget.left < 0 or space.met_values <= values:
+            if found is not None or budget.left < 0 or not scope.grows_by(space):
                 return found
-            values |= space.met_values
-        return None
 
 
 def _breadth_first(
@@ -339,7 +395,7 @@ def _breadth_first(
             for child, _ in space.children(node, budget):
                 if child.path != node.path and not usable(child.path[-1]):
                     continue
-                key = child.moment, space.fingerprint()
+                key = child.moment, space.fingerprint
                 if key in seen:
                     continue
                 seen.add(key)
@@ -366,20 +422,22 @@ def _leads_on(component: Component, start: Path, now: int, budget: Budget) -> bo
     return decide(component, [[event] for event in start], now, budget).status == "met"
 
 
-def conflict(component: Component, forced: Forced, now: int, steps: int) -> list[Rule]:
-    """Rules of which one cannot be kept, or that cannot be kept together, after the forced events: as few as found."""
-    with component.log.attempt():
-        component.monitor.pass_time(now)
-        for events in islice(product(*forced), 1):
-            if play(component, events) is None:
-                return component.broken()
+def conflict(component: Component, forced: Forced, rules: Sequence[Rule], now: int, steps: int) -> list[Rule]:
+    """A smallest part of some rules that cannot all be kept after the forced events, as far as it can be decided.
+
+    `rules`: that stood in the way; see `Answer`.
+    """
+    if len(rules) < 2:
+        return list(rules)
     before = list(component.protected)
     try:
-        for number, defended in enumerate(before):
+        component.protected[:] = [rule in rules for rule in component.rules]
+        for number, defended in enumerate(list(component.protected)):
             if defended:
                 component.protected[number] = False
                 if decide(component, forced, now, Budget(steps)).status != "lost":
                     component.protected[number] = True
-        return [rule for rule, needed in zip(component.rules, component.protected, strict=True) if needed]
+        needed = [rule for rule, left in zip(component.rules, component.protected, strict=True) if left]
+        return needed or list(rules)
     finally:
         component.protected[:] = before

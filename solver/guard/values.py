@@ -8,11 +8,11 @@ from typing import Final
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.guard.schemas import ANYTHING, Schema
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, IsTrue
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, IsTrue, Operator, compare
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Scalar, SpanLiteral, Term, is_value, leaves
 
-MAX_LIST: Final = 3
-"""Of so many values all lists are tried."""
+MAX_LIST: Final = 5
+"""Of so many values all lists are tried; of more those with none, one and all."""
 
 
 class Absent:
@@ -55,9 +55,8 @@ def admits(schema: Schema, value: Json) -> bool:
     if kinds is not None and not any(_is_a(value, kind) for kind in (kinds if isinstance(kinds, list) else [kinds])):
         return False
     if isinstance(value, int | float) and not isinstance(value, bool):
-        for name, fits in _RANGES:
-            limit = schema.get(name)
-            if isinstance(limit, int | float) and not fits(value, limit):
+        for name, sign in _RANGES:
+            if name in schema and not compare(value, sign, schema[name]):
                 return False
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, Mapping):
@@ -65,11 +64,11 @@ def admits(schema: Schema, value: Json) -> bool:
     return True
 
 
-_RANGES: Final = (
-    ("minimum", lambda value, limit: value >= limit),
-    ("maximum", lambda value, limit: value <= limit),
-    ("exclusiveMinimum", lambda value, limit: value > limit),
-    ("exclusiveMaximum", lambda value, limit: value < limit),
+_RANGES: Final[tuple[tuple[str, Operator], ...]] = (
+    ("minimum", ">="),
+    ("maximum", "<="),
+    ("exclusiveMinimum", ">"),
+    ("exclusiveMaximum", "<"),
 )
 
 
@@ -180,7 +179,8 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
                 pass
     small = sorted({number for number in numbers if 0 <= number <= 1000})
     found += ["x" * number for number in small]
-    found += [["x"] * number for number in small if number <= 100]
+    for number in small[:100]:
+        found.append([*("x" * number)])
     today = dt.datetime.fromtimestamp(now or 0, dt.UTC)
     for number in small:
         for days in (number, -number, round(number * 365.25), -round(number * 365.25)):
@@ -191,11 +191,11 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
     return found
 
 
-def lists_of(values: Sequence[Json]) -> tuple[list[Json], bool]:
-    """Lists of some values, and whether these are all without repetition."""
+def lists_of(values: Sequence[Json]) -> list[Json]:
+    """Lists of some values, without repetition."""
     if len(values) <= MAX_LIST:
-        return [list(some) for size in range(len(values) + 1) for some in combinations(values, size)], True
-    return [[], *([value] for value in values), list(values)], False
+        return [list(some) for size in range(len(values) + 1) for some in combinations(values, size)]
+    return [[], *([value] for value in values), list(values)]
 
 
 def place(holder: dict[str, Json], path: Sequence[str | int], value: Json) -> None:
@@ -210,12 +210,12 @@ def place(holder: dict[str, Json], path: Sequence[str | int], value: Json) -> No
             if following is None or not isinstance(current[step], dict | list) or isinstance(following, int):
                 current[step] = inner
             current = current[step]
-        elif isinstance(current, dict):
-            if following is None or step not in current:
-                current[step] = inner
-            current = current[step]
-        else:
+            continue
+        if not isinstance(current, dict):
             return
+        if following is None or step not in current:
+            current[step] = inner
+        current = current[step]
 
 
 def values_at(event: Event, path: FieldPath) -> list[Scalar]:

@@ -8,7 +8,7 @@ calls in question, the literals, and some that occur nowhere else. An event take
 clock, or sum: then a search that finds nothing proves nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
 from typing import Final
@@ -256,11 +256,13 @@ class Vocabulary:
             found += [value for value in self._group_values(group, live, ANYTHING) if is_value(value)]
         return found
 
-    def events(self, live: Mapping[Place | Name, Sequence[Scalar]], now: int | None) -> tuple[list[Event], bool]:
-        """The representative events of all tools at a time, and whether they are all that matter."""
+    def events(
+        self, tools: Collection[str], live: Mapping[Place | Name, Sequence[Scalar]], now: int | None
+    ) -> tuple[list[Event], bool]:
+        """The representative events of some tools at a time, and whether they are all that matter."""
         found: list[Event] = []
         exact = self.exact
-        for tool in self._fields:
+        for tool in (name for name in self._fields if name in tools):
             if tool in SPEAKERS:
                 found += self._messages(tool, live, now)
                 continue
@@ -282,13 +284,10 @@ class Vocabulary:
         """The representative calls of a tool. `given`: its arguments, if only the result is open."""
         tool = schema.name
         options: list[tuple[FieldPath, list[Candidate]]] = []
-        complete = True
         for path, use in self._fields.get(tool, {}).items():
             if given is not None and path.path[0] != RESULT:
                 continue
-            candidates, whole = self._candidates(schema, path, use, live, now)
-            complete = complete and whole
-            options.append((path, candidates))
+            options.append((path, self._candidates(schema, path, use, live, now)))
         events: list[Event] = []
         for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
             if number == MAX_EVENTS:
@@ -305,7 +304,7 @@ class Vocabulary:
             events.append(Event(tool, arguments, result=result or None, time=now))
         if tool in self._attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
-        return events, complete
+        return events, True
 
     def call_results(self, schema: ToolSchema, arguments: Mapping[str, Json], now: int) -> tuple[list[Event], bool]:
         """The call with these arguments and each representative result, and whether these are all that matter."""
@@ -325,14 +324,14 @@ class Vocabulary:
         use: _Field,
         live: Mapping[Place | Name, Sequence[Scalar]],
         now: int | None,
-    ) -> tuple[list[Candidate], bool]:
+    ) -> list[Candidate]:
         first, *rest = path.path
         if first == RESULT:
             declared, optional = part_schema(schema.result, rest), not schema.result
         else:
             argument, optional = schema.argument(str(first))
             if argument is None:
-                return [ABSENT], True
+                return [ABSENT]
             declared, optional = part_schema(argument, rest), optional or bool(rest)
         items = part_schema(declared, (0,)) if use.is_list else declared
         found: list[Json] = [value for test in use.tests for value in constants(test)]
@@ -345,19 +344,17 @@ class Vocabulary:
         found += derived(use.computed, now) if use.computed else []
         found += choices(items) or []
         found = [value for value in _distinct(found) if admits(items, value)]
-        whole = True
         if use.is_list:
             if not use.tracked:
                 found = [value for value in found if value != "new-1"]
-            lists, whole = lists_of(found)
-            candidates: list[Candidate] = [*lists]
+            candidates: list[Candidate] = [*lists_of(found)]
         else:
             candidates = [*found]
         if optional or not candidates:
             candidates = [ABSENT, *candidates]
         if not use.tracked and not use.computed:
             candidates = _told_apart(candidates, path, use.tests)
-        return candidates, whole
+        return candidates
 
     def _group_values(
         self, group: Place | Name, live: Mapping[Place | Name, Sequence[Scalar]], schema: Schema

@@ -14,6 +14,7 @@ The verdict of a state (Bauer, Leucker and Schallhart's four values, on finite t
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, TypeVar
 
@@ -211,6 +212,29 @@ def _renumbered(
         table.append(tuple(row))
     ends = frozenset(number for number, state in enumerate(representatives) if accepting[state])
     return Automaton(alphabet, tuple(table), ends)
+
+
+MAX_COMPARED: Final = 60
+"""Of larger automata, `inclusions` finds only that a state is included in itself."""
+
+
+@lru_cache(maxsize=1024)
+def inclusions(automaton: Automaton) -> tuple[frozenset[int], ...]:
+    """For each state the states that accept every continuation that it accepts."""
+    states = range(len(automaton.table))
+    if len(automaton.table) > MAX_COMPARED:
+        return tuple(frozenset({state}) for state in states)
+    ends = automaton.accepting
+    found = [{other for other in states if state not in ends or other in ends} for state in states]
+    columns = set(zip(*automaton.table, strict=True))
+    changed = True
+    while changed:
+        changed = False
+        for state in states:
+            kept = {other for other in found[state] if all(column[other] in found[column[state]] for column in columns)}
+            if kept != found[state]:
+                found[state], changed = kept, True
+    return tuple(map(frozenset, found))
 
 
 def to_dot(automaton: Automaton) -> str:

@@ -59,6 +59,8 @@ class Instances:
         self._unmet = automaton.initial
         """The number of the values that have not occurred yet."""
         self._groups: dict[int, _Group] = {}
+        self._moves = 0
+        """How often an event has moved values that do not occur in it."""
         self._homes: Final[dict[_Key, _Group]] = {}
 
     def feed(self, event: Event, index: int) -> None:
@@ -72,6 +74,8 @@ class Instances:
             if number is not None:
                 alone.append((key, columns[automaton.event_letter(event, key[1])][number]))
         shared = columns[automaton.event_letter(event)]
+        if shared[self._unmet] != self._unmet:
+            self._moves += 1
         self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
@@ -111,11 +115,19 @@ class Instances:
         """How many values have an open obligation; 0 if the rule is kept should the trace end now."""
         return sum(group.size for number, group in self._groups.items() if self._verdict(number) == "open")
 
-    def fingerprint(self, values: Iterable[Scalar]) -> Hashable:
-        """Equal if all continuations whose events have no other values lead to the same verdict."""
+    def fingerprint(self, values: Iterable[Scalar]) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
+        """Equal if all continuations whose events have no other values lead to the same verdict.
+
+        The second part has the states of the values.
+        """
         alone = tuple(self._number((isinstance(value, bool), value)) for value in values)
         violated = self.first_irreparable is not None
-        return violated, self._unmet % self._states, frozenset(n % self._states for n in self._groups), alone
+        return (violated, self._unmet % self._states, frozenset(n % self._states for n in self._groups)), alone
+
+    @property
+    def moves(self) -> int:
+        """Unchanged as long as values that do not occur in events are."""
+        return self._moves
 
     def _number(self, key: _Key) -> int:
         return (self._home(key).number if key in self._homes else self._unmet) % self._states
@@ -147,6 +159,7 @@ class Instances:
         """Move every group by the shared letter."""
         if all(shared[number] == number for number in self._groups):
             return
+        self._moves += 1
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
             group.number = shared[group.number]

@@ -326,10 +326,13 @@ class MetricMonitor:
         if self._started:
             self._evaluator.pass_time(time)
 
-    def fingerprint(self) -> Hashable:
-        """Equal for monitors of one rule at one time that the same continuations lead to the same verdict."""
-        open_ones = frozenset((status.fingerprint(), values) for status, values in self._open)
-        return self._started, bool(self.violation_count), open_ones, self._evaluator.fingerprint()
+    def fingerprint(self) -> tuple[Hashable, frozenset[Hashable]]:
+        """Equal for monitors of one rule at one time that the same continuations lead to the same verdict.
+
+        The second part has the open duties.
+        """
+        open_ones = frozenset[Hashable]((status.fingerprint(), values) for status, values in self._open)
+        return (self._started, bool(self.violation_count), self._evaluator.fingerprint()), open_ones
 
     def times(self) -> set[int]:
         """The times of past steps that windows may still ask for."""

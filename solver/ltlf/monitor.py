@@ -30,7 +30,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.automaton import Automaton, Verdict
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict, inclusions
 from lawtrace.solver.ltlf.instances import Column, Instances
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.ltlf.semantics import holds
@@ -108,6 +108,21 @@ class TriggerFinder:
         event = with_list_index(event)
         values = automaton.alphabet.occurring_values(event)
         return any(automaton.event_letter(event, value) in self._letters for value in (None, *values))
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the verdicts on continuations depend on; see `Monitor.fingerprint`.
+
+    Attributes:
+        plain: the states of automata.
+        quantified: for each quantified rule with an automaton what all values share, then their states.
+        metric: for each other rule the tables of the past, then the open duties.
+    """
+
+    plain: tuple[int, ...]
+    quantified: tuple[tuple[tuple[Hashable, ...], tuple[int, ...]], ...]
+    metric: tuple[tuple[Hashable, frozenset[Hashable]], ...]
 
 
 class Monitor:
@@ -263,20 +278,45 @@ class Monitor:
             return automaton.distances[self._numbers[rule] % len(automaton.table)]
         return None if instances.first_irreparable is not None else instances.distance()
 
-    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> Hashable:
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> Fingerprint:
         """Equal for monitors of one rule set, at one time, if the same continuations keep the same rules.
 
         `values`: for quantified rules with an automaton, by name, the values that continuations have.
         """
-        quantified = tuple(
-            self._instances[rule].fingerprint(values.get(name, ()))
-            for name, rule in self._numbered.items()
-            if rule in self._instances
+        several = [(name, rule) for name, rule in self._numbered.items() if rule in self._instances]
+        return Fingerprint(
+            tuple(n % len(a.table) for n, a in zip(self._numbers, self._automata, strict=True)),
+            tuple(self._instances[rule].fingerprint(values.get(name, ())) for name, rule in several),
+            tuple(monitor.fingerprint() for monitor in self._metric.values()),
         )
-        plain = tuple(
-            n % len(a.table) for n, a in zip(self._numbers, self._automata, strict=True) if not a.is_quantified
+
+    def moves(self) -> tuple[int, ...]:
+        """Unchanged as long as no quantified rule moves values that do not occur in events."""
+        return tuple(instances.moves for instances in self._instances.values())
+
+    def is_no_better(self, later: "Fingerprint", earlier: "Fingerprint") -> bool:
+        """Whether every continuation that keeps all rules from the later state on keeps them from the earlier one on.
+
+        `moves` must be the same in both.
+        """
+        instances, metric = zip(later.quantified, earlier.quantified, strict=True), later.metric
+        quantified = [automaton for number, automaton in enumerate(self._automata) if number in self._instances]
+        return (
+            all(
+                one == other or (number not in self._instances and other in inclusions(automaton)[one])
+                for number, (one, other, automaton) in enumerate(
+                    zip(later.plain, earlier.plain, self._automata, strict=True)
+                )
+            )
+            and all(
+                one[0][:2] == other[0][:2]
+                and all(a == b or b in inclusions(automaton)[a] for a, b in zip(one[1], other[1], strict=True))
+                for (one, other), automaton in zip(instances, quantified, strict=True)
+            )
+            and all(
+                one[0] == other[0] and one[1] >= other[1] for one, other in zip(metric, earlier.metric, strict=True)
+            )
         )
-        return plain, quantified, tuple(monitor.fingerprint() for monitor in self._metric.values())
 
     def times(self) -> set[int]:
         """The times of past events that the windows of rules may still ask for."""

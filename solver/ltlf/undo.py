@@ -77,7 +77,7 @@ class UndoLog:
 
     def wrapped(self, value: Any) -> Any:  # noqa: ANN401
         """A container as one that records its changes; other values as they are."""
-        kind: type[object] = type(value)
+        kind = cast("type[object]", type(value))
         if kind is dict:
             return _Dict(self, value)
         if kind is list:

@@ -86,7 +86,7 @@ WORLDS = {
     ),
     "late and early": World(
         ("G(A -> F[<= 3s] B)", "G(C -> G[<= 2s] !B)"),
-        [letter(tool, delay=delay) for tool in "ABC" for delay in (0, 2, 3)],
+        [letter(tool, delay=delay) for tool in "ABC" for delay in (0, 1, 2, 3)],
         3,
         1,
     ),

@@ -1,19 +1,19 @@
-"""Shields: a refused call breaks a rule irreparably, and an admitted call keeps every rule satisfiable."""
+"""Shields: after a refused call not all rules could be kept, and after an admitted call they can."""
 
 import json
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, Session
+from lawtrace.solver.guard.shield import Shield
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.shield import Shield
 
 SETTING = load_domain("banking")
 PUBLISHED = load_rules(SETTING.rules_file)
@@ -55,9 +55,10 @@ def broken(session: Session) -> set[str]:
     return {rule for rule, ending in monitor.final_statuses().items() if ending == "broken"}
 
 
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
 def test_no_rule_breaks_behind_a_refusing_shield(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "refuse"))
     for tool, arguments in calls:
         before = session.state
         answer = session.call(tool, arguments)
@@ -65,32 +66,34 @@ def test_no_rule_breaks_behind_a_refusing_shield(calls: list[tuple[str, dict[str
             continue
         assert session.state is before
         assert answer.text.startswith(REFUSED_BY_SHIELD)
-        # Exact: without the shield, this call breaks the rules that refused it.
+        # Without the shield, this call breaks only rules that refused it.
         bare = Session(ENVIRONMENT, INITIAL)
         for event in session.events:
             if event.outcome != "shielded":
                 bare.call(event.tool, dict(event.arguments))
         assert not broken(bare)
         bare.call(tool, arguments)
-        assert broken(bare) == set(session.objections[-1].rules)
+        assert broken(bare) <= set(session.objections[-1].rules)
     assert not broken(session)
 
 
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
 def test_a_shield_that_warns_changes_nothing(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    watched = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "warn"))
+    watched = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "warn"))
     bare = Session(ENVIRONMENT, INITIAL)
     for tool, arguments in calls:
         watched.call(tool, arguments)
         bare.call(tool, arguments)
     assert (watched.events, watched.state) == (bare.events, bare.state)
-    assert {rule for objection in watched.objections for rule in objection.rules} == broken(bare)
+    assert {rule for objection in watched.objections for rule in objection.rules} >= broken(bare)
     assert not any(objection.refused for objection in watched.objections)
 
 
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=10))
 def test_open_duties_are_the_rules_broken_by_ending(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "refuse"))
     for tool, arguments in calls:
         session.call(tool, arguments)
     monitor = Monitor({rule.id: rule.automaton for rule in RULES})
@@ -100,17 +103,20 @@ def test_open_duties_are_the_rules_broken_by_ending(calls: list[tuple[str, dict[
 
 
 def test_the_agent_reads_the_provision_instead_of_the_formula() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "refuse"))
     text = session.call(*CALLS[4]).text
     provision = SETTING.regulation.by_citation["Article 97(1)(b)"]
-    assert f"PSD2 Article 97(1)(b): {' '.join(provision.text.split())}" in text
-    assert "CheckAuthorization" not in text
+    assert "Call CheckAuthorization() with the result authorized = true first." in text
+    assert f"PSD2 Article 97(1)(b): {' '.join(provision.text.split()).split('. ')[0]}" in text
+    assert "U TransferFunds" not in text
     assert provision.reading is None or provision.reading not in text
 
 
 def test_a_rule_without_a_provision_gives_its_reason() -> None:
     session = Session(
-        ENVIRONMENT, INITIAL, Shield([rule for rule in RULES if rule.id == "found"], SETTING.regulation, "refuse")
+        ENVIRONMENT,
+        INITIAL,
+        Shield([rule for rule in RULES if rule.id == "found"], ENVIRONMENT, SETTING.regulation, "refuse"),
     )
     assert session.call(*CALLS[1]).event.completed
     refused = session.call(*CALLS[0])
@@ -119,7 +125,7 @@ def test_a_rule_without_a_provision_gives_its_reason() -> None:
 
 
 def test_a_warning_accompanies_the_result() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "warn"))
     result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
     assert json.loads(result)["success"] is True
     assert warning.startswith("Carried out, but it rules out")
@@ -130,7 +136,7 @@ def test_a_warning_accompanies_the_result() -> None:
 @pytest.mark.parametrize("mode", ["warn", "refuse"])
 def test_a_call_that_the_tool_refuses_breaks_nothing(mode: str) -> None:
     session = Session(
-        ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn" if mode == "warn" else "refuse")
+        ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "warn" if mode == "warn" else "refuse")
     )
     unknown = session.call("PayBill", {**PAY, "payee_id": "P-000000"})
     assert unknown.event.outcome in {"raised", "failed"}
