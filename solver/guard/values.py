@@ -203,19 +203,15 @@ def place(holder: dict[str, Json], path: Sequence[str | int], value: Json) -> No
     current: Json = holder
     for step, following in zip(path, [*path[1:], None], strict=True):
         inner: Json = value if following is None else ([] if isinstance(following, int) else {})
-        if isinstance(step, int):
-            if not isinstance(current, list):
-                return
+        if isinstance(current, list) and isinstance(step, int):
             current += [{} for _ in range(step + 1 - len(current))]
             if following is None or not isinstance(current[step], dict | list) or isinstance(following, int):
                 current[step] = inner
             current = current[step]
-            continue
-        if not isinstance(current, dict):
-            return
-        if following is None or step not in current:
-            current[step] = inner
-        current = current[step]
+        elif isinstance(current, dict) and isinstance(step, str):
+            if following is None or step not in current:
+                current[step] = inner
+            current = current[step]
 
 
 def values_at(event: Event, path: FieldPath) -> list[Scalar]:
