@@ -94,7 +94,7 @@ class RuleJudge:
                     template=rule.template,
                     kept=kept,
                     undetermined=undetermined,
-                    triggered=status.triggered,
+                    triggered=triggers > 0 if self._located else status.triggered,
                     applicable=rule.id in applicable,
                     broken_at=status.first_irreparable,
                     states=tuple(after[place] for after in verdicts),
@@ -110,7 +110,7 @@ class RuleJudge:
 
     def _triggers(self, place: int, status: RuleStatus, events: Sequence[Event]) -> tuple[int, int | None]:
         """How many events trigger a rule, and the index of the last; 0 and None if they are not asked for."""
-        if not self._located or not status.triggered:
+        if not self._located:
             return 0, None
         finder = self._finders[place]
         if finder is None:

@@ -171,6 +171,17 @@ def calls_of_violation(violation: Formula) -> tuple[Atom, ...]:
     return ()
 
 
+def occasions(formula: Formula) -> tuple[Atom, ...]:
+    """The calls that a rule is about. A prohibition of some calls of a tool is about every call of it."""
+    found: dict[Atom, None] = {}
+    for case in _cases(normal_form(formula)):
+        if isinstance(case.formula, Atom):
+            found[replace(case.formula, condition=None)] = None
+        elif case.every_step:
+            found.update(dict.fromkeys(calls_of_violation(case.formula)))
+    return tuple(found)
+
+
 class MetricMonitor:
     """Follows one rule along a trace.
 

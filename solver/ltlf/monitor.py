@@ -32,7 +32,8 @@ from typing import Final, Literal
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict, inclusions
 from lawtrace.solver.ltlf.instances import Column, Instances
-from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation, occasions
+from lawtrace.solver.ltlf.normal_form import original_names
 from lawtrace.solver.ltlf.semantics import holds
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
@@ -86,11 +87,22 @@ class RuleStatus:
 
 
 class TriggerFinder:
-    """Finds the events that trigger a rule with an automaton: a monitor only keeps whether there was one."""
+    """Finds the events that a rule with an automaton is about: a monitor only keeps whether something moved it."""
 
     def __init__(self, automaton: Automaton) -> None:
         self._automaton: Final = automaton
-        self._letters: Final = _triggers(automaton, automaton.formula)
+        self._tools: frozenset[str] = frozenset()
+        self._letters = _triggers(automaton, automaton.formula)
+        if automaton.formula is not None and match_template(automaton.formula) is None:
+            calls = occasions(automaton.formula)
+            named = {original_names(str(call)) for call in calls}
+            self._tools = frozenset(call.tool for call in calls if call.condition is None)
+            if calls:
+                self._letters = frozenset(
+                    letter
+                    for letter in automaton.letters
+                    if named & {str(atom) for atom in automaton.alphabet.true_atoms(letter)}
+                )
 
     def find(self, events: Sequence[Event]) -> list[int]:
         """Their indexes."""
@@ -102,6 +114,8 @@ class TriggerFinder:
         ]
 
     def _triggered_by(self, event: Event) -> bool:
+        if event.tool in self._tools:
+            return event.completed
         automaton = self._automaton
         if not automaton.is_quantified:
             return automaton.event_letter(event) in self._letters

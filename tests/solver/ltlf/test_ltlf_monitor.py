@@ -4,6 +4,7 @@ import pytest
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf import Monitor, RuleStatus, compile_formula, parse
+from lawtrace.solver.ltlf.monitor import TriggerFinder
 
 RULES = {
     "check": "!(!Check U (Pay | Transfer))",
@@ -107,3 +108,24 @@ def test_twenty_thousand_events() -> None:
     watch.run(event for _ in range(5_000) for event in calls("Check", "Pay", "Audit", "Other"))
     assert watch.events == 20_000
     assert watch.final_statuses()["audit"] == "kept"
+
+
+@pytest.mark.parametrize(
+    ("formula", "occasions"),
+    [
+        ("G !Pay(amount > 100)", [1, 2, 4]),  # a prohibition is about every payment
+        ("forall p: G(Pay(payee == p) -> O Check(payee == p))", [1, 2, 4]),
+        ("G(Pay(amount > 100) -> O Check | O Ask)", [2]),
+        ('G(Pay -> !O Ask) & G !Ask(text == "x")', [1, 2, 3, 4]),
+        ("F Check", [0]),
+    ],
+)
+def test_occasions_are_the_calls_that_a_violation_is_about(formula: str, occasions: list[int]) -> None:
+    trace = [
+        Event("Check", {"payee": "a"}),
+        Event("Pay", {"amount": 50, "payee": "a"}),
+        Event("Pay", {"amount": 500, "payee": "b"}),
+        Event("Ask", {"text": "y"}),
+        Event("Pay", {"amount": 5, "payee": "c"}),
+    ]
+    assert TriggerFinder(compile_formula(parse(formula))).find(trace) == occasions
