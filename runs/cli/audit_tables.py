@@ -24,18 +24,18 @@ def print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
     for outcome, found in summary.findings.items():
         _print_examples(found, outcome)
     print_result("Conversations by rule and verdict, and the events that trigger each rule:")
-    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", "provisions")
+    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events")
     for rule in rules:
         counts = summary.rules[rule.id]
         numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
-        table.add_row(*map(visible, (rule.id, *map(str, numbers), ", ".join(rule.provisions))))
+        table.add_row(rule.id, *map(str, numbers))
     print_result(table)
     if 1 < len(summary.by_reward) <= MAX_REWARDS:
         rewards = sorted(summary.by_reward, key=float)
         table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards))
-        for rule in rules:
+        for rule in (rule for rule in rules if summary.rules[rule.id].broken):
             cells = (summary.by_reward[reward][rule.id] for reward in rewards)
-            table.add_row(visible(rule.id), *(f"{counts.broken} of {counts.judged}" for counts in cells))
+            table.add_row(rule.id, *(f"{counts.broken} of {counts.judged}" for counts in cells))
         print_result(table)
     counted = ", ".join(
         f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")

@@ -16,6 +16,7 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
+from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import visible
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
@@ -41,12 +42,15 @@ def _escaped(what: RenderableType) -> RenderableType:
             return what
 
 
+def _cell(what: RenderableType | None) -> RenderableType | None:
+    return Name(what) if isinstance(what, str) else None if what is None else _escaped(what)
+
+
 class _EscapedTable(Table):
     def add_row(
         self, *renderables: RenderableType | None, style: StyleType | None = None, end_section: bool = False
     ) -> None:
-        cells = (None if cell is None else _escaped(cell) for cell in renderables)
-        super().add_row(*cells, style=style, end_section=end_section)
+        super().add_row(*map(_cell, renderables), style=style, end_section=end_section)
 
 
 def make_table(*columns: str, title: str | None = None) -> Table:

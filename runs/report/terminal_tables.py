@@ -1,17 +1,15 @@
 """Terminal tables: outcomes, planned model calls, and any table of a report."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
 from lawtrace.runs.report import tables
 from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import format_duration, percent, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
@@ -22,40 +20,6 @@ _LABELS = {"authorized": "", "denied": "denied"}
 def _make_table(caption: str | None = None) -> Table:
     """A table without frame, its caption below."""
     return Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption=caption, caption_justify="left")
-
-
-class _Name:
-    """Lines such as names of models, broken after a separator where their column is too narrow."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = [visible(line) for line in text.split("\n")]
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        pieces = [piece for line in self._lines for piece in _pieces(line)]
-        return Measurement(max(map(len, pieces)), max(map(len, self._lines))).with_maximum(options.max_width)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in self._lines:
-            yield Text("\n".join(_fitted(line, options.max_width)), overflow="fold")
-
-
-def _pieces(name: str) -> list[str]:
-    return re.split(r"(?<=[\w)][:/_-])|(?<= )(?=[^ ])", name)
-
-
-def _fitted(name: str, width: int) -> list[str]:
-    """The name in lines of at most this width, broken between words, and within a word that is longer than a line."""
-    indent = " " * (len(name) - len(name.lstrip()))
-    lines = [indent]
-    for word in name.split():
-        fits = len(indent) + len(word) <= width
-        for piece in [word] if fits else _pieces(word):
-            space = " " if lines[-1].strip() and word.startswith(piece) else ""
-            if lines[-1].strip() and len(lines[-1]) + len(space) + len(piece) > width:
-                lines.append(indent + piece)
-            else:
-                lines[-1] += space + piece
-    return lines
 
 
 def outcome_table(
@@ -94,7 +58,7 @@ def outcome_table(
         above = model
         cells = [percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
         # Text, not str: a model name in square brackets is a name, not markup.
-        table.add_row(_Name(name), *(Text(cell) for cell in cells))
+        table.add_row(Name(name), *(Text(cell) for cell in cells))
     return table
 
 
@@ -130,7 +94,7 @@ def report_table(table: tables.Table) -> Table:
         above = names
         cells = ["\n".join(filter(None, (row.cells[place].text, row.cells[place].aside))) for place in others]
         # Text, not str: a model name in square brackets is a name, not markup.
-        shown.add_row(_Name(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
+        shown.add_row(Name(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
     return shown
 
 
@@ -156,7 +120,7 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
     for name in ("expected", "at most"):
         table.add_column(name, justify="right", vertical="bottom", min_width=10)
     for line in plan.calls:
-        table.add_row(_Name(f"{line.role}\n  {line.model}"), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
+        table.add_row(Name(f"{line.role}\n  {line.model}"), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
     table.add_row(Text("all calls"), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
     table.caption = f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called."
     return table
