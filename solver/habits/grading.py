@@ -17,6 +17,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
+from lawtrace.solver.ltlf.metric import MetricRule
 from lawtrace.solver.ltlf.monitor import Monitor
 from lawtrace.solver.predicates import counts_steps, tools_named
 from lawtrace.solver.rules import Rule
@@ -83,6 +84,7 @@ class Grader:
         self._reads: Final[dict[str, _Reads]] = {}
         self._rules: Final[dict[tuple[str, ...], _RuleIndex]] = {}
         self._kept: Final[dict[tuple[str, object], bool]] = {}
+        self._monitors: Final[dict[str, Monitor]] = {}
         self._targets: Final[dict[HabitCase, TargetState]] = {}
         self._starts: Final[dict[HabitCase, _Moment]] = {}
         self._grades: Final[dict[tuple[HabitCase, Habit], HabitGrade]] = {}
@@ -127,7 +129,12 @@ class Grader:
     def reads(self, rule: Rule) -> "_Reads":
         """The part of a trace that a rule depends on."""
         if rule.formula not in self._reads:
-            self._reads[rule.formula] = _Reads(tools_named(rule.parsed), counts_steps(rule.parsed), rule.is_timed)
+            self._reads[rule.formula] = _Reads(
+                tools_named(rule.parsed),
+                counts_steps(rule.parsed),
+                isinstance(rule.compiled, MetricRule) and rule.compiled.timed,
+                rule.clock_tools,
+            )
         return self._reads[rule.formula]
 
     def _index(self, rules: Sequence[Rule]) -> "_RuleIndex":
@@ -160,16 +167,19 @@ class Grader:
         self, rule: Rule, reads: "_Reads", program: WrappedProgram, keys: Sequence[tuple[object, ...]]
     ) -> bool:
         seen = [
-            (event.time if reads.timed else None, key)
+            (event.time if reads.timed or event.tool in reads.clock_tools else None, key)
             for event, key in zip(program.events, keys, strict=True)
             if reads.counts_calls or event.tool in reads.tools
         ]
         place = (rule.formula, (program.end if reads.timed else None, *seen))
         kept = self._kept.get(place)
         if kept is None:
-            monitor = Monitor({rule.id: rule.compiled})
+            monitor = self._monitors.get(rule.formula)
+            if monitor is None:
+                monitor = self._monitors[rule.formula] = Monitor({rule.formula: rule.compiled})
+            monitor.clear()
             monitor.run(program.events)
-            status = monitor.status(rule.id, program.end)
+            status = monitor.status(rule.formula, program.end)
             kept = status.ending == "kept" and status.unknown is None
             if len(self._kept) >= _MOST_REMEMBERED:
                 self._kept.clear()
@@ -179,11 +189,14 @@ class Grader:
 
 @dataclass(frozen=True, slots=True)
 class _Reads:
-    """What a rule depends on: the calls of ``tools``; all calls if it counts them; the times if it is timed."""
+    """What a rule depends on: the calls of ``tools``; all calls if it counts them; the times if it is timed, those of
+    the calls of ``clock_tools`` in any case.
+    """
 
     tools: frozenset[str]
     counts_calls: bool
     timed: bool
+    clock_tools: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
