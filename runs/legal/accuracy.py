@@ -1,18 +1,19 @@
 """Accuracy of cells, models and kinds of questions, with intervals and paired comparisons.
 
-Intervals are drawn by case, because the questions of a case are not independent. The denominator is all questions:
-refusals, unreadable replies and missing replies are not correct.
+Intervals are those of `lawtrace.runs.legal.case_intervals`, because the questions of a case are not independent. The
+denominator is all questions: refusals, unreadable replies and missing replies are not correct.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from lawtrace.environments.legal.case import Question
+from lawtrace.runs.legal.case_intervals import Mark, differences, mean_interval, paired_difference, share_interval
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
-from lawtrace.runs.scoring.statistics import PairedComparison, clustered_interval, compare_results
+from lawtrace.runs.scoring.statistics import PairedComparison, exact_mcnemar
 
 
 def answer_label(row: AnswerRow) -> str | None:
@@ -23,41 +24,44 @@ def answer_label(row: AnswerRow) -> str | None:
 def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> PairedComparison:
     """Compare two cells with the same questions in the same order; the difference is left minus right.
 
-    The interval is drawn by case; the test takes questions as independent. All answers count.
+    Interval and p value are those of `paired_difference`. One case has no interval, and its p value is McNemar's exact
+    one, which speaks of the questions of that case alone. All answers count.
     """
     assert [row.question for row in left] == [row.question for row in right]
-    compared = compare_results([(a.case, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)])
-    assert compared is not None
-    return compared
-
-
-def interval_by_case(values: Mapping[str, Sequence[float]]) -> Interval | None:
-    """A 95 % bootstrap interval of the mean, resampling whole cases."""
-    return clustered_interval([sum(members) for members in values.values()], [len(of) for of in values.values()])
+    pairs = [(a.case, a.question, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)]
+    lost = sum(before and not after for *_, before, after in pairs)
+    won = sum(after and not before for *_, before, after in pairs)
+    found = paired_difference(differences(pairs))
+    return PairedComparison(
+        pairs=len(pairs),
+        first_only=lost,
+        second_only=won,
+        first=sum(before for *_, before, _ in pairs) / len(pairs),
+        second=sum(after for *_, after in pairs) / len(pairs),
+        interval=None if found is None else found.interval,
+        p_value=exact_mcnemar(lost, won) if found is None else found.p_value,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of ``of`` answers with its 95 % interval. The interval is None if a single case cannot give one."""
+    """The share of ``of`` answers with its 95 % interval. The interval is None if a single case cannot give one.
+
+    ``questions``: the effective number of questions behind the answers; 0 where it is not used.
+    """
 
     value: float
     interval: Interval | None
     of: int
+    questions: float = field(default=0.0, compare=False)
 
 
 def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
-    """The share of rows that satisfy ``holds``, with an interval drawn by case; None without rows.
-
-    A share of 0 or 1 has no bootstrap variance; its interval is that of `share_by_question`.
-    """
-    rows = [*rows]
-    marks = _grouped((row.case, holds(row)) for row in rows)
+    """The share of rows that satisfy ``holds``, with an interval over cases; None without rows."""
+    marks = [Mark(row.case, row.question, holds(row)) for row in rows]
     if not marks:
         return None
-    value = _mean(marks)
-    if value in (0.0, 1.0) and len(marks) > 1:
-        return share_by_question((row.question, holds(row)) for row in rows)
-    return Share(value, interval_by_case(marks), _count(marks))
+    return Share(fmean(mark.value for mark in marks), share_interval(marks), len(marks))
 
 
 def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
@@ -71,14 +75,13 @@ def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
         return None
     value, answers = _mean(grouped), _count(grouped)
     effective = answers**2 / sum(len(members) ** 2 for members in grouped.values())
-    return Share(value, wilson_interval(value * effective, effective), answers)
+    return Share(value, wilson_interval(value * effective, effective), answers, effective)
 
 
 def mean_over_cases(cases: Mapping[str, Share]) -> Share:
-    """The unweighted mean of the cases' shares. No interval where all cases are at 0 or all at 1."""
-    values = {case: [share.value] for case, share in cases.items()}
-    mean = _mean(values)
-    interval = interval_by_case(values) if 0 < mean < 1 else None
+    """The unweighted mean of the shares of cases, as `share_by_question` gives them."""
+    mean = fmean(share.value for share in cases.values())
+    interval = mean_interval([(share.value, share.questions) for share in cases.values()])
     return Share(mean, interval, sum(share.of for share in cases.values()))
 
 
@@ -189,14 +192,9 @@ def balanced_weights(questions: Iterable[Question]) -> dict[str, float]:
 
 
 def _balanced(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -> Share:
-    total: dict[str, float] = {}
-    correct: dict[str, float] = {}
-    for row in rows:
-        weight = weights[row.question]
-        total[row.case] = total.get(row.case, 0.0) + weight
-        correct[row.case] = correct.get(row.case, 0.0) + weight * _is_correct(row)
-    value = sum(correct.values()) / sum(total.values())
-    return Share(value, clustered_interval([*correct.values()], [*total.values()]), len(rows))
+    marks = [Mark(row.case, row.question, _is_correct(row), weights[row.question]) for row in rows]
+    value = sum(mark.weight * mark.value for mark in marks) / sum(mark.weight for mark in marks)
+    return Share(value, share_interval(marks), len(rows))
 
 
 def _each_case(rows: Sequence[AnswerRow]) -> dict[str, Share]:

@@ -43,7 +43,7 @@ class CellLine:
     """One cell of the accuracy table.
 
     Attributes:
-        interval: of the accuracy, drawn by case; ``refusals``: of the share of refusals.
+        interval: of the accuracy, over cases; ``refusals``: of the share of refusals.
         skill: over the best baseline without a model.
         lexical: the word overlap baseline with the chunks of this cell.
         place: 1 for the best of its model and column, 2 for the second best, else 0; ties share a place.
@@ -104,8 +104,8 @@ class ModelComparison:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparisonTotal:
-    """Two models over all cells that both have. No p, because the answers to a question in several cells are not
-    independent; the interval is drawn by case."""
+    """Two models over all cells that both have. The interval is over cases, and the answers to a question in several
+    cells count as one."""
 
     first: str
     second: str

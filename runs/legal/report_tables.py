@@ -51,9 +51,9 @@ def accuracy_table(tables: LegalTables) -> Table:
         "Accuracy %",
         tables,
         _accuracy,
-        "share of all questions answered correctly. Below each: its 95 % interval, drawn by case (for 0 and 100 %: "
-        "Wilson's over the questions), and its skill over the best baseline without a model. ¹ best and ² second best "
-        "of a model and column. F, LR and F+LR are the paper's baselines: retrieval without agents.",
+        "share of all questions answered correctly. Below each: its 95 % interval over cases, and its skill "
+        "over the best baseline without a model. ¹ best and ² second best of a model and column. F, LR "
+        "and F+LR are the paper's baselines: retrieval without agents.",
     )
 
 
@@ -65,8 +65,8 @@ def refusal_table(tables: LegalTables) -> Table:
         tables,
         _refusals,
         "share of all questions that a model declined to answer: null, an empty answer, or a text that says that the "
-        "information is insufficient. Below it: its 95 % interval, drawn by case (for 0 and 100 %: Wilson's over the "
-        "questions); unreadable answers (e) and questions without a reply for a reason outside the model (i).",
+        "information is insufficient. Below it: its 95 % interval over cases; unreadable answers (e) and "
+        "questions without a reply for a reason outside the model (i).",
     )
 
 
@@ -221,9 +221,9 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
             "Contexts against F+LR",
             columns("Model", "Column", "Context", *_comparison_heads("Only it", "Only F+LR")),
             rows([_context_cells(line) for line in tables.comparisons]),
-            "same model and column, on the same questions: the difference in points with its 95 % interval drawn by "
-            "case, the questions that only one of the two answered correctly, and the exact McNemar p, in brackets "
-            "adjusted by Holm's method over all lines.",
+            "same model and column, on the same questions: the difference in points with its 95 % interval over "
+            "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
+            "brackets adjusted by Holm's method over all lines.",
             grouped=True,
         ),
         Table(
@@ -232,7 +232,7 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
             columns("Model", "Against", "#Cells", "#Points"),
             rows([_total_cells(line) for line in tables.model_pair_totals]),
             "over all contexts and columns that both have. There is no p, because every question is answered once in "
-            "each cell; the interval is drawn by case.",
+            "each cell; the interval is over cases.",
         ),
         Table(
             "models-cell-by-cell",
@@ -375,7 +375,7 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
             ),
             "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
             "kind of question, by whether the source passage holds a decision or an opinion, and as the unweighted "
-            "mean over cases; below each its 95 % interval, drawn by case.",
+            "mean over cases; below each its 95 % interval over cases.",
             grouped=True,
             look="cells",
         ),

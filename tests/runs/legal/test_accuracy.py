@@ -8,7 +8,6 @@ from lawtrace.runs.legal.accuracy import (
     Share,
     answer_label,
     compare_cells,
-    interval_by_case,
     mean_over_cases,
     share_by_case,
     share_by_question,
@@ -80,18 +79,24 @@ def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: Lega
     rows = [answered(case, number, outcome) for case in "abc" for number in range(10)]
     share = share_by_case(rows, lambda row: row.outcome == "refused")
     assert share is not None
-    assert share.interval == wilson_interval(30 * share.value, 30)
+    alone = wilson_interval(30 * share.value, 30)
+    assert share.interval is not None
+    assert alone is not None
+    assert share.interval.low <= alone.low <= share.value <= alone.high <= share.interval.high
+    assert share.interval != alone
     assert share.of == 30
     twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
     assert twice is not None
     assert twice.interval == share.interval
-    assert mean_over_cases({"a": Share(1.0, None, 10), "b": Share(1.0, None, 10)}).interval is None
+    every = mean_over_cases({"a": Share(1.0, None, 10, 10), "b": Share(1.0, None, 10, 10)})
+    assert every.interval is not None
+    assert every.interval.low < 0.9
 
 
 def test_a_single_case_has_no_interval_between_cases() -> None:
-    one = Share(0.5, None, 10)
+    one = Share(0.5, None, 10, 10)
     assert mean_over_cases({"a": one}).interval is None
-    mean = mean_over_cases({"a": one, "b": Share(1.0, None, 1000)})
+    mean = mean_over_cases({"a": one, "b": Share(1.0, None, 1000, 1000)})
     assert (mean.value, mean.of) == (0.75, 1010)
 
 
@@ -152,17 +157,7 @@ def test_a_comparison_counts_discordant_answers() -> None:
     left = [row("1", "correct", "a"), row("2", "correct", "a"), row("3", "wrong", "b"), row("4", "invalid", "b")]
     right = [row("1", "refused", "a"), row("2", "correct", "a"), row("3", "correct", "b"), row("4", "wrong", "b")]
     found = compare_cells(left, right)
-    assert (found.second_only, found.first_only, found.difference, found.p_value) == (1, 1, 0.0, 1.0)
+    assert (found.second_only, found.first_only, found.difference) == (1, 1, 0.0)
+    assert found.p_value == pytest.approx(1.0)
     assert found.interval is not None
     assert found.interval.low < 0 < found.interval.high
-
-
-@pytest.mark.slow
-@given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, 1), min_size=1), min_size=2, max_size=6))
-def test_an_interval_by_case_is_between_the_worst_and_the_best_case(values: dict[str, list[int]]) -> None:
-    interval = interval_by_case(values)
-    assert interval is not None
-    means = [sum(members) / len(members) for members in values.values()]
-    assert min(means) - 1e-9 <= interval.low <= interval.high <= max(means) + 1e-9
-    assert interval_by_case(values) == interval
-    assert interval_by_case({"one": [1, 0]}) is None

@@ -89,7 +89,7 @@ def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None
     assert len(found) == 8
     line = found["one", "BM25@3", "F"]
     assert (line.comparison.difference, line.comparison.second_only, line.comparison.first_only) == (0.5, 2, 0)
-    assert line.comparison.p_value == 0.5
+    assert line.comparison.p_value > 0.2
     assert line.adjusted >= line.comparison.p_value
 
 
@@ -99,7 +99,8 @@ def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
     assert {(line.first, line.second) for line in tables.model_pairs} == {("one", "two")}
     line = found["BM25@3", "F"]  # cccc against wwcc
     assert (line.comparison.difference, line.comparison.second_only, line.comparison.first_only) == (0.5, 2, 0)
-    assert (line.comparison.p_value, line.adjusted) == (0.5, 1)
+    assert line.comparison.p_value > 0.2
+    assert line.adjusted == 1
 
 
 def test_models_are_compared_over_all_cells(tables: LegalTables) -> None:
@@ -149,15 +150,17 @@ def test_the_best_cell_and_the_cells_above_the_best_baseline(tables: LegalTables
     assert (one.above(tables.best), two.above(tables.best)) == (1, 2)
     refused = two.lines["AR"]["BM25@1"].refusals
     assert refused is not None
-    assert refused == wilson_interval(4, 4)
+    alone = wilson_interval(4, 4)
+    assert alone is not None
+    assert refused.low < alone.low < refused.high == 1
 
 
 def test_the_mean_over_cases_gives_each_case_the_same_weight(tables: LegalTables) -> None:
     line = next(line for line in tables.breakdown if (line.model, line.context) == ("one", "AR"))
     assert {case: share.value for case, share in line.cases.items()} == pytest.approx({"bottles": 1 / 6, "letters": 0})
     assert line.by_case.value == pytest.approx(1 / 12)
-    assert line.by_case.interval is not None  # each of the two cases can be drawn twice
-    assert (line.by_case.interval.low, line.by_case.interval.high) == pytest.approx((0, 1 / 6))
+    assert line.by_case.interval is not None
+    assert line.by_case.interval.low < 1 / 12 < 0.5 < line.by_case.interval.high  # two cases tell little
 
 
 def test_the_word_overlap_baseline() -> None:

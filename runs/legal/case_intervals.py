@@ -1,0 +1,168 @@
+"""Intervals and tests over few cases: a t interval whose variance is moderated by a prior.
+
+The questions of a case are not independent, and there are 2 to 15 cases, so the spread between cases is hardly known:
+resampling two cases gives intervals of no width. The variance here is a weighted mean of two estimates of the *design
+effect* (variance over that of independent questions): one from the residuals of the cases, with as many degrees of
+freedom as there are cases, less one; and a prior one, that of a correlation `CORRELATION` within cases, with
+`PRIOR_CASES` degrees of freedom. Student's t with the sum of both is the quantile. This is the moderated t statistic
+(Smyth 2004) for cluster-robust variances; a bootstrap has no prior, and a t interval without one spans nearly all
+shares for two cases. The design effect is at least 1, so no interval is narrower than that of independent questions.
+
+An interval of a difference and its p value come from one distribution: p < 0.05 if and only if 0 is outside.
+`python benchmarks/legal/interval_coverage.py` prints the coverage.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+
+from lawtrace.runs.scoring.metrics import Interval
+
+CORRELATION = 0.05
+"""Correlation of two answers of a case that the prior assumes; offline, nine cells in ten have less than 0.035."""
+
+PRIOR_CASES = 3.0
+"""Degrees of freedom of the prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A value of a question of a case, with its weight."""
+
+    case: str
+    question: str
+    value: float
+    weight: float = 1.0
+
+
+@dataclass(slots=True)
+class _Totals:
+    """Sums of weights, and of weights times values, by question of a case."""
+
+    weights: dict[str, float] = field(default_factory=dict[str, float])
+    sums: dict[str, float] = field(default_factory=dict[str, float])
+
+    def add(self, mark: Mark) -> None:
+        self.weights[mark.question] = self.weights.get(mark.question, 0.0) + mark.weight
+        self.sums[mark.question] = self.sums.get(mark.question, 0.0) + mark.weight * mark.value
+
+
+def share_interval(marks: Iterable[Mark]) -> Interval | None:
+    """The 95 % interval of a weighted share of marks 0 and 1, over cases; None with fewer than two cases.
+
+    It has the form of Wilson's, with the effective number of questions over the design effect.
+    """
+    cases = _by_case(marks)
+    if len(cases) < 2:
+        return None
+    sizes = [sum(case.weights.values()) for case in cases]
+    whole = sum(sizes)
+    share = sum(sum(case.sums.values()) for case in cases) / whole
+    questions = whole**2 / sum(weight**2 for case in cases for weight in case.weights.values())
+    residuals = [sum(case.sums.values()) - share * size for case, size in zip(cases, sizes, strict=True)]
+    independent = share * (1 - share) / questions
+    effect, freedom = _moderated(residuals, sizes, independent, [len(case.weights) for case in cases])
+    return _wilson(share, questions / effect, freedom)
+
+
+def mean_interval(shares: Sequence[tuple[float, float]]) -> Interval | None:
+    """The 95 % interval of the unweighted mean of shares, each given with its number of questions; None below two."""
+    if len(shares) < 2:
+        return None
+    count = len(shares)
+    mean = sum(share for share, _ in shares) / count
+    questions = count**2 / sum(1 / asked for _, asked in shares)
+    residuals = [share - mean for share, _ in shares]
+    independent = mean * (1 - mean) / questions
+    effect, freedom = _moderated(residuals, [1.0] * count, independent, [asked for _, asked in shares])
+    return _wilson(mean, questions / effect, freedom)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean difference, its 95 % interval and the p value of the hypothesis that there is none."""
+
+    value: float
+    interval: Interval
+    p_value: float
+
+
+def paired_difference(marks: Iterable[Mark]) -> Difference | None:
+    """The mean of differences between -1 and 1, one or several for each question; None with fewer than two cases.
+
+    One question more is counted on which the sides differ, so that equal sides have an interval, too.
+    """
+    cases = _by_case(marks)
+    if len(cases) < 2:
+        return None
+    sizes = [sum(case.weights.values()) for case in cases]
+    whole = sum(sizes)
+    mean = sum(sum(case.sums.values()) for case in cases) / whole
+    asked = sum(len(case.weights) for case in cases)
+    spread = sum(
+        (case.sums[question] - mean * weight) ** 2 for case in cases for question, weight in case.weights.items()
+    )
+    independent = (spread + (whole / asked) ** 2) / whole**2
+    residuals = [sum(case.sums.values()) - mean * size for case, size in zip(cases, sizes, strict=True)]
+    effect, freedom = _moderated(residuals, sizes, independent, [len(case.weights) for case in cases])
+    error = sqrt(independent * effect)
+    reach = _quantile(freedom) * error
+    return Difference(mean, Interval(max(-1.0, mean - reach), min(1.0, mean + reach)), _tails(mean / error, freedom))
+
+
+def _by_case(marks: Iterable[Mark]) -> list[_Totals]:
+    found: dict[str, _Totals] = {}
+    for mark in marks:
+        found.setdefault(mark.case, _Totals()).add(mark)
+    return [*found.values()]
+
+
+def _moderated(
+    residuals: Sequence[float], sizes: Sequence[float], independent: float, questions: Sequence[float]
+) -> tuple[float, float]:
+    """The design effect and its degrees of freedom.
+
+    Args:
+        residuals: of each case, the sum of its values less what the mean predicts.
+        sizes: the weight of each case.
+        independent: the variance that independent questions would have; 0 if all values are equal.
+        questions: the number of questions of each case.
+    """
+    whole = sum(sizes)
+    freedom = whole**2 / sum(size**2 for size in sizes) - 1
+    per_case = sum(asked**2 for asked in questions) / sum(questions)
+    prior = 1 + (per_case - 1) * CORRELATION
+    if independent <= 0:
+        return max(1.0, prior), PRIOR_CASES + freedom
+    # A residual is correlated with the mean by the share of its case.
+    robust = sum(of**2 / (1 - size / whole) for of, size in zip(residuals, sizes, strict=True)) / whole**2
+    effect = (PRIOR_CASES * prior + freedom * robust / independent) / (PRIOR_CASES + freedom)
+    return max(1.0, effect), PRIOR_CASES + freedom
+
+
+def _wilson(share: float, questions: float, freedom: float) -> Interval:
+    quantile = _quantile(freedom)
+    spread = quantile**2 / questions
+    middle = share + spread / 2
+    reach = quantile * sqrt(share * (1 - share) / questions + spread / (4 * questions))
+    low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
+    return Interval(max(0.0, min(low, share)), min(1.0, max(high, share)))
+
+
+def _quantile(freedom: float) -> float:
+    """The 97.5 % quantile of Student's t."""
+    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+    return float(stdtrit(freedom, 0.975))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _tails(statistic: float, freedom: float) -> float:
+    """The two-sided p value of a t statistic."""
+    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+    return min(1.0, 2 * float(stdtr(freedom, -abs(statistic))))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def differences(pairs: Iterable[tuple[str, str, bool, bool]]) -> list[Mark]:
+    """Marks of pairs of a case, a question, and whether the first and the second side are right: second less first."""
+    return [Mark(case, question, float(after) - float(before)) for case, question, before, after in pairs]
