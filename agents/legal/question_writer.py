@@ -1,12 +1,12 @@
 """The question writer: writes questions about a case from its findings (M Table 6)."""
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
+from lawtrace.agents.legal.question_checks import AskedQuestion, DecisionText, find_question_fault, find_quote
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, paragraphs_as_text, texts_of
 from lawtrace.agents.participants import Role
 from lawtrace.environments.errors import InputError
@@ -14,20 +14,10 @@ from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, Prep
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
-QUOTE_LENGTH = 12
-"""Number of consecutive words of a finding that count as a quote."""
-
 FINDING_BATCH_SIZE = 6
 
 DUPLICATE_SIMILARITY = 0.8
 """Share of common words from which two questions of the same kind count as duplicates."""
-
-_POINTS_AT_TEXT = re.compile(
-    r"\b(?:the|this|these) (?:text|passage|paragraphs?|excerpt|document|notice|reprimand|section)\b"
-    r"|\b(?:above|aforementioned|as stated|mentioned (?:earlier|before))\b",
-    re.IGNORECASE,
-)
-_UNNAMED_PARTY = re.compile(r"\bthe (?:data )?(?:controller|processor)\b", re.IGNORECASE)
 
 
 def _by_key(value: object) -> object:
@@ -71,16 +61,26 @@ class WrittenQuestions(BaseModel):
 _QUESTION_WRITER = Role("question_writer", WrittenQuestions)
 
 
-def check_question(written: WrittenQuestion, texts: Mapping[str, str], *, may_quote: bool = False) -> str | None:
+def check_question(
+    written: WrittenQuestion, texts: Mapping[str, str], decision: DecisionText | None = None, *, may_quote: bool = False
+) -> str | None:
     """The objection to a question, beginning with its first words; None if it is valid.
 
-    ``may_quote``: whether it may use the words of the finding.
+    Args:
+        texts: the paragraphs that the writer saw, by their reference.
+        decision: the whole decision; these paragraphs alone if it is None.
+        may_quote: whether it may use the words of the finding.
     """
-    reason = _find_fault(written, texts) or (None if may_quote else _find_quote(written, texts))
+    reason = _find_form_fault(written, texts)
+    if reason is None:
+        asked = AskedQuestion(written.question, written.options, written.correct_answer)
+        reason = find_question_fault(asked, decision or DecisionText([*texts.values()]))
+    if reason is None and not may_quote:
+        reason = _find_quote(written, texts)
     return f"{written.question[:60]!r}: {reason}" if reason else None
 
 
-def _find_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
+def _find_form_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
     unknown = [ref for ref in written.paragraphs if ref not in texts]
     if not written.paragraphs or unknown:
         return f"it cites {unknown[0]!r}, which is not a paragraph" if unknown else "it cites no paragraph"
@@ -91,51 +91,52 @@ def _find_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | Non
     options = [" ".join(tokenize(option)) for option in written.options.values()]
     if not all(options) or len(set(options)) < len(options):
         return "an option is empty, or occurs twice"
-    if not written.question.strip().endswith("?"):
-        return "it does not end in a question mark"
-    pointer = _POINTS_AT_TEXT.search(written.question)
-    if pointer:
-        return f"it cannot be understood alone: {pointer[0]!r}"
-    nameless = _UNNAMED_PARTY.search(written.question)
-    if nameless:
-        return f"it says {nameless[0]!r} in place of a name"
-    return _gives_away(written)
-
-
-def _gives_away(written: WrittenQuestion) -> str | None:
-    asked = f" {' '.join(tokenize(written.question))} "
-    if "A" in written.options:
-        named = [key for key, option in written.options.items() if f" {' '.join(tokenize(option))} " in asked]
-        if named == [written.correct_answer]:
-            return "the right option occurs in the question, and no other option does"
     return None
 
 
 def _find_quote(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
     for ref in written.paragraphs:
-        said = f" {' '.join(tokenize(texts[ref]))} "
-        for text in (written.question, *written.options.values()):
-            words = tokenize(text)
-            for start in range(len(words) - QUOTE_LENGTH + 1):
-                if f" {' '.join(words[start : start + QUOTE_LENGTH])} " in said:
-                    return f"it quotes the finding: {' '.join(words[start : start + 6])!r} ..."
+        quote = find_quote(iter((written.question, *written.options.values())), texts[ref])
+        if quote:
+            return f"it quotes the finding: {quote!r} ..."
     return None
 
 
 def is_duplicate(written: WrittenQuestion, earlier: WrittenQuestion) -> bool:
-    """Whether two questions are the same: the same kind of options, nearly the same words in question and options.
+    """Whether two questions of one kind are the same: nearly the same words in the question, or with the options.
 
     Words of negation must agree, since a question and its negation are two questions.
     """
     if tuple(written.options) != tuple(earlier.options):
         return False
-    first, second = _all_words(written), _all_words(earlier)
-    negated = {"not", "no", "never", "without", "fail", "failed"}
-    return first & negated == second & negated and len(first & second) >= DUPLICATE_SIMILARITY * len(first | second)
+    return _alike([written.question], [earlier.question]) or _alike(
+        [written.question, *written.options.values()], [earlier.question, *earlier.options.values()]
+    )
 
 
-def _all_words(written: WrittenQuestion) -> set[str]:
-    return set(tokenize(" ".join([written.question, *written.options.values()])))
+_NEGATIONS = frozenset({"not", "no", "never", "without", "fail", "failed", "false"})
+
+
+def _alike(first: Sequence[str], second: Sequence[str]) -> bool:
+    one, other = set(tokenize(" ".join(first))), set(tokenize(" ".join(second)))
+    numbers = {word for word in one ^ other if any(map(str.isdigit, word))}  # another provision, date or amount
+    same = one & _NEGATIONS == other & _NEGATIONS and not numbers
+    return same and len(one & other) >= DUPLICATE_SIMILARITY * len(one | other)
+
+
+def _without_duplicates(questions: Sequence[WrittenQuestion], refused: list[str]) -> list[WrittenQuestion]:
+    """Each question once; none of two that are the same and have different answers."""
+    kept: list[WrittenQuestion] = []
+    for question in questions:
+        twin = next((earlier for earlier in kept if is_duplicate(question, earlier)), None)
+        if twin is None:
+            kept.append(question)
+            continue
+        refused.append(f"{question.question[:60]!r}: it asks the same as {twin.question[:60]!r}")
+        if question.options[question.correct_answer] != twin.options[twin.correct_answer]:
+            kept.remove(twin)
+            refused.append(f"{twin.question[:60]!r}: the same question has another answer")
+    return kept
 
 
 async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
@@ -144,6 +145,8 @@ async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
     if not findings:
         raise InputError(f"{case.id}: no paragraph of it is a finding; correct its mapping and ingest it again")
     calls = calls.about(case.id)
+    assert case.document is not None
+    decision = DecisionText([paragraph.text for paragraph in case.document.paragraphs()])
     reads_text = "text" in calls.role_models.prompt(_QUESTION_WRITER.name).inputs
 
     async def write(batch: Sequence[Paragraph]) -> ValidItems[WrittenQuestion]:
@@ -151,7 +154,7 @@ async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
         return await calls.propose_items(
             _QUESTION_WRITER,
             lambda answer: [_placed(written, texts) for written in answer.questions],
-            lambda written: check_question(written, texts, may_quote=reads_text),
+            lambda written: check_question(written, texts, decision, may_quote=reads_text),
             opening="Write the questions.",
             unit=batch[0].ref,
             paragraphs=paragraphs_as_json(batch),
@@ -160,14 +163,8 @@ async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
 
     shown = calls.batches(_QUESTION_WRITER.name, findings, FINDING_BATCH_SIZE)
     batches = await asyncio.gather(*map(write, shown))
-    kept: list[WrittenQuestion] = []
     refused = [reason for batch in batches for reason in batch.refused]
-    for question in (question for batch in batches for question in batch.kept):
-        twin = next((earlier for earlier in kept if is_duplicate(question, earlier)), None)
-        if twin is None:
-            kept.append(question)
-        else:
-            refused.append(f"{question.question[:60]!r}: it asks the same as {twin.question[:60]!r}")
+    kept = _without_duplicates([question for batch in batches for question in batch.kept], refused)
     return PreparedCase(
         case=case.model_copy(
             update={"questions": tuple(_question(case.id, number, one) for number, one in enumerate(kept, 1))}

@@ -11,14 +11,18 @@ from collections.abc import Sequence
 
 from autogen_core.models import LLMMessage
 
+from lawtrace.agents.legal.question_checks import named_provisions
 from lawtrace.agents.legal.scripted.term_matcher import main_name, shown_paragraphs
 
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z])")
-_PROVISION = re.compile(
-    r"\b(?:Article|Regulation|Section) \d+[A-Z]?(?: ?\(\w+\))*(?:(?: of)?(?: the)?(?: UK)? (?:GDPR|PECR|DPA))?"
+_LAW = re.compile(r"\b(?:of (?:the )?)?(?:UK )?(?:GDPR|PECR|DPA)\b")
+_INFRINGED = re.compile(
+    r"\b(?:contravened|infringed|breached|in breach of|in contravention of|(?:failed|failure) to comply with)\b"
 )
-_INFRINGED = re.compile(r"\b(?:contravened|infringed|breached|in breach of|in contravention of)\b[^.;]*$")
 _NEGATED = re.compile(r"\b(?:not|no|neither|nor|whether|if|may|might|alleged\w*|denie\w+)\b", re.IGNORECASE)
+_END = re.compile(
+    r"[.;]|\b(?:because|by|in that|for (?:the )?reasons|when|after|since|as (?:set out|explained|required))\b"
+)
 
 
 def write_questions(messages: Sequence[LLMMessage]) -> str:
@@ -39,9 +43,12 @@ def write_questions(messages: Sequence[LLMMessage]) -> str:
 
 def _infringed_provisions(sentence: str, party: str) -> list[str]:
     """The provisions that the sentence says the party infringed; none if the sentence is negated or conditional."""
-    if party not in sentence or _NEGATED.search(sentence):
+    found = _INFRINGED.search(sentence)
+    if found is None or party not in sentence[: found.start()] or _NEGATED.search(sentence):
         return []
-    return [found[0] for found in _PROVISION.finditer(sentence) if _INFRINGED.search(sentence[: found.start()])]
+    clause = _END.split(sentence[found.end() :], maxsplit=1)[0]
+    law = _LAW.search(clause)
+    return [f"{name} {law[0]}" if law else name for name in named_provisions(clause)]
 
 
 def _question(party: str, provision: str, ref: str) -> dict[str, object]:
