@@ -272,7 +272,8 @@ class Guard:
         return given_up
 
     def _first(self, component: Component, forced: Forced, rules: Sequence[Rule], now: int) -> tuple[Step, ...]:
-        if all(component.always_broken(event) for event in forced[-1]):
+        # What to do first depends on what the calls that have not returned become.
+        if len(forced) > 1 or all(component.always_broken(event) for event in forced[-1]):
             return ()
         budget = Budget(min(self._steps, MAX_ADVICE))
         path = advise(component, forced[-1:], rules, now, budget, _can_be_advised)
