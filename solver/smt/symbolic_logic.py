@@ -60,7 +60,7 @@ class SymbolicLogic:
         """Whether an open string is none of the pool. Its index is then that of a string that nothing names."""
         if self.others is None or text.decl().name() in self._complete:
             return False
-        return z3.And(self.others, z3.Bool(f"{text} is another text"))
+        return self.all([self.others, z3.Bool(f"{text} is another text")])
 
     def range_of(self, variable: z3.ExprRef) -> Sequence[str] | None:
         """The possible values of an open string; None if unknown."""
