@@ -51,6 +51,8 @@ class Component:
         monitor: of the trace so far.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
+        recipes: for tools the arguments of an earlier call, and events that met the duties it brought, with the seconds
+            that they were later.
     """
 
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
@@ -65,6 +67,7 @@ class Component:
         self.monitor: Final[Monitor] = self.log.undoable(Monitor)(compiled, make=self.log.undoable)
         self.protected: Final = [True] * len(rules)
         self.hint: tuple[Event, ...] = ()
+        self.recipes: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
 
     def concerns(self, tool: str) -> bool:
         """Whether a call of the tool can change what is known of the rules."""

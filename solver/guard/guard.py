@@ -39,7 +39,7 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.schemas import Tools, ToolSchema, read_tools
-from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide
+from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide, learn
 from lawtrace.solver.rules import Rule
 
 MAX_STEPS: Final = 3_000
@@ -247,7 +247,7 @@ class Guard:
         while True:
             answer = decide(component, forced, now, Budget(self._steps), exact=exact)
             if answer.status == "met":
-                component.hint = answer.path
+                learn(component, answer)
                 return None
             if answer.status == "undecided":
                 return Finding(tuple(rule.id for rule in component.defended()), undecided=True)
@@ -359,6 +359,10 @@ class Guard:
                 ],
                 "given_up": [list(map(_negated, component.protected)) for component in self._components],
                 "hints": [[_encoded(event) for event in component.hint] for component in self._components],
+                "recipes": [
+                    {tool: [dict(made), [_encoded(step) for step in steps]] for tool, (made, steps) in known.items()}
+                    for known in (component.recipes for component in self._components)
+                ],
             }
             return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -8,12 +8,13 @@ the same trace gets the same answer on every machine.
 """
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count, islice, product
 from typing import Final, Literal
 
-from lawtrace.environments.events import SPEAKERS, Event, message_event
+from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
 from lawtrace.solver.guard.component import Component, tools_of
 from lawtrace.solver.ltlf.monitor import Fingerprint
 from lawtrace.solver.ltlf.terms import Scalar, is_value
@@ -105,17 +106,54 @@ def play(component: Component, events: Sequence[Event]) -> list[int] | None:
 
 
 def _hints(component: Component, events: Path, now: int) -> Iterator[Path]:
-    """Earlier continuations that may still do."""
+    """Earlier continuations that may still do, with what met the duties of an earlier call of the same tool."""
     hint = tuple(replace(event, time=max(event.time or now, now)) for event in component.hint)
-    if not hint:
-        return
-    latest = events[-1].tool if events else None
-    if hint[0].tool == latest:
-        yield hint[1:]
-    yield hint
-    if latest is not None and any(event.tool == latest for event in hint[1:]):
-        first = next(number for number, event in enumerate(hint) if event.tool == latest and number)
-        yield (*hint[:first], *hint[first + 1 :])
+    latest = events[-1] if events else None
+    rest = hint if latest is None else tuple(event for event in hint if not _same_call(event, latest))
+    if latest is not None and (recipe := component.recipes.get(latest.tool)) is not None:
+        made, steps = recipe
+        new = (_with_values(step, made, latest.arguments) for step in steps)
+        later = (replace(step, time=now + (step.time or 0)) for step in new)
+        yield tuple(sorted((*rest, *later), key=_time))
+    if rest:
+        yield rest
+    if len(rest) < len(hint):
+        yield hint
+
+
+def _time(event: Event) -> int:
+    return event.time or 0
+
+
+def _same_call(one: Event, other: Event) -> bool:
+    return one.tool == other.tool and one.arguments == other.arguments
+
+
+def _with_values(step: Event, old: Mapping[str, Json], new: Mapping[str, Json]) -> Event:
+    """A step with the arguments of another call in the place of those of the call that it was found for."""
+    known = [(value, new[name]) for name, value in old.items() if name in new and is_value(value)]
+
+    def changed(value: Json) -> Json:
+        if isinstance(value, dict):
+            return {name: changed(part) for name, part in value.items()}
+        if isinstance(value, list):
+            return [changed(part) for part in value]
+        return next((after for before, after in known if before == value and type(before) is type(value)), value)
+
+    result = changed(step.result)
+    return replace(step, arguments={name: changed(value) for name, value in step.arguments.items()}, result=result)
+
+
+def learn(component: Component, answer: Answer) -> None:
+    """Remember the continuation, and the part of it that the last call in question made necessary."""
+    if answer.result:
+        event = answer.result[-1]
+        new = tuple(step for step in answer.path if not any(_same_call(step, known) for known in component.hint))
+        known = component.recipes.get(event.tool)
+        if new and (known is None or len(new) < len(known[1])):
+            steps = tuple(replace(step, time=_time(step) - _time(event)) for step in new)
+            component.recipes[event.tool] = (event.arguments, steps)
+    component.hint = answer.path
 
 
 def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer:
@@ -216,7 +254,6 @@ class Space:
     Attributes:
         component: the rules.
         now: when it begins.
-        exact: whether the representatives are all that matter.
         met_values: rules, variables and values of the violations that were met, if no event has these values.
         blocking: the rules of these violations, and those with open duties on the way.
     """
@@ -241,19 +278,35 @@ class Space:
         if component.counts_steps:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
             events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
-        self.times, whole = _times(component, times, now) if component.timed else ([now], True)
-        self.exact: Final = exact and whole
+        self._known_times: Final = times
+        self._exact: Final = exact
         self.events: Final = events
         self.fingerprint: Fingerprint = monitor.fingerprint({})
         """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
+
+    @cached_property
+    def _all_times(self) -> tuple[list[int], bool]:
+        """The times at which events may happen, and whether they are all that matter."""
+        if not self.component.timed:
+            return [self.now], True
+        return _times(self.component, self._known_times, self.now)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the representatives are all that matter."""
+        return self._exact and self._all_times[1]
+
+    def time(self, number: int) -> int:
+        """One of the times; the first is now."""
+        return self._all_times[0][number] if number else self.now
 
     def enter(self, node: Node) -> list[int] | None:
         """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
         self.component.log.back_to(self._base)
         distances = play(self.component, (*node.start, *node.path))
         if node.moment:
-            self.component.monitor.pass_time(self.times[node.moment])
+            self.component.monitor.pass_time(self.time(node.moment))
             distances = self.component.distances()
         return self._look(distances)
 
@@ -271,7 +324,7 @@ class Space:
         if self.enter(node) is None:
             return
         here, before, moves = component.log.mark, self.fingerprint, component.monitor.moves()
-        time = self.times[node.moment]
+        time = self.time(node.moment)
         for event in self.events:
             if not budget.spend():
                 return
@@ -285,9 +338,9 @@ class Space:
             if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):
                 continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
-        if node.moment + 1 < len(self.times) and budget.spend():
+        if node.moment + 1 < len(self._all_times[0]) and budget.spend():
             component.log.back_to(here)
-            component.monitor.pass_time(self.times[node.moment + 1])
+            component.monitor.pass_time(self.time(node.moment + 1))
             distances = component.distances()
             if self._look(distances) is not None and distances is not None:
                 yield Node(node.start, node.path, node.moment + 1), distances
@@ -333,13 +386,16 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
 
 
 def _edges(window: Window, time: int) -> Iterator[int]:
-    for edge in (window.deadline(time), window.opening(time) - 1, window.earliest(time), window.latest(time)):
+    """The times at which a window that begins or ends at this time opens and closes, or begins, and those beside."""
+    bounds = [bound for bound in (window.lower, window.upper) if bound is not None]
+    if all(bound.span.fixed for bound in bounds):
+        for bound in bounds:
+            for edge in (time + bound.span.seconds, time - bound.span.seconds):
+                yield from (edge - 1, edge, edge + 1)
+        return
+    for edge in (window.deadline(time), window.opening(time), window.earliest(time), window.latest(time)):
         if edge is not None:
-            yield edge
-            yield edge + 1
-    first = window.earliest(time)
-    if first is not None:
-        yield first - 1
+            yield from (edge - 1, edge, edge + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,8 +456,8 @@ def _breadth_first(
                     continue
                 seen.add(key)
                 following.append(child)
-                if _allows(component, starts, space.times[child.moment], budget):
-                    return Advice(child.path, space.times[child.moment])
+                if _allows(component, starts, space.time(child.moment), budget):
+                    return Advice(child.path, space.time(child.moment))
         level = following
     return None
 

@@ -76,7 +76,7 @@ class Instances:
         shared = columns[automaton.event_letter(event)]
         if shared[self._unmet] != self._unmet:
             self._moves += 1
-        self._unmet = shared[self._unmet]
+            self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
             self._homes[key] = self._joined(self._groups, self._group(number, size=1), index)
@@ -137,10 +137,11 @@ class Instances:
 
     def _home(self, key: _Key) -> _Group:
         """The group of a value that has occurred, with path compression."""
-        group = self._homes[key]
+        first = group = self._homes[key]
         while group.whole is not None:
             group = group.whole
-        self._homes[key] = group
+        if group is not first:
+            self._homes[key] = group
         return group
 
     def _leave(self, key: _Key) -> int | None:
@@ -169,7 +170,8 @@ class Instances:
     def _joined(self, groups: dict[int, _Group], group: _Group, index: int) -> _Group:
         """Register a group under its number, merged with a group that is there. Returns the resulting group."""
         number = group.number
-        self.triggered = self.triggered or number >= self._states
+        if number >= self._states and not self.triggered:
+            self.triggered = True
         if self._violated[number]:
             group.broken_at = index
             if self.first_irreparable is None:

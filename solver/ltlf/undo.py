@@ -62,14 +62,15 @@ class UndoLog:
         """
         if kind not in self._kinds:
             unlogged: frozenset[str] = getattr(kind, "unlogged", frozenset())
-            log = self
+            log, record, put = self, self.records.append, object.__setattr__
 
             def set_attribute(self: object, name: str, value: object) -> None:
                 if name not in unlogged:
-                    value = log.wrapped(value)
+                    if type(value) in _WRAPPED:
+                        value = log.wrapped(value)
                     if log.marks:
-                        log.records.append((object.__setattr__, (self, name, getattr(self, name, None))))
-                object.__setattr__(self, name, value)
+                        record((put, (self, name, getattr(self, name, None))))
+                put(self, name, value)
 
             contents = {"__slots__": (), "__setattr__": set_attribute, "make": staticmethod(self.undoable)}
             self._kinds[kind] = type(kind.__name__, (kind,), contents)
@@ -91,7 +92,8 @@ class UndoLog:
         return value
 
 
-_CONTAINERS: Final = (dict, list, deque, set)
+_CONTAINERS: Final = frozenset({dict, list, deque, set})
+_WRAPPED: Final = frozenset({*_CONTAINERS, tuple})
 
 
 _DICT, _LIST, _DEQUE, _SET = dict[Any, Any], list[Any], deque[Any], set[Any]
@@ -108,7 +110,7 @@ class _Dict(dict[Any, Any]):
 
     def __setitem__(self, key: Hashable, value: object) -> None:
         self._record(key)
-        super().__setitem__(key, self._log.wrapped(value))
+        super().__setitem__(key, self._log.wrapped(value) if type(value) in _WRAPPED else value)
 
     def __delitem__(self, key: Hashable) -> None:
         self._record(key)
