@@ -10,8 +10,9 @@ from typing import Final
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.guard.schemas import ToolSchema
 from lawtrace.solver.guard.vocabulary import Vocabulary
-from lawtrace.solver.ltlf import Automaton, MetricRule, Monitor
+from lawtrace.solver.ltlf import Automaton, MetricRule, Monitor, RuleStatus, Violation
 from lawtrace.solver.ltlf.evaluation import Evaluator
+from lawtrace.solver.ltlf.monitor import Fingerprint
 from lawtrace.solver.ltlf.syntax import (
     And,
     Atom,
@@ -31,7 +32,7 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import Position, leaves
+from lawtrace.solver.ltlf.terms import Position, Scalar, leaves
 from lawtrace.solver.ltlf.undo import UndoLog
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.rules import Rule
@@ -48,7 +49,7 @@ class Component:
         windows: the windows of the rules.
         timed: whether the times of events matter.
         log: undoes what is tried on the monitor.
-        monitor: of the trace so far.
+        monitor: the monitors of the trace so far.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
         recipes: for tools the arguments of an earlier call, and events that met the duties it brought, with the seconds
@@ -63,8 +64,7 @@ class Component:
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
         self.timed: Final = any(rule.is_timed for rule in rules)
         self.log: Final = UndoLog()
-        compiled = {rule.id: rule.compiled for rule in rules}
-        self.monitor: Final[Monitor] = self.log.undoable(Monitor)(compiled, make=self.log.undoable)
+        self.monitor: Final = RuleMonitors(rules, self.log)
         self.protected: Final = [True] * len(rules)
         self.hint: tuple[Event, ...] = ()
         self.recipes: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
@@ -132,6 +132,73 @@ class Component:
     def give_up(self, rule: Rule) -> None:
         """Stop defending a rule."""
         self.protected[self.rules.index(rule)] = False
+
+
+class RuleMonitors:
+    """A monitor for each rule, which sees the calls that can change the rule. All can go back together."""
+
+    def __init__(self, rules: Sequence[Rule], log: UndoLog) -> None:
+        make = log.undoable
+        self._monitors: Final[dict[str, Monitor]] = {
+            rule.id: make(Monitor)({rule.id: rule.compiled}, make=make) for rule in rules
+        }
+        self._timed: Final = [number for number, rule in enumerate(rules) if rule.is_timed]
+        self._numbered: Final = list(self._monitors.values())
+        always = [number for number, rule in enumerate(rules) if counts_steps(rule)]
+        self._elsewhere: Final = always
+        self._by_tool: Final = {
+            tool: [number for number, rule in enumerate(rules) if number in always or tool in tools_of([rule])]
+            for tool in tools_of(rules)
+        }
+        self._distances: Final[list[int | None]] = log.wrapped([one.distances()[0] for one in self._numbered])
+
+    def feed(self, event: Event) -> None:
+        """Process one event."""
+        for number in self._by_tool.get(event.tool, self._elsewhere):
+            self._numbered[number].feed(event)
+            self._look(number)
+
+    def pass_time(self, time: int) -> None:
+        """Let time pass without an event."""
+        for number in self._timed:
+            self._numbered[number].pass_time(time)
+            self._look(number)
+
+    def _look(self, number: int) -> None:
+        distance = self._numbered[number].distances()[0]
+        if distance != self._distances[number]:
+            self._distances[number] = distance
+
+    def distances(self) -> Sequence[int | None]:
+        """See `Monitor.distances`."""
+        return self._distances
+
+    def times(self) -> set[int]:
+        """See `Monitor.times`."""
+        return {time for monitor in self._numbered for time in monitor.times()}
+
+    def status(self, rule: str) -> RuleStatus:
+        """The status of a rule."""
+        return self._monitors[rule].status(rule)
+
+    def undecided(self, rule: str) -> list[Violation]:
+        """What may still become a violation of a rule without an automaton."""
+        return self._monitors[rule].undecided(rule)
+
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
+        """See `Monitor.fingerprint`."""
+        return tuple(monitor.fingerprint(values) for monitor in self._numbered)
+
+    def moves(self) -> tuple[tuple[int, ...], ...]:
+        """See `Monitor.moves`."""
+        return tuple(monitor.moves() for monitor in self._numbered)
+
+    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+        """See `Monitor.is_no_better`."""
+        return all(
+            one == other or monitor.is_no_better(one, other)
+            for monitor, one, other in zip(self._numbered, later, earlier, strict=True)
+        )
 
 
 def make_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> list[Component]:

@@ -400,9 +400,12 @@ class Guard:
                 call = None if one["call"] is None else Call(*one["call"])
                 event = None if one["event"] is None else _decoded(one["event"])
                 guard._queue.append(_Entry(call, one["time"], event))
-            for component, given_up, hint in zip(guard._components, content["given_up"], content["hints"], strict=True):
+            known = zip(content["given_up"], content["hints"], content["recipes"], strict=True)
+            for component, (given_up, hint, recipes) in zip(guard._components, known, strict=True):
                 component.protected[:] = map(_negated, given_up)
                 component.hint = tuple(map(_decoded, hint))
+                for tool, (made, steps) in recipes.items():
+                    component.recipes[tool] = (made, tuple(map(_decoded, steps)))
             guard._now = content["now"]
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a snapshot of a guard: {error}") from error

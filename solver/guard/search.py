@@ -281,7 +281,7 @@ class Space:
         self._known_times: Final = times
         self._exact: Final = exact
         self.events: Final = events
-        self.fingerprint: Fingerprint = monitor.fingerprint({})
+        self.fingerprint: Sequence[Fingerprint] = monitor.fingerprint({})
         """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
 
