@@ -198,20 +198,19 @@ def lists_of(values: Sequence[Json]) -> list[Json]:
     return [[], *([value] for value in values), list(values)]
 
 
-def place(holder: dict[str, Json], path: Sequence[str | int], value: Json) -> None:
-    """Put a value at the end of a path, making objects and lists on the way."""
-    current: Json = holder
-    for step, following in zip(path, [*path[1:], None], strict=True):
-        inner: Json = value if following is None else ([] if isinstance(following, int) else {})
-        if isinstance(current, list) and isinstance(step, int):
-            current += [{} for _ in range(step + 1 - len(current))]
-            if following is None or not isinstance(current[step], dict | list) or isinstance(following, int):
-                current[step] = inner
-            current = current[step]
-        elif isinstance(current, dict) and isinstance(step, str):
-            if following is None or step not in current:
-                current[step] = inner
-            current = current[step]
+def placed(content: Json, path: Sequence[str | int], value: Json) -> Json:
+    """The content with a value at the end of a path; objects and lists on the way are made."""
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(step, int):
+        items = list(content) if isinstance(content, list) else []
+        items.extend({} for _ in range(step + 1 - len(items)))
+        items[step] = placed(items[step], rest, value)
+        return items
+    fields = dict(content) if isinstance(content, dict) else {}
+    fields[step] = placed(fields.get(step), rest, value)
+    return fields
 
 
 def values_at(event: Event, path: FieldPath) -> list[Scalar]:

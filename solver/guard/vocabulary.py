@@ -26,7 +26,7 @@ from lawtrace.solver.guard.values import (
     fresh,
     lists_of,
     part_schema,
-    place,
+    placed,
     values_at,
 )
 from lawtrace.solver.ltlf import MetricRule
@@ -292,16 +292,13 @@ class Vocabulary:
         for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
             if number == MAX_EVENTS:
                 return events, False
-            arguments: dict[str, Json] = dict(given or {})
-            result: dict[str, Json] = {}
+            content: Json = dict(given or {})
             for (path, _), value in zip(options, combination, strict=True):
-                if isinstance(value, Absent):
-                    continue
-                if path.path[0] == RESULT:
-                    place({"": result} if len(path.path) == 1 else result, path.path[1:] or ("",), value)
-                else:
-                    place(arguments, path.path, value)
-            events.append(Event(tool, arguments, result=result or None, time=now))
+                if not isinstance(value, Absent):
+                    content = placed(content, path.path, value)
+            arguments = dict(content) if isinstance(content, dict) else {}
+            result = None if given and RESULT in given else arguments.pop(RESULT, None)
+            events.append(Event(tool, arguments, result=result, time=now))
         if tool in self._attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
         return events, True
@@ -421,10 +418,9 @@ def _told_apart(candidates: Sequence[Candidate], path: FieldPath, tests: Sequenc
     """One candidate for each combination of truths."""
     found: dict[tuple[bool, ...], Candidate] = {}
     for value in candidates:
-        holder: dict[str, Json] = {}
-        if not isinstance(value, Absent):
-            place(holder, path.path, value)
-        event = Event("", holder, result=holder.get(RESULT))
+        holder = {} if isinstance(value, Absent) else placed({}, path.path, value)
+        arguments = holder if isinstance(holder, dict) else {}
+        event = Event("", arguments, result=arguments.get(RESULT))
         found.setdefault(tuple(test.holds(event) for test in tests), value)
     return list(found.values())
 

@@ -248,15 +248,15 @@ def test_an_environment_or_functions_are_tools() -> None:
     assert isinstance(Guard([RECORD], [cancel, record]).before(CANCEL), Allow)
 
 
-@pytest.mark.parametrize(
-    ("tools", "message"),
-    [
-        (["a", "a"], "tool 'a' occurs twice"),
-        ([3], "tool 1: a int is no tool"),
-        ([{"parameters": {}}], "tool 1: it has no name"),
-        ([{"name": "a", "parameters": []}], "tool 'a': its schema"),
-    ],
-)
+NO_TOOLS: list[tuple[list[object], str]] = [
+    (["a", "a"], "tool 'a' occurs twice"),
+    ([3], "tool 1: a int is no tool"),
+    ([{"parameters": {}}], "tool 1: it has no name"),
+    ([{"name": "a", "parameters": []}], "tool 'a': its schema"),
+]
+
+
+@pytest.mark.parametrize(("tools", "message"), NO_TOOLS)
 def test_errors_name_the_tool(tools: list[object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Guard([], tools)
