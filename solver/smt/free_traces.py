@@ -49,10 +49,10 @@ from lawtrace.solver.smt.free_values import (
     usual_value,
     variants,
 )
+from lawtrace.solver.smt.open_values import Open, OpenList, OpenObject
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Optional, SymbolicStep
-from lawtrace.solver.smt.symbolic_values import Open, OpenList, OpenObject
 from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
 
 QUERY_RLIMIT = 10_000_000

@@ -29,17 +29,9 @@ from lawtrace.solver.ltlf import Formula
 from lawtrace.solver.ltlf.conditions import Condition, condition_leaves, condition_parts
 from lawtrace.solver.ltlf.syntax import Compare, atoms_of, subformulas
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Term, leaves
+from lawtrace.solver.smt.open_values import Alternatives, Open, OpenList, OpenObject, SymbolicValue, from_internal, only
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Optional
-from lawtrace.solver.smt.symbolic_values import (
-    Alternatives,
-    Open,
-    OpenList,
-    OpenObject,
-    SymbolicValue,
-    from_internal,
-    only,
-)
 
 ELEMENTS: Final = 2
 """How many elements a list has at most."""

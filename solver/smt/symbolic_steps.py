@@ -17,18 +17,18 @@ from lawtrace.environments.spec.open_types import leads_to_open
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf.terms import RESULT, FieldPath
-from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_values import (
+from lawtrace.solver.smt.open_values import (
     NO_VALUE,
     Alternatives,
     OpenList,
     OpenObject,
     SymbolicValue,
-    SymbolicValues,
     Unsupported,
     alternatives_of,
     only,
 )
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.smt.symbolic_values import SymbolicValues
 from lawtrace.solver.smt.symbolic_windows import Seconds
 
 

@@ -16,17 +16,10 @@ from lawtrace.solver.ltlf.terms import (
     is_value,
 )
 from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.smt.open_values import Alternatives, Open, SymbolicValue, Unsupported, is_open
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Step, StepCall, StepReader
-from lawtrace.solver.smt.symbolic_values import (
-    Alternatives,
-    Open,
-    SymbolicValue,
-    SymbolicValues,
-    Unsupported,
-    elements,
-    is_open,
-)
+from lawtrace.solver.smt.symbolic_values import SymbolicValues, elements
 from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWindows, TimeBounds
 
 Values = Mapping[str, SymbolicValue]

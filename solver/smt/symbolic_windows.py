@@ -15,8 +15,8 @@ import z3
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY as DAY
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.ltlf.windows import Span, Window
+from lawtrace.solver.smt.open_values import Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_values import Unsupported
 
 Seconds = Any
 """A time: a whole number of seconds, or an expression."""

@@ -36,19 +36,19 @@ from lawtrace.solver.ltlf.terms import (
     SpanLiteral,
     Term,
 )
-from lawtrace.solver.smt.symbolic_steps import StepCall
-from lawtrace.solver.smt.symbolic_trace import Found, SymbolicTrace, Values
-from lawtrace.solver.smt.symbolic_values import (
+from lawtrace.solver.smt.open_values import (
     NO_VALUE,
     Alternatives,
     SymbolicValue,
     Unsupported,
-    elements,
     is_open,
     kind,
     only,
     open_time,
 )
+from lawtrace.solver.smt.symbolic_steps import StepCall
+from lawtrace.solver.smt.symbolic_trace import Found, SymbolicTrace, Values
+from lawtrace.solver.smt.symbolic_values import elements
 from lawtrace.solver.smt.symbolic_windows import Seconds
 
 _NOTHING: Final = Event("", {})
