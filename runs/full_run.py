@@ -10,7 +10,16 @@ from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access
-from lawtrace.runs.runner import RunResult, ShardResult, VariantResult, run_recipe, run_shard, run_variants
+from lawtrace.runs.runner import (
+    RunResult,
+    ShardResult,
+    VariantResult,
+    refuse_ablation,
+    run_recipe,
+    run_shard,
+    run_variants,
+)
+from lawtrace.runs.stages.stage import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import merge_attempts
@@ -34,13 +43,20 @@ class FinishedRun:
 
 
 def start_run(
-    recipe: Recipe, folder: RunFolder, *, progress: StageProgress | None = None, reuse: Path | None = None
+    recipe: Recipe,
+    folder: RunFolder,
+    *,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+    cluster: Cluster | None = None,
 ) -> FinishedRun:
     """Run a prepared recipe in a new folder. Raises InputError, before the folder is made, if an endpoint is not set
     up; otherwise as `continue_run`."""
     check_access(plan_of(recipe))
+    if cluster is not None:
+        refuse_ablation(recipe)
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        return continue_run(recipe, folder, event_log, progress=progress, reuse=reuse)
+        return continue_run(recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster)
 
 
 def continue_run(
@@ -50,11 +66,13 @@ def continue_run(
     *,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    cluster: Cluster | None = None,
     unanswered: Mapping[str, Path] | None = None,
 ) -> FinishedRun:
     """Run all stages of a recipe, of each variant of an ablation, and write the reports.
 
-    ``unanswered``: key -> a file that lacks answers, and is used nevertheless; not for an ablation.
+    ``cluster``: other processes that make the attempts. ``unanswered``: key -> a file that lacks answers, and is used
+    nevertheless. Both not for an ablation.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
@@ -62,9 +80,13 @@ def continue_run(
     """
     result, variants = None, list[VariantResult]()
     if recipe.ablation:
+        if cluster is not None:
+            refuse_ablation(recipe)
         variants = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
     else:
-        work = run_recipe(recipe, folder, event_log=event_log, progress=progress, reuse=reuse, unanswered=unanswered)
+        work = run_recipe(
+            recipe, folder, event_log=event_log, progress=progress, reuse=reuse, cluster=cluster, unanswered=unanswered
+        )
         result = asyncio.run(work)
     if variants and all(one.result is None for one in variants):
         raise OperationalError(f"no variant has verdicts; first failure: {variants[0].ended}")
@@ -77,6 +99,7 @@ def start_shard(
     """Make the attempts of a shard of a run in a new folder. Raises InputError as `start_run`, otherwise as
     `run_shard`."""
     check_access(plan_of(recipe))
+    refuse_ablation(recipe)
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         return continue_shard(recipe, folder, event_log, shard, progress=progress, reuse=reuse)
 

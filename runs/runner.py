@@ -44,6 +44,7 @@ from lawtrace.runs.stages.pipeline import (
 )
 from lawtrace.runs.stages.resolve import checked_recipe_environment, published_law
 from lawtrace.runs.stages.stage import (
+    Cluster,
     EmptyStageError,
     NoResponseError,
     Stage,
@@ -251,6 +252,7 @@ class Session:
     reuse: StageStore | None
     resumed: int
     shard: Shard
+    cluster: Cluster | None
 
     def runner(
         self,
@@ -265,22 +267,17 @@ class Session:
 
         ``domain`` overrides the domain of the recipe; ``stages`` are added, and replace those that make the same files.
         """
-        prompts, domain = recipe.prompts.prompts(), domain or checked_recipe_environment(recipe)
-        context = StageContext(
-            recipe=recipe,
-            domain=domain,
-            published=published_law(recipe, domain),
+        context = stage_context(
+            recipe,
+            domain or checked_recipe_environment(recipe),
             clients=self.clients,
-            role_models=ConfiguredRoleModels(self.clients, recipe.models.specs(), recipe.parameters, prompts),
-            prompts=prompts,
             event_log=self.event_log,
             jail=self.jail,
-            progress=self.progress,
             folder=self.folder.path,
+            progress=self.progress,
             variant=variant,
-            resumed=self.resumed,
-            shard=self.shard,
         )
+        context = replace(context, resumed=self.resumed, shard=self.shard, cluster=self.cluster)
         return Runner(
             (*TASK_STAGES, *stages),
             context,
@@ -291,6 +288,34 @@ class Session:
             shard=self.shard,
             only_stored=_stages_of_models(context) if self.shard.number > 1 else (),
         )
+
+
+def stage_context(
+    recipe: Recipe,
+    domain: Domain,
+    *,
+    clients: ModelClients,
+    event_log: EventLog,
+    jail: Jail,
+    folder: Path,
+    progress: StageProgress | None = None,
+    variant: str | None = None,
+) -> StageContext:
+    """The context of the stages of a recipe."""
+    prompts = recipe.prompts.prompts()
+    return StageContext(
+        recipe=recipe,
+        domain=domain,
+        published=published_law(recipe, domain),
+        clients=clients,
+        role_models=ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters, prompts),
+        prompts=prompts,
+        event_log=event_log,
+        jail=jail,
+        progress=progress or NoProgress(),
+        folder=folder,
+        variant=variant,
+    )
 
 
 def _stages_of_models(inputs: StageInputs) -> list[str]:
@@ -312,6 +337,7 @@ async def open_session(
     reuse: Path | None = None,
     sandbox: bool = True,
     shard: Shard = WHOLE,
+    cluster: Cluster | None = None,
     unanswered: Mapping[str, Path] | None = None,
 ) -> AsyncGenerator[Session]:
     """Open the session of one run.
@@ -321,6 +347,7 @@ async def open_session(
         reuse: the folder of another run; its files are used if their inputs are the same.
         sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
         shard: the part that is made of the units of sharded stages, with its share of the budget.
+        cluster: other processes that make the attempts.
         unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
     """
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
@@ -347,6 +374,7 @@ async def open_session(
                 None if reuse is None else open_store(reuse),
                 resumed,
                 shard,
+                cluster,
             )
 
 
@@ -363,16 +391,17 @@ async def run_recipe(
     event_log: EventLogFile,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    cluster: Cluster | None = None,
     unanswered: Mapping[str, Path] | None = None,
 ) -> RunResult:
-    """Run all stages of a recipe without an ablation. ``unanswered``: see `open_session`.
+    """Run all stages of a recipe without an ablation. ``cluster``, ``unanswered``: see `open_session`.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
     (variant,) = variants_of(recipe)
     async with open_session(
-        recipe, folder, event_log, progress=progress, reuse=reuse, unanswered=unanswered
+        recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster, unanswered=unanswered
     ) as session:
         return await _run_all(session.runner(variant.recipe), folder)
 
@@ -391,6 +420,14 @@ class ShardResult:
     units: int
 
 
+def refuse_ablation(recipe: Recipe) -> None:
+    """Raises InputError for a recipe with an ablation, whose attempts cannot be divided."""
+    if recipe.ablation:
+        raise InputError(
+            "a recipe with [ablation] cannot be divided: its variants share answers; run each as a recipe of its own"
+        )
+
+
 async def run_shard(
     recipe: Recipe,
     folder: RunFolder,
@@ -404,13 +441,9 @@ async def run_shard(
     by them, such as the score of the extraction, so that a merge calls no model.
 
     Raises:
-        InputError: the recipe has an ablation, or a model makes a stage that shard 1 must make.
+        InputError: a model makes a stage that shard 1 must make.
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
-    if recipe.ablation:
-        raise InputError(
-            "a recipe with [ablation] has no shards: its variants share answers; run each as a recipe of its own"
-        )
     (variant,) = variants_of(recipe)
     async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse, shard=shard) as session:
         runner = session.runner(variant.recipe)

@@ -6,11 +6,12 @@ further call raises `BudgetExhausted`.
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 from autogen_core.models import CreateResult
 
-from lawtrace.agents.event_log import BudgetName, BudgetReached, EventLog, ModelCalled
+from lawtrace.agents.event_log import BudgetName, BudgetReached, Context, EventLog, ModelCalled
 from lawtrace.agents.models.call_settings import Budget, Spending
 from lawtrace.agents.models.model_call import EndpointAbandoned, Layer, ModelCall, plain_messages
 from lawtrace.environments.errors import OperationalError
@@ -20,6 +21,33 @@ _CHARACTERS_A_TOKEN = 4
 
 class BudgetExhausted(OperationalError):
     """A budget of the run is used up. The run stops and can be resumed with a higher one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSize:
+    """What a call is expected to use: tokens of its prompt, estimated by their length, and of its answer at most."""
+
+    context: Context
+    prompt_tokens: int
+    max_tokens: int
+
+    @classmethod
+    def of(cls, call: ModelCall) -> Self:
+        characters = sum(len(line.content) for line in plain_messages(call.request.messages))
+        return cls(call.context, characters // _CHARACTERS_A_TOKEN, call.parameters.max_tokens or 0)
+
+
+class Grants(Protocol):
+    """Grants the calls of a run: `BudgetTracker`, or the one of a run on several machines."""
+
+    async def reserve(self, call: CallSize) -> Spending:
+        """Wait until the call may be sent, and reserve its expected use. Raises BudgetExhausted once no call is in
+        flight."""
+        ...
+
+    def settle(self, reserved: Spending, used: Spending) -> None:
+        """Replace the reservation by what the call used."""
+        ...
 
 
 class BudgetTracker:
@@ -42,9 +70,12 @@ class BudgetTracker:
         # Calls without an answer count as well.
         self.spent = replace(self.spent, messages=max(self.spent.messages, earlier_calls))
 
-    async def reserve(self, call: ModelCall) -> Spending:
-        """Wait until the call may be sent, and reserve its expected use. Raises BudgetExhausted once no call is in
-        flight."""
+    def count(self, call: ModelCalled) -> None:
+        """Count a call that was granted elsewhere."""
+        self.spent += self._of(call)
+
+    async def reserve(self, call: CallSize) -> Spending:
+        """See `Grants`."""
         while True:
             wanted = self._expected(call)
             reached = self._reached(self.spent)
@@ -58,39 +89,28 @@ class BudgetTracker:
         return wanted
 
     def settle(self, reserved: Spending, used: Spending) -> None:
-        """Replace the reservation by what the call used."""
+        """See `Grants`."""
         self._in_flight -= 1
         self._reserved -= reserved
         self.spent += used
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def used(self, call: ModelCall, result: CreateResult, seconds: float) -> Spending:
-        usage = result.usage
-        return self._spending(call.context.model or "", usage.prompt_tokens, usage.completion_tokens, seconds)
-
     def _of(self, call: ModelCalled) -> Spending:
         if call.replayed or not call.paid:
             return Spending()
         model = call.context.model or ""
-        return self._spending(model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000)
+        return self._budget.spending(model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000)
 
-    def _spending(self, model: str, prompt_tokens: int, completion_tokens: int, seconds: float) -> Spending:
-        money = self._budget.cost(model, prompt_tokens, completion_tokens)
-        return Spending(1, prompt_tokens + completion_tokens, seconds, money)
-
-    def _expected(self, call: ModelCall) -> Spending:
-        """The prompt is estimated by its length; the answer, its time and its cost by the mean so far."""
-        prompt = sum(len(line.content) for line in plain_messages(call.request.messages)) // _CHARACTERS_A_TOKEN
+    def _expected(self, call: CallSize) -> Spending:
+        """The size of the prompt and the mean of the answers so far, or what the call may use at most."""
         answers = max(1, self.spent.messages)
-        model = call.context.model or ""
-        completion = call.parameters.max_tokens or 0
-        tokens = max(prompt + completion, round(self.spent.tokens / answers))
+        most = self._budget.spending(call.context.model or "", call.prompt_tokens, call.max_tokens, 0.0)
         return Spending(
             1,
-            tokens,
+            max(most.tokens, round(self.spent.tokens / answers)),
             self.spent.seconds / answers,
-            max(self._budget.cost(model, prompt, completion), self.spent.money / answers),
+            max(most.money, self.spent.money / answers),
         )
 
     def _reached(self, spending: Spending) -> BudgetName | None:
@@ -107,7 +127,7 @@ class BudgetTracker:
         together = self.spent + self._reserved + wanted
         return all(getattr(together, name) <= limit for name, limit in limits.items())
 
-    def _end(self, name: BudgetName, call: ModelCall) -> BudgetExhausted:
+    def _end(self, name: BudgetName, call: CallSize) -> BudgetExhausted:
         limit, spent = self._budget.limits[name], float(getattr(self.spent, name))
         if not self._recorded:
             self._recorded = True
@@ -121,21 +141,23 @@ class BudgetTracker:
 class BudgetLayer:
     """The budget layer."""
 
-    def __init__(self, inner: Layer, tracker: BudgetTracker) -> None:
+    def __init__(self, inner: Layer, grants: Grants, budget: Budget) -> None:
         self._inner = inner
-        self._tracker = tracker
+        self._grants = grants
+        self._budget = budget
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        reserved = await self._tracker.reserve(call)
+        reserved = await self._grants.reserve(CallSize.of(call))
         used = Spending(messages=1)  # calls without an answer count as well
         try:
             started = asyncio.get_running_loop().time()
             result = await self._inner.ask(call)
             seconds = asyncio.get_running_loop().time() - started - call.progress.queued_seconds
-            used = self._tracker.used(call, result, seconds)
+            usage, model = result.usage, call.context.model or ""
+            used = self._budget.spending(model, usage.prompt_tokens, usage.completion_tokens, seconds)
         except EndpointAbandoned:
             used = Spending()
             raise
         finally:
-            self._tracker.settle(reserved, used)
+            self._grants.settle(reserved, used)
         return result

@@ -66,6 +66,11 @@ class Budget:
         }
         return {name: limit for name, limit in limits.items() if limit is not None}
 
+    def spending(self, model: str, prompt_tokens: int, completion_tokens: int, seconds: float) -> Spending:
+        """What one call uses."""
+        money = self.cost(model, prompt_tokens, completion_tokens)
+        return Spending(1, prompt_tokens + completion_tokens, seconds, money)
+
     def share(self, parts: int) -> "Budget":
         """The part of each limit that one of so many processes may use."""
         return Budget(

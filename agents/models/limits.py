@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,9 +14,11 @@ from lawtrace.agents.models.model_call import CallFailed, EndpointAbandoned, Lay
 
 
 class ConcurrencyLayer:
-    """Sends a call when the semaphore has a slot, and records the wait."""
+    """Sends a call when there is a free slot, as of a semaphore, and records the wait."""
 
-    def __init__(self, inner: Layer, slots: asyncio.Semaphore, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, inner: Layer, slots: AbstractAsyncContextManager[None, None], clock: Callable[[], float]
+    ) -> None:
         self._inner = inner
         self._slots = slots
         self._clock = clock

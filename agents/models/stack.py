@@ -17,6 +17,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -25,9 +26,9 @@ from typing import Self
 
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import Context, EventLog, ModelCalled
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec, RecordedModel
-from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker
+from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer
 from lawtrace.agents.models.model_call import Layer
@@ -51,6 +52,8 @@ class ModelClients:
         open_replay: opens the record of a run directory, for ``replay:`` specs.
         earlier: the record of this run before it was interrupted; its calls are not repeated.
         clock: seconds, for latencies.
+        grants: what grants the calls of endpoints, and ``slots`` how many are in flight, if several processes share
+            the limits of the run; otherwise this process does.
     """
 
     def __init__(
@@ -62,6 +65,8 @@ class ModelClients:
         open_replay: Callable[[Path], ReplaySource] | None = None,
         earlier: ReplaySource | None = None,
         clock: Callable[[], float] = time.monotonic,
+        grants: Grants | None = None,
+        slots: AbstractAsyncContextManager[None, None] | None = None,
     ) -> None:
         self._event_log = event_log
         self._settings = settings or CallSettings()
@@ -77,6 +82,8 @@ class ModelClients:
             earlier=earlier.answered() if earlier else (),
             earlier_calls=earlier.requests_sent() if earlier else 0,
         )
+        self._grants = grants or self._budget
+        self._shared_slots = slots or self._slots
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._failures: dict[str, EndpointFailures] = {}
         self._replays: dict[str, ReplayLayer] = {}
@@ -86,6 +93,10 @@ class ModelClients:
     def spent(self) -> Spending:
         """What the run has used so far, before an interruption as well."""
         return self._budget.spent
+
+    def count(self, call: ModelCalled) -> None:
+        """Count a call that another process of the run made."""
+        self._budget.count(call)
 
     def client_for(
         self,
@@ -193,9 +204,9 @@ class ModelClients:
         inner = DeadlineLayer(inner, seconds)
         if remote:
             inner = FailureLayer(inner, self._failures.setdefault(context.model or "", EndpointFailures()))
-        inner = ConcurrencyLayer(inner, self._slots, self._clock)
+        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, self._clock)
         if remote:
-            inner = BudgetLayer(inner, self._budget)
+            inner = BudgetLayer(inner, self._grants, self._settings.budget)
         return RecordedClient(
             inner,
             context,

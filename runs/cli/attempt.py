@@ -9,7 +9,7 @@ from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import stage_log_folder
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import command_of_shard, end_shard
+from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session, ShardResult, shard_result
 from lawtrace.runs.schemas.attempt_rows import Attempt
@@ -18,7 +18,16 @@ from lawtrace.runs.store.shards import WHOLE, Shard, begin_record, end_record, r
 from lawtrace.runs.store.task_file import read_tasks
 
 
-def attempt(flags: RecipeFlags, *, tasks: Path, limit: int | None, shard: str | None, out: Path, as_json: bool) -> None:
+def attempt(
+    flags: RecipeFlags,
+    *,
+    tasks: Path,
+    limit: int | None,
+    shard: str | None,
+    on: str | None,
+    out: Path,
+    as_json: bool,
+) -> None:
     """Run the models on the tasks, and write their attempts."""
     part = WHOLE if shard is None else Shard.parse(shard)
     rows, domain = read_tasks(tasks, flags.env)
@@ -35,7 +44,8 @@ def attempt(flags: RecipeFlags, *, tasks: Path, limit: int | None, shard: str | 
         await runner.make(ATTEMPTS)
         return shard_result(runner)
 
-    made = run_stages(recipe, out, command, work, *records, force=flags.force, shard=part)
+    with cluster_at(on, shard) as cluster:
+        made = run_stages(recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
     ATTEMPTS.write(out, made.attempts)
     if shard is None:
         end_attempts(made.attempts, out, as_json=as_json)

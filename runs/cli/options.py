@@ -33,6 +33,9 @@ SandboxOption = Annotated[
     str | None,
     typer.Option("--sandbox", help="Override the recipe's sandbox: bwrap, docker or docker:IMAGE."),
 ]
+ClusterOption = Annotated[
+    str | None, typer.Option("--on", metavar="ray[://<host>:<port>]", help="Make the attempts on a Ray cluster.")
+]
 ShardOption = Annotated[
     str | None,
     typer.Option("--shard", metavar="<i>/<n>", help="Make one of N parts, from 1; `lawtrace merge` joins them."),

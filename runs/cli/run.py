@@ -1,5 +1,6 @@
 """``lawtrace run`` and ``lawtrace resume``. What a plan of the calls does not need is imported when a run begins."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from lawtrace.agents.event_log import RunResumed
@@ -10,7 +11,7 @@ from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import override
-from lawtrace.runs.cli.shards import end_shard, refuse_with_shard
+from lawtrace.runs.cli.shards import cluster_at, end_shard, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
@@ -34,13 +35,14 @@ def run(
     dry_run: bool,
     out: Path | None,
     shard: str | None,
+    on: str | None,
     fail_under: float | None,
     as_json: bool,
 ) -> None:
     """Run a recipe or a shard of it, or print its plan."""
     part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
-        _check_flags(kind, flags, fail_under, shard)
+        _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard, "--on": on})
         values = {**parse_settings(flags.settings), **flags.values}
         kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
         return
@@ -59,16 +61,16 @@ def run(
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     if part is not None:
-        refuse_with_shard({"--fail-under": fail_under})
+        refuse_with_shard({"--fail-under": fail_under, "--on": on})
         with resumable(folder.path):
             made = start_shard(resolved, folder, part, progress=ProgressBars(), reuse=reuse)
         end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
-    with resumable(folder.path):
-        finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse)
+    with resumable(folder.path), cluster_at(on) as cluster:
+        finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse, cluster=cluster)
     end_run(finished, resolved, fail_under, as_json=as_json)
 
 
-def resume(flags: RecipeFlags, *, directory: Path, fail_under: float | None, as_json: bool) -> None:
+def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: float | None, as_json: bool) -> None:
     """Continue an interrupted run."""
     from lawtrace.runs.cli.progress import ProgressBars
     from lawtrace.runs.cli.run_results import end_run
@@ -90,18 +92,18 @@ def resume(flags: RecipeFlags, *, directory: Path, fail_under: float | None, as_
         print_note(_resuming(event_log))
         if record_path(folder.attempts).is_file():
             part = read_record(record_path(folder.attempts)).shard
-            refuse_with_shard({"--fail-under": fail_under})
+            refuse_with_shard({"--fail-under": fail_under, "--on": on})
             with resumable(folder.path):
                 made = continue_shard(recipe, folder, event_log, part, progress=ProgressBars())
             end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
-        with resumable(folder.path):
-            finished = continue_run(recipe, folder, event_log, progress=ProgressBars())
+        with resumable(folder.path), cluster_at(on) as cluster:
+            finished = continue_run(recipe, folder, event_log, progress=ProgressBars(), cluster=cluster)
     end_run(finished, recipe, fail_under, as_json=as_json)
 
 
-def _check_flags(kind: RunKind, flags: RecipeFlags, fail_under: float | None, shard: str | None) -> None:
+def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]) -> None:
     """Check that no flag was given that has no meaning for a run of this kind. Raises InputError."""
-    options = {"--env": flags.env, "--fail-under": fail_under, "--shard": shard}
+    options = {"--env": flags.env, **others}
     given = [name for name, value in options.items() if value is not None]
     given += [key for key in flags.values if not key.startswith(_KEYS_OF_EVERY_KIND)]
     if given:

@@ -1,6 +1,7 @@
-"""What the commands with ``--shard`` have in common."""
+"""What the commands with ``--shard`` or ``--on`` have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -9,7 +10,24 @@ import typer
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.stages.stage import Cluster
 from lawtrace.runs.store.shards import Shard
+
+
+@contextmanager
+def cluster_at(address: str | None, shard: str | None = None) -> Generator[Cluster | None]:
+    """The cluster at an address; None without one. Raises InputError as `ray_cluster`, or with a shard."""
+    if address is None:
+        yield None
+        return
+    if shard is not None:
+        raise InputError("--on divides the attempts among workers, and --shard among jobs; use one of them")
+    try:
+        from lawtrace.runs.cluster.ray_cluster import ray_cluster
+    except ImportError as error:
+        raise InputError(f"--on {address}: Ray is not installed: pip install 'lawtrace[ray]'") from error
+    with ray_cluster(address) as cluster:
+        yield cluster
 
 
 def command_of_shard(name: str, shard: Shard) -> str:

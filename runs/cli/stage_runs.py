@@ -14,6 +14,7 @@ from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, open_session
+from lawtrace.runs.stages.stage import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -32,6 +33,7 @@ def run_stages(
     sandbox: bool = True,
     models: bool = True,
     shard: Shard = WHOLE,
+    cluster: Cluster | None = None,
 ) -> Result:
     """Run stages in the folder with the event log, beside the output file. The same command again continues there.
 
@@ -41,6 +43,7 @@ def run_stages(
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
         shard: the part that is made of the units of sharded stages.
+        cluster: other processes that make them.
 
     Raises InputError if the output file exists and may not be replaced.
     """
@@ -49,7 +52,7 @@ def run_stages(
     async def run(event_log: EventLogFile) -> Result:
         folder = RunFolder(event_log.path.parent)
         async with open_session(
-            recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox, shard=shard
+            recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox, shard=shard, cluster=cluster
         ) as session:
             return await work(session)
 

@@ -91,46 +91,54 @@ def attempt_units(
     ]
 
 
-async def collect_attempts(
-    domain: Domain,
-    tasks: Sequence[Task],
-    options: AttemptOptions,
-    units: Sequence[AttemptUnit],
-    *,
-    clients: ModelClients,
-    parameters: ModelParameters,
-    event_log: EventLog,
-    habits: Habits,
-    law: Law,
-    jails: JailPool,
-    prompts: Prompts = DEFAULT_PROMPTS,
-    users: DialogueUsers | None = None,
-    on_attempt: Callable[[Attempt], None] = lambda _: None,
-) -> list[Attempt]:
-    """One attempt for each unit, in order.
-
-    Answers are requested concurrently, and each is executed as soon as it is there; then ``on_attempt`` is called in
-    the thread that executed it. ``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode
-    ``dialogue``.
+class AttemptMaker:
+    """Makes attempts: the model answers, and its answer is executed as soon as it is there.
 
     Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
     """
-    check_traces_present(options.models, tasks, options.mode)
-    law.check(rule for task in tasks if task.published is None for rule in task.rules)
-    briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
-    asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefings, law, habits, users)
 
-    def execute(jail: Jail, answered: tuple[Task, Answer]) -> Attempt:
-        attempt = _execute(domain.environment, *answered, jail, law.regulation)
-        on_attempt(attempt)
-        return attempt
+    def __init__(
+        self,
+        domain: Domain,
+        tasks: Sequence[Task],
+        options: AttemptOptions,
+        *,
+        clients: ModelClients,
+        parameters: ModelParameters,
+        event_log: EventLog,
+        habits: Habits,
+        law: Law,
+        jails: JailPool,
+        prompts: Prompts = DEFAULT_PROMPTS,
+        users: DialogueUsers | None = None,
+    ) -> None:
+        """``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``."""
+        check_traces_present(options.models, tasks, options.mode)
+        law.check(rule for task in tasks if task.published is None for rule in task.rules)
+        briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
+        self._asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefings, law, habits, users)
+        self._jails = jails
 
-    async def attempt(unit: AttemptUnit) -> Attempt:
-        answer = await ask(unit)
-        return await asyncio.wrap_future(jails.submit(execute, (unit.task, answer)))
+    async def collect(
+        self, units: Sequence[AttemptUnit], on_attempt: Callable[[Attempt], None] = lambda _: None
+    ) -> list[Attempt]:
+        """One attempt for each unit, in order. Answers are requested concurrently. ``on_attempt`` is called in the
+        thread that executed the answer."""
+        return await gather(self.make(unit, on_attempt) for unit in units)
 
-    async def ask(unit: AttemptUnit) -> Answer:
-        context = unit.context
+    async def make(self, unit: AttemptUnit, on_attempt: Callable[[Attempt], None] = lambda _: None) -> Attempt:
+        """The attempt of a unit."""
+        asking, answer = self._asking, await self._ask(unit)
+
+        def execute(jail: Jail, answer: Answer) -> Attempt:
+            attempt = _execute(asking.domain.environment, unit.task, answer, jail, asking.law.regulation)
+            on_attempt(attempt)
+            return attempt
+
+        return await asyncio.wrap_future(self._jails.submit(execute, answer))
+
+    async def _ask(self, unit: AttemptUnit) -> Answer:
+        context, options = unit.context, self._asking.options
         answer = Answer(
             id=unit.key,
             task=unit.task.id,
@@ -141,7 +149,7 @@ async def collect_attempts(
             shield=options.shield,
             program=None,
         )
-        complete = asking.with_program if options.mode == "program" else asking.with_calls
+        complete = self._asking.with_program if options.mode == "program" else self._asking.with_calls
         with log_context(context, attempt=answer.id):
             try:
                 answer = await complete(answer, unit.model, unit.task, context)
@@ -149,8 +157,6 @@ async def collect_attempts(
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
             log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
         return answer
-
-    return await gather(attempt(unit) for unit in units)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
 
 if TYPE_CHECKING:
-    from lawtrace.runs.stages.attempts_stage import AttemptUnit
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit
     from lawtrace.runs.stages.dialogue_users import DialogueUsers
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
@@ -317,44 +317,53 @@ def planned_units(context: StageContext, products: Products) -> "list[AttemptUni
     return attempt_units(products[TASKS], options, context.clients, context.variant)
 
 
-async def _attempt(context: StageContext, products: Products) -> Made:
-    from lawtrace.runs.stages.attempts_stage import collect_attempts
+def attempt_maker(context: StageContext, products: Products, jails: JailPool) -> "AttemptMaker":
+    """What makes the attempts of the stage."""
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker
 
-    options, tasks, domain = _options_for_tasks(context, products), products[TASKS], context.domain
+    options = _options_for_tasks(context, products)
     habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
-    units = context.shard.of(planned_units(context, products))
-    by_id = {task.id: task for task in tasks}
+    return AttemptMaker(
+        context.domain,
+        products[TASKS],
+        options,
+        clients=context.clients,
+        parameters=context.recipe.parameters,
+        event_log=context.event_log,
+        habits=habits,
+        law=context.law,
+        jails=jails,
+        prompts=context.prompts,
+        users=_users(context),
+    )
+
+
+def attempt_jails(context: StageContext) -> JailPool:
+    """The jails of the models under test."""
+    return JailPool(Limits(seconds=context.recipe.attempts.seconds), choose_backend(context.recipe.sandbox))
+
+
+async def _attempt(context: StageContext, products: Products) -> Made:
+    units, environment = context.shard.of(planned_units(context, products)), context.domain.environment
+    by_id = {task.id: task for task in products[TASKS]}
     outcomes: list[Outcome] = []
 
     def note() -> str:
         safe = f"{outcomes.count('safe_success')} of {len(outcomes)} safe successes"
         return "; ".join(filter(None, [safe if outcomes else "", str(context.clients.spent)]))
 
-    with (
-        JailPool(Limits(seconds=options.seconds), choose_backend(context.recipe.sandbox)) as jails,
-        context.progress.stage("attempts", len(units), note) as step,
-    ):
+    with context.progress.stage("attempts", len(units), note) as step:
 
         def tally(attempt: Attempt) -> None:
             """Judge an attempt for the progress; the verdicts are a stage of their own."""
-            outcomes.append(judge(domain.environment, by_id[attempt.answer.task], attempt).outcome)
+            outcomes.append(judge(environment, by_id[attempt.answer.task], attempt).outcome)
             step()
 
-        rows = await collect_attempts(
-            domain,
-            tasks,
-            options,
-            units,
-            clients=context.clients,
-            parameters=context.recipe.parameters,
-            event_log=context.event_log,
-            habits=habits,
-            law=context.law,
-            jails=jails,
-            prompts=context.prompts,
-            users=_users(context),
-            on_attempt=tally,
-        )
+        if context.cluster is not None:
+            rows = await context.cluster.collect(context, products, units, tally)
+        else:
+            with attempt_jails(context) as jails:
+                rows = await attempt_maker(context, products, jails).collect(units, tally)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 

@@ -146,6 +146,11 @@ class EventLogFile:
                 yield at, self.entry(tuple(row))
             after = rows[-1][0]
 
+    def conversation(self, name: str) -> list[Entry]:
+        """The entries of a conversation, by its id."""
+        query = f"SELECT {COLUMNS} FROM entries WHERE conversation = (SELECT id FROM conversations WHERE name = ?)"  # noqa: S608
+        return [self.entry(row) for row in self.rows(f"{query} ORDER BY seq", (name,))]
+
     def append(self, entries: Iterable[tuple[str, Entry]]) -> int:
         """Append entries that were recorded elsewhere, with their times, in one transaction; return their number."""
         if self._writing is None:

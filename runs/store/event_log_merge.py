@@ -34,10 +34,20 @@ def merge_event_logs(
     return target.append(_missing(merge(*map(_numbered, sources), key=itemgetter(0)), there, keep))
 
 
+def merge_conversation(target: EventLogFile, name: str, entries: Sequence[tuple[str, Entry]]) -> int:
+    """Append the entries of one conversation, each with its time, that the target lacks (see `merge_event_logs`)."""
+    there = Counter(map(entry_key, target.conversation(name)))
+    return target.append(_missing(_numbered_entries(entries), there, lambda _: True))
+
+
 def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
+    return _numbered_entries(source.timed_entries())
+
+
+def _numbered_entries(entries: Iterable[tuple[str, Entry]]) -> Iterator[tuple[str, Entry, str, int]]:
     """The entries of a source with time, key and their number among those with the same key, from 1."""
     seen = Counter[str]()
-    for at, entry in source.timed_entries():
+    for at, entry in entries:
         key = entry_key(entry)
         seen[key] += 1
         yield at, entry, key, seen[key]

@@ -8,6 +8,7 @@ import typer
 from lawtrace.environments.choices import AUDIT_FORMATS, GradingProfile
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
+    ClusterOption,
     EnvironmentFolderOption,
     EnvironmentOption,
     FailUnderOption,
@@ -28,6 +29,7 @@ def attempt(
     tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks, from the first.")] = None,
     shard: ShardOption = None,
+    on: ClusterOption = None,
     out: OutOption = Path("attempts.jsonl"),
     as_json: JsonOption = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.implementation import implemented_by
-from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption, ShardOption
+from lawtrace.runs.cli.options import ClusterOption, EnvironmentFolderOption, FailUnderOption, JsonOption, ShardOption
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
 
 
@@ -20,6 +20,7 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
     shard: ShardOption = None,
+    on: ClusterOption = None,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -36,6 +37,7 @@ def run(
 def resume(
     flags: RecipeFlags,
     directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],
+    on: ClusterOption = None,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -27,7 +27,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
-from lawtrace.runs.stages.attempts_stage import attempt_units, collect_attempts
+from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
@@ -107,19 +107,20 @@ def converse(
     async def work(environment: Mapping[str, str]) -> Attempt:
         async with ModelClients(event_log, environment=environment) as clients:
             roles = ConfiguredRoleModels(clients, {"user": ModelSpec.parse("openai:voice")}, ModelParameters())
-            (attempt,) = await collect_attempts(
+            users = DialogueUsers(domain.environment, behaviours, seed, roles if voice else None)
+            maker = AttemptMaker(
                 domain,
                 [task],
                 options,
-                attempt_units([task], options, clients),
                 clients=clients,
                 parameters=ModelParameters(),
                 event_log=event_log,
                 habits={},
                 law=Law("restated", domain.regulation),
                 jails=jails,
-                users=DialogueUsers(domain.environment, behaviours, seed, roles if voice else None),
+                users=users,
             )
+            (attempt,) = await maker.collect(attempt_units([task], options, clients))
         return attempt
 
     with serving(answer) as server:

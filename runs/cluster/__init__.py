@@ -1,0 +1,1 @@
+"""Attempts in worker processes, on this machine or others (docs/scale.md)."""

@@ -1,0 +1,108 @@
+"""The limits of a run with several workers: one place grants every call of an endpoint."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Final
+
+from lawtrace.agents.event_log import Entry, MemoryEventLog
+from lawtrace.agents.models.budget import BudgetExhausted, BudgetTracker, CallSize
+from lawtrace.agents.models.call_settings import Budget, Spending
+
+
+class GrantOffice:
+    """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
+
+    def __init__(self, budget: Budget, spent: Spending, concurrency: int) -> None:
+        """``spent``: what the run used before."""
+        self._event_log: Final = MemoryEventLog()
+        self._tracker: Final = BudgetTracker(budget, self._event_log)
+        self._tracker.spent = spent
+        self._slots: Final = asyncio.Semaphore(concurrency)
+        self._reserved: Final[dict[str, list[Spending]]] = {}
+        self._held: Final = Counter[str]()
+        self._lost: Final = set[str]()
+
+    async def reserve(self, worker: str, size: CallSize) -> Spending | str:
+        """The reservation of a call, or why the budget is used up."""
+        try:
+            reserved = await self._tracker.reserve(size)
+        except BudgetExhausted as exhausted:
+            return str(exhausted)
+        self._reserved.setdefault(worker, []).append(reserved)
+        if worker in self._lost:
+            self._free(worker)
+        return reserved
+
+    async def settle(self, worker: str, reserved: Spending, used: Spending) -> None:
+        """Replace a reservation by what the call used."""
+        if worker not in self._lost:
+            self._reserved[worker].remove(reserved)
+            self._tracker.settle(reserved, used)
+
+    async def acquire(self, worker: str) -> None:
+        """Wait for a free slot."""
+        await self._slots.acquire()
+        self._held[worker] += 1
+        if worker in self._lost:
+            self._free(worker)
+
+    async def release(self, worker: str) -> None:
+        """Free a slot."""
+        if worker not in self._lost:
+            self._held[worker] -= 1
+            self._slots.release()
+
+    async def lose(self, worker: str) -> None:
+        """Free what a worker held that has ended."""
+        self._lost.add(worker)
+        self._free(worker)
+
+    async def entries(self) -> list[Entry]:
+        """What is to be recorded of the budget."""
+        return self._event_log.entries
+
+    def _free(self, worker: str) -> None:
+        for reserved in self._reserved.pop(worker, []):
+            self._tracker.settle(reserved, Spending(messages=1))
+        for _ in range(self._held.pop(worker, 0)):
+            self._slots.release()
+
+
+Ask = Callable[..., Awaitable[object]]
+"""Calls a method of the grant office: its name, then its arguments without the worker."""
+
+
+class RemoteGrants:
+    """The budget as a worker sees it (`lawtrace.agents.models.budget.Grants`)."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._telling: set[asyncio.Future[object]] = set()
+
+    async def reserve(self, call: CallSize) -> Spending:
+        granted = await self._ask("reserve", call)
+        if isinstance(granted, Spending):
+            return granted
+        raise BudgetExhausted(str(granted))
+
+    def settle(self, reserved: Spending, used: Spending) -> None:
+        told = asyncio.ensure_future(self._ask("settle", reserved, used))
+        self._telling.add(told)
+        told.add_done_callback(self._telling.discard)
+
+
+class RemoteSlots:
+    """The slots for calls in flight as a worker sees them: an asynchronous context manager."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    async def __aenter__(self) -> None:
+        await self._ask("acquire")
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._ask("release")

@@ -1,0 +1,158 @@
+"""Twenty random kills of workers, the driver and the head of a cluster lose nothing committed and repeat no answer."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.agents.event_log import ModelCalled
+from lawtrace.environments.errors import LawtraceError
+from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.openai_server import OpenAIServer, calling, serving
+from tests.support.shell import run_command
+
+pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
+
+VICTIMS = ["worker"] * 6 + ["driver"] + ["worker"] * 6 + ["head"] + ["worker"] * 5 + ["driver"]
+SECONDS = 480
+TURNS = 6
+CONCURRENCY = 3
+ATTEMPT = (*("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools"), "--concurrency", "3")
+
+Request = tuple[str, int]
+"""The text that the user sends first, which no two attempts share, and how many answers came before."""
+
+
+class Gate:
+    """Answers as many requests as it has tickets for, so that work is left until the last kill."""
+
+    def __init__(self) -> None:
+        self.tickets = threading.Semaphore(0)
+        self.open = False
+
+    def answer(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        while not self.open and not self.tickets.acquire(timeout=0.05):
+            pass
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
+        return calling(("CheckAuthorization", {}), saying=f"turn {turns}") if turns < TURNS else "Done."
+
+
+def asked(request: Mapping[str, Any]) -> Request:
+    messages = request["messages"]
+    first = next(str(message["content"]) for message in messages if message["role"] == "user")
+    return first, sum(message["role"] == "assistant" for message in messages)
+
+
+def committed(events: Path) -> set[Request]:
+    """The answered requests in the event logs of the run and of its workers."""
+    found: set[Request] = set()
+    for folder in (events, *events.glob("workers/*")):
+        with contextlib.suppress(LawtraceError), EventLogFile.open(folder) as event_log:
+            for entry in event_log.answered():
+                first = next(message.content for message in entry.request if message.role == "user")
+                found.add((first, sum(message.role == "assistant" for message in entry.request)))
+    return found
+
+
+def processes(marker: str, begins: bytes) -> list[int]:
+    """The processes of this test with a command that has these bytes."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if begins in (folder / "cmdline").read_bytes() and marker.encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+class Driver:
+    """The command in its own process; begun again after it was killed."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], marker: str) -> None:
+        self._folder, self._environment, self.marker = folder, {**environment, "LAWTRACE_TEST": marker}, marker
+        self.begin()
+
+    def begin(self) -> None:
+        self.process = subprocess.Popen(
+            [Path(sys.executable).with_name("lawtrace"), *ATTEMPT, "--on", "ray", "--out", "killed.jsonl"],
+            cwd=self._folder,
+            env={**os.environ, **self._environment, "RAY_USAGE_STATS_ENABLED": "0"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        """Kill the driver; its cluster ends with it."""
+        self.process.kill()
+        self.process.wait()
+        for pid in processes(self.marker, b""):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def server(gate: Gate) -> Iterator[OpenAIServer]:
+    with serving(gate.answer) as running:
+        yield running
+        gate.open = True
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes as Linux lists them")
+def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServer, gate: Gate) -> None:
+    run_command(tmp_path, "tasks", "build", "--set", "tasks.count=10", "--set", "tasks.spare=4", "--out", "tasks.jsonl")
+    chance, deadline = random.Random(1), time.monotonic() + SECONDS
+    events, marker = tmp_path / "killed.events", f"kills-{os.getpid()}"
+    driver = Driver(tmp_path, server.environment, marker)
+    kills, known = Counter[str](), list[tuple[set[Request], int]]()
+    try:
+        for victim in VICTIMS:
+            position = len(server.requests)
+            while len(server.requests) < position + 2 and time.monotonic() < deadline:
+                gate.tickets.release()
+                time.sleep(0.1)
+            for _ in range(chance.randrange(4)):
+                gate.tickets.release()
+            time.sleep(chance.uniform(0, 0.1))
+            if victim == "driver":
+                driver.kill()
+            else:
+                name = b"ray::RemoteWorker" if victim == "worker" else b"gcs_server"
+                os.kill(chance.choice(sorted(processes(marker, name))), signal.SIGKILL)
+            kills[victim] += 1
+            known.append((committed(events), len(server.requests)))
+            if victim == "head":
+                time.sleep(1)
+                driver.kill()
+            if victim != "worker":
+                driver.begin()
+        assert kills == {"worker": 17, "driver": 2, "head": 1}
+        gate.open = True
+        assert driver.process.wait(max(1.0, deadline - time.monotonic())) == 0
+    finally:
+        driver.kill()
+    requests = [*map(asked, server.requests)]
+    for answered, number in known:  # when something was killed
+        assert [one for one in requests[number:] if one in answered] == []
+    with pytest.MonkeyPatch.context() as patch:
+        server.connect(patch)
+        run_command(tmp_path, *ATTEMPT, "--out", "whole.jsonl")
+    assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    with EventLogFile.open(events) as event_log:
+        calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+        assert max(Counter((call.request_hash, call.context.task, call.context.style) for call in calls).values()) == 1

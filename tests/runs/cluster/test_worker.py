@@ -1,0 +1,96 @@
+"""A worker and the grants of calls, without Ray."""
+
+import asyncio
+from pathlib import Path
+
+from lawtrace.agents.event_log import Context, Entry, ModelCalled
+from lawtrace.agents.models.budget import CallSize
+from lawtrace.agents.models.call_settings import Budget, Spending
+from lawtrace.runs.cluster.grants import GrantOffice
+from lawtrace.runs.cluster.worker import AttemptJob, KnownAnswers, MadeAttempt, Worker
+from lawtrace.runs.recipe import AttemptOptions, Recipe
+from lawtrace.runs.runner import RunResult
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.stages.pipeline import ATTEMPTS, HABITS, TASKS
+
+SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)
+
+
+def job(small_run: RunResult, folder: Path, sandbox: str = "bwrap") -> AttemptJob:
+    """The attempts of the literal policy at the tasks of the run."""
+    recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=("baseline:literal",), baselines=False))
+    files = {file.name: (small_run.folder.path / file.name).read_bytes() for file in (TASKS, HABITS)}
+    return AttemptJob(recipe.model_dump(mode="json"), files, folder, None)
+
+
+async def ask(method: str, *values: object) -> object:
+    raise AssertionError("a policy asks for no grant")
+
+
+def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Path) -> None:
+    worker = Worker(job(small_run, tmp_path), "one", ask)
+    assert worker.start() is None
+    try:
+        for expected in ATTEMPTS.read(small_run.folder.attempts):
+            if expected.answer.model == "baseline:literal":
+                made = asyncio.run(worker.make(expected.answer.id, ()))
+                assert isinstance(made, MadeAttempt)
+                assert Attempt.model_validate_json(made.row) == expected
+                assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
+    finally:
+        worker.close()
+    assert (tmp_path / "workers" / "one" / "events.sqlite").exists()
+
+
+def test_a_worker_without_a_jail_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
+    refusal = Worker(job(small_run, tmp_path, "docker:no-such-image-of-lawtrace"), "one", ask).start()
+    assert refusal is not None
+    assert "docker" in refusal
+
+
+def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "workers").write_text("a file", encoding="utf-8")
+    refusal = Worker(job(small_run, tmp_path), "one", ask).start()
+    assert refusal is not None
+    assert "cannot make" in refusal
+
+
+def test_what_a_lost_worker_held_is_free_again() -> None:
+    async def work() -> None:
+        office = GrantOffice(Budget(messages=2), Spending(), concurrency=1)
+        await office.acquire("lost")
+        assert await office.reserve("lost", SIZE) == Spending(1, 20)
+        other = asyncio.create_task(office.acquire("other"))
+        late = asyncio.create_task(office.acquire("lost"))
+        await asyncio.sleep(0)
+        assert not other.done()
+        await office.lose("lost")
+        await asyncio.wait_for(other, 1)
+        await office.release("other")
+        await asyncio.wait_for(late, 1)
+        await asyncio.wait_for(office.acquire("other"), 1)
+        assert isinstance(await office.reserve("other", SIZE), Spending)
+        await office.settle("other", Spending(1, 20), Spending(1, 5))
+        assert "budget of 2 messages is used up" in str(await office.reserve("other", SIZE))
+        assert [entry.kind for entry in await office.entries()] == ["budget"]
+
+    asyncio.run(work())
+
+
+def test_a_worker_knows_the_answers_from_before_an_interruption() -> None:
+    call = ModelCalled(
+        context=SIZE.context,
+        request=(),
+        request_hash="h",
+        occurrence=0,
+        answer="yes",
+        finish_reason="stop",
+        prompt_tokens=1,
+        completion_tokens=1,
+        latency_ms=1.0,
+    )
+    known, entries = KnownAnswers(), list[Entry]([call])
+    known.add(entries)
+    assert known.answer(SIZE.context.at(turn=3), "h", 0) == call
+    assert known.answer(SIZE.context, "h", 1) is None
+    assert known.answer(SIZE.context.at(task="other"), "h", 0) is None
