@@ -10,7 +10,7 @@ from lawtrace.agents.legal.question_checks import AskedQuestion, DecisionText, f
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, paragraphs_as_text, texts_of
 from lawtrace.agents.participants import Role
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, PreparedCase, Question
+from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, PreparedCase, Question
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
@@ -84,7 +84,7 @@ def _find_form_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str 
     unknown = [ref for ref in written.paragraphs if ref not in texts]
     if not written.paragraphs or unknown:
         return f"it cites {unknown[0]!r}, which is not a paragraph" if unknown else "it cites no paragraph"
-    if tuple(written.options) not in (cast("tuple[str, ...]", YES_NO), cast("tuple[str, ...]", LETTERS)):
+    if tuple(written.options) not in (YES_NO, LETTERS):
         return "the options must be Yes and No, or A, B, C and D, in that order"
     if written.correct_answer not in written.options:
         return f"the answer {written.correct_answer!r} is not among the options"
@@ -185,8 +185,8 @@ def _question(case: str, number: int, written: WrittenQuestion) -> Question:
     return Question(
         id=f"{case}/q{number}",
         text=written.question.strip(),
-        options=cast("dict[Choice, str]", written.options),
-        answer=cast("Choice", written.correct_answer),
+        options=written.options,
+        answer=written.correct_answer,
         decision=written.whether_contains_decision,
         paragraphs=written.paragraphs,
     )

@@ -5,6 +5,7 @@ of rules to facts, ``CS`` common sense. A *context* names the active agents, suc
 """
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -16,11 +17,15 @@ from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, 
 Agent = Literal["F", "LR", "AR", "CS"]
 AGENTS: tuple[Agent, ...] = get_args(Agent)
 
-Choice = Literal["Yes", "No", "A", "B", "C", "D"]
+Choice = str
+"""The key of an option: Yes, No or a capital letter; for a question without options, the answer in words."""
+
 YES_NO: tuple[Choice, ...] = ("Yes", "No")
 LETTERS: tuple[Choice, ...] = ("A", "B", "C", "D")
+ALPHABET: tuple[Choice, ...] = tuple(ascii_uppercase)
 
-QuestionKind = Literal["yes_no", "four_options"]
+QuestionKind = Literal["yes_no", "four_options", "options", "free_text"]
+TextMatch = Literal["exact", "normalized"]
 
 Context = tuple[Agent, ...]
 
@@ -71,10 +76,14 @@ class Chunk(_Frozen):
 
 
 class Question(_Frozen):
-    """A question with two options (Yes, No) or four (A to D), of which one is right.
+    """A question with the options Yes and No, in any order, with 2 to 26 lettered options, or without options.
 
     Attributes:
         id: unique in the dataset.
+        options: by their keys; empty if the answer is a text.
+        answer: the key of the right option; of a question without options, the right text.
+        also: other right texts of a question without options.
+        match: whether a text must agree exactly, or in its words alone, without case, punctuation and articles.
         decision: whether its source passage contains a decision of the commissioner rather than an opinion.
         paragraphs: the numbered paragraphs that it was written from, where known.
     """
@@ -82,14 +91,22 @@ class Question(_Frozen):
     id: str = Field(min_length=1)
     text: str = Field(min_length=1)
     options: dict[Choice, str]
-    answer: Choice
+    answer: Choice = Field(min_length=1)
     decision: bool
     paragraphs: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    match: TextMatch = "normalized"
 
     @model_validator(mode="after")
     def _has_one_answer(self) -> Self:
-        if tuple(self.options) not in (YES_NO, LETTERS):
-            raise ValueError(f"the options must be Yes and No, or A to D, in that order; these are {[*self.options]}")
+        if not self.options:
+            return self
+        keys = tuple(self.options)
+        lettered = len(keys) > 1 and keys == ALPHABET[: len(keys)]
+        if not lettered and not (len(keys) == len(YES_NO) and set(keys) == {*YES_NO}):
+            raise ValueError(f"the options must be Yes and No, or letters from A on; these are {[*self.options]}")
+        if self.also:
+            raise ValueError("other right texts need a question without options")
         if not all(option.strip() for option in self.options.values()):
             raise ValueError("an option is empty")
         if self.answer not in self.options:
@@ -98,7 +115,11 @@ class Question(_Frozen):
 
     @property
     def kind(self) -> QuestionKind:
-        return "yes_no" if "Yes" in self.options else "four_options"
+        if not self.options:
+            return "free_text"
+        if "Yes" in self.options:
+            return "yes_no"
+        return "four_options" if tuple(self.options) == LETTERS else "options"
 
 
 class Case(_Frozen):

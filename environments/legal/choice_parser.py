@@ -1,18 +1,18 @@
-"""Parser from an answer's text to Yes, No, A to D, or a refusal. The only place that interprets answers."""
+"""Parser from an answer's text to an option, a right text, or a refusal. The only place that interprets answers."""
 
 import re
 from collections.abc import Mapping
 from typing import Literal
 
-from lawtrace.environments.legal.case import Choice
+from lawtrace.environments.legal.case import Choice, Question
 
 Refused = Literal["refused"]
 REFUSED: Refused = "refused"
 
 _LEAD = r"\W*(?:(?:the )?(?:correct |final )?(?:answer|option|choice)\b(?: is)?\W*)?"
-_MARKED = re.compile(_LEAD + r"(?P<key>yes|no|[a-d])(?:\s*$|\s*[^\w\s'’])", re.IGNORECASE)
+_MARKED = re.compile(_LEAD + r"(?P<key>yes|no|[a-z])(?:\s*$|\s*[^\w\s'’])", re.IGNORECASE)
 _BEGUN = re.compile(_LEAD + r"(?P<key>yes|no)\b", re.IGNORECASE)
-_SEVERAL = re.compile(_LEAD + r"(?:yes|no|[a-d])\s*(?:[/&+|]|\band\b|\bor\b)\s*(?:yes|no|[a-d])\b", re.IGNORECASE)
+_SEVERAL = re.compile(_LEAD + r"(?:yes|no|[a-z])\s*(?:[/&+|]|\band\b|\bor\b)\s*(?:yes|no|[a-z])\b", re.IGNORECASE)
 _JOINING = frozenset({"and", "or", "both", "either", "neither", "nor"})
 
 _SOURCE = r"(?:passages?|contexts?|texts?|information|excerpts?|documents?|sources?|materials?|facts|evidence|details?)"
@@ -28,7 +28,7 @@ _DECLINES = re.compile(
     r"|no answer (?:is|can|could|may))\b",
     re.IGNORECASE,
 )
-_ANSWERS = re.compile(r"\b(?:answer|option|choice)\b\W*(?:is\W*)?(?:yes|no|[a-d])\W*\Z", re.IGNORECASE)
+_ANSWERS = re.compile(r"\b(?:answer|option|choice)\b\W*(?:is\W*)?(?:yes|no|[a-z])\W*\Z", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
@@ -56,6 +56,23 @@ def parse_choice(answer: str | None, options: Mapping[Choice, str]) -> Choice | 
         return REFUSED
     begun = _BEGUN.match(text)
     return _key(begun["key"], options) if begun else None
+
+
+def parse_text(answer: str | None, question: Question) -> bool | Refused:
+    """Whether a text is a right answer to a question without options; ``refused`` if it declines."""
+    text = (answer or "").strip()
+    right = (question.answer, *question.also)
+    if question.match == "exact":
+        agrees = text in {one.strip() for one in right}
+    else:
+        agrees = _normalized(text) in {_normalized(one) for one in right}
+    return REFUSED if not agrees and (not text or is_refusal(text)) else agrees
+
+
+def _normalized(text: str) -> str:
+    """The words of a text, without articles; its punctuation, if it has no words."""
+    words = [word for word in _plain(text).split() if word not in {"a", "an", "the"}]
+    return " ".join(words) or text.strip().casefold()
 
 
 def _key(key: str, options: Mapping[Choice, str]) -> Choice | None:

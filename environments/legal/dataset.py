@@ -1,6 +1,7 @@
 """The dataset: cases from files, in our format or as published.
 
-    *.jsonl, *.json   cases in our format (one a line), or published rows (content, type, source)
+    *.jsonl, *.json   cases in our format, published rows (content, type, source), or questions in the plain format
+                      (`lawtrace.environments.legal.question_sets`); one a line, or an array
     *.arrow           published rows, as the stream inside a dataset folder     (extra ``tables``)
     *.parquet         published rows                                            (extra ``tables``)
 
@@ -13,13 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from lawtrace.environments.errors import InputError, OperationalError, Problem, describe_validation_error
 from lawtrace.environments.legal.case import AGENTS, Agent, Case
 from lawtrace.environments.legal.maslegalbench import parse_rows
+from lawtrace.environments.legal.question_sets import parse_plain_rows
 
 _LINES = frozenset({".jsonl", ".json"})
 _TABLES = frozenset({".arrow", ".parquet"})
@@ -57,10 +59,11 @@ def load_dataset(path: Path) -> LegalDataset:
     cases: list[Case] = []
     problems: list[Problem] = []
     rows: list[_Row] = []
+    plain: dict[str, list[_Row]] = {}
     for file in files:
         for place, raw in _rows(file, problems):
             if "schema_version" not in raw:
-                rows.append((place, raw))
+                (plain.setdefault(file.stem, []) if "question" in raw else rows).append((place, raw))
                 continue
             try:
                 cases.append(Case.model_validate(raw))
@@ -68,6 +71,10 @@ def load_dataset(path: Path) -> LegalDataset:
                 problems.append(Problem(place, describe_validation_error(error)))
     published, unusable = parse_rows(rows)
     problems += unusable
+    for name, asked in plain.items():
+        found, unusable = parse_plain_rows(asked, name)
+        cases += found
+        problems += unusable
     together = _remove_duplicates([*cases, *published], problems)
     if not any(case.questions or case.chunks for case in together):
         why = f"; the first problem: {problems[0]}" if problems else ""
@@ -119,6 +126,14 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
 
 
 def _line_rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
+    array = _array(file)
+    if array is not None:
+        for number, raw in enumerate(array, 1):
+            if isinstance(raw, dict):
+                yield f"{file.name}, item {number}", cast("dict[str, Any]", raw)
+            else:
+                problems.append(Problem(f"{file.name}, item {number}", "JSON, but not an object"))
+        return
     try:
         with file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
@@ -136,6 +151,19 @@ def _line_rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
                     problems.append(Problem(place, "JSON, but not an object"))
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from error
+
+
+def _array(file: Path) -> list[object] | None:
+    """The items of a file that is one JSON array; None for JSON lines."""
+    try:
+        with file.open("rb") as opened:
+            if opened.read(1000).lstrip()[:1] != b"[":
+                return None
+            opened.seek(0)
+            found: object = json.loads(opened.read().decode("utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        return None  # the lines are read, and tell what is wrong
+    return cast("list[object]", found) if isinstance(found, list) else None
 
 
 def _table_rows(file: Path) -> Iterator[_Row]:

@@ -7,12 +7,13 @@ it was published as.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from lawtrace.environments.errors import Problem, describe_validation_error
 from lawtrace.environments.legal.case import Agent, Case, Choice, Chunk, Question
+from lawtrace.environments.legal.question_sets import options_by_key
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
     "background": "F",
@@ -35,6 +36,18 @@ class PublishedRow(BaseModel):
     source: str
 
 
+def _as_options(value: object) -> object:
+    """Options of a list by key: the paper's prompt writes lists."""
+    return options_by_key([str(one) for one in cast("list[object]", value)]) if isinstance(value, list) else value
+
+
+def _as_answer(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    members = cast("list[object]", value)
+    return members[0] if len(members) == 1 else members
+
+
 class _PublishedQuestion(BaseModel):
     """The JSON of a question row; the flag is a string in the published data."""
 
@@ -42,8 +55,8 @@ class _PublishedQuestion(BaseModel):
 
     whether_contains_decision: bool
     question: str
-    options: dict[Choice, str]
-    correct_answer: Choice
+    options: Annotated[dict[Choice, str], BeforeValidator(_as_options)]
+    correct_answer: Annotated[Choice, BeforeValidator(_as_answer)]
 
 
 @dataclass(slots=True)

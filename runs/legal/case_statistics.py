@@ -26,12 +26,13 @@ class CaseCounts:
     chunks: dict[Agent, int]
     yes_no: int
     four_options: int
+    other: int
     decisions: int
     yes: int
 
     @property
     def questions(self) -> int:
-        return self.yes_no + self.four_options
+        return self.yes_no + self.four_options + self.other
 
 
 def count_cases(name: str, *cases: Case) -> CaseCounts:
@@ -42,6 +43,7 @@ def count_cases(name: str, *cases: Case) -> CaseCounts:
         {agent: chunks[agent] for agent in AGENTS},
         yes_no=sum(question.kind == "yes_no" for question in questions),
         four_options=sum(question.kind == "four_options" for question in questions),
+        other=sum(question.kind in {"options", "free_text"} for question in questions),
         decisions=sum(question.decision for question in questions),
         yes=sum(question.answer == "Yes" for question in questions),
     )

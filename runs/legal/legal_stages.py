@@ -19,7 +19,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
-from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
+from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, parse_text
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
 from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
@@ -151,6 +151,12 @@ def score_answer(
         outcome = "refused" if answer.declined else "error"
         return row.model_copy(update={"outcome": outcome, "reason": answer.reason})
     given = {"rationale": answer.rationale, "citations": answer.citations}
+    if question.kind == "free_text":
+        right = parse_text(answer.answer, question)
+        if right == REFUSED:
+            return row.model_copy(update={**given, "outcome": "refused"})
+        said = (answer.answer or "").strip()
+        return row.model_copy(update={**given, "outcome": "correct" if right else "wrong", "choice": said})
     choice = parse_choice(answer.answer, question.options)
     if choice is None:
         why = f"not an option: {answer.answer!r}"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from lawtrace.environments.legal.case import LETTERS, YES_NO, Choice, Question
+from lawtrace.environments.legal.case import Choice, Question
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.runs.legal.accuracy import balanced_weights
 
@@ -55,13 +55,14 @@ def baseline_probabilities(questions: Sequence[Question]) -> dict[str, list[floa
     """
     majority = _majority(questions)
     return {
-        "random": [1 / len(question.options) for question in questions],
-        "majority": [float(question.answer in majority) for question in questions],
+        "random": [_chance(question) for question in questions],
+        "majority": [float((*question.options, question.answer) in majority) for question in questions],
         "always Yes, random letter": [
-            0.25 if question.kind == "four_options" else float(question.answer == "Yes") for question in questions
+            float(question.answer == "Yes") if question.kind == "yes_no" else _chance(question)
+            for question in questions
         ],
         "always Yes, longest option": [
-            float(question.answer == (longest_option(question) if question.kind == "four_options" else "Yes"))
+            float(question.answer == ("Yes" if question.kind == "yes_no" else longest_option(question)))
             for question in questions
         ],
     }
@@ -78,6 +79,8 @@ def lexical_baseline(asked: Sequence[tuple[Question, Sequence[str]]]) -> ModelFr
 def _overlap_probability(question: Question, texts: Sequence[str]) -> float:
     if question.kind == "yes_no":
         return float(question.answer == "Yes")
+    if question.kind == "free_text":
+        return 0.0
     known = {word for text in texts for word in tokenize(text)}
     shares = {choice: _share_of_words(option, known) for choice, option in question.options.items()}
     best = [choice for choice, share in shares.items() if share == max(shares.values())]
@@ -100,12 +103,21 @@ def skill(accuracy: float, baseline: float) -> float | None:
     return (accuracy - baseline) / (1 - baseline) if baseline < 1 else None
 
 
-def longest_option(question: Question) -> Choice:
-    """The option with most characters; the first of several."""
+def _chance(question: Question) -> float:
+    return 1 / len(question.options) if question.options else 0.0
+
+
+def longest_option(question: Question) -> Choice | None:
+    """The option with most characters; the first of several. None without options."""
+    if not question.options:
+        return None
     return max(question.options, key=lambda choice: len(question.options[choice]))
 
 
-def _majority(questions: Sequence[Question]) -> set[Choice]:
-    """The most frequent answer of each kind."""
-    answers = Counter(question.answer for question in questions)
-    return {max(keys, key=lambda choice: answers[choice]) for keys in (YES_NO, LETTERS)}
+def _majority(questions: Sequence[Question]) -> set[tuple[Choice, ...]]:
+    """The options of each kind of question with the most frequent answer to it at the end."""
+    answers = Counter((*question.options, question.answer) for question in questions)
+    best: dict[tuple[Choice, ...], tuple[Choice, ...]] = {}
+    for kind in sorted(answers, key=lambda kind: -answers[kind]):
+        best.setdefault(kind[:-1], kind)
+    return {*best.values()}

@@ -90,7 +90,7 @@ def _answer(question: dict[str, Any], passages: Sequence[dict[str, Any]]) -> str
     known = {word for passage in passages for word in tokenize(passage["text"])}
     asked = _content_words(question["question"])
     share = len(asked & known) / len(asked) if asked else 0.0
-    answer = _choose(question["options"], known, share)
+    answer = _choose(question["options"], known, share) if question["options"] else _extract(passages, asked)
     return json.dumps(
         {
             "rationale": f"The passages contain {share:.0%} of the content words of the question.",
@@ -111,6 +111,11 @@ def _choose(options: dict[str, str], known: set[str], share: float) -> str | Non
         return len(words & known) / len(words) if words else 0.0
 
     return max(options, key=overlap)
+
+
+def _extract(passages: Sequence[dict[str, Any]], asked: set[str]) -> str | None:
+    """The first words of the passage that shares most words with a question without options."""
+    return next((citation["quote"] for citation in _cite(passages, asked)), None)
 
 
 def _cite(passages: Sequence[dict[str, Any]], asked: set[str]) -> list[dict[str, str]]:

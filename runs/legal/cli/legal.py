@@ -50,6 +50,21 @@ def ingest_command(
     """Turn a decision into a case with citable chunks."""
 
 
+@app.command("import")
+@implemented_by("lawtrace.runs.legal.cli.legal_import:import_task")
+def import_command(
+    task: Annotated[Path, typer.Argument(help="A task: a table (.tsv, .csv) or its folder.")],
+    out: Annotated[Path, typer.Option(help="The case to write (JSON lines).")],
+    instruction: Annotated[
+        Path | None, typer.Option(help="Text with {{column}} names; default: base_prompt.txt.")
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare answers in words exactly.")] = False,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn a task of another benchmark into a case."""
+
+
 @app.command("questions")
 @implemented_by("lawtrace.runs.legal.cli.legal_questions:write_questions")
 def questions_command(

@@ -41,6 +41,7 @@ def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) ->
         "questions": counts.questions,
         "yes_no": counts.yes_no,
         "four_options": counts.four_options,
+        "other": counts.other,
         "decisions": counts.decisions,
         "baselines": {baseline.name: baseline.accuracy for baseline in baselines},
         "parts": {line.label: [line.least, line.most, line.mean, line.cases] for line in part_lengths(dataset.cases)},
@@ -50,10 +51,10 @@ def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) ->
 
 
 def _counts(dataset: LegalDataset) -> Table:
-    table = make_table("case", *AGENTS, "yes/no", "A-D", "decision", "Yes", title="Dataset")
+    table = make_table("case", *AGENTS, "yes/no", "A-D", "other", "decision", "Yes", title="Dataset")
     for case in dataset.cases:
         of = count_cases(case.id, case)
-        numbers = (*of.chunks.values(), of.yes_no, of.four_options, of.decisions, of.yes)
+        numbers = (*of.chunks.values(), of.yes_no, of.four_options, of.other, of.decisions, of.yes)
         table.add_row(visible(case.id), *map(str, numbers))
     return table
 

@@ -1,0 +1,246 @@
+"""Questions of other benchmarks: rows in the plain format, and task files as LegalBench has them.
+
+The plain format, one JSON object for each question, in JSON lines or as one array:
+
+    {"question": "Is the clause valid?", "options": ["Yes", "No"], "answer": "Yes"}
+    {"question": "Which act applies?", "options": {"A": "...", "B": "..."}, "answer": "B", "case": "acts"}
+    {"question": "Which holding fits?", "options": ["...", "...", "..."], "answer": 2}
+    {"question": "Which court decided?", "answer": ["High Court", "The High Court"], "match": "normalized"}
+
+``options`` is a list or an object; without it the answer is a text, of which a list gives all right ones. ``answer``
+is the key, the index from 0, or the text of an option, alone or as a list of one. Optional: ``id``; ``case``, the group
+that intervals take as one (default: the name of the file); ``passages``, a list of texts or of {"agent": "F", "text":
+"..."}; ``match``: ``exact`` or ``normalized``.
+
+A task file is a table (.tsv or .csv) with the column ``answer`` and columns of text; its instruction is a text with a
+column's name in double braces, such as ``base_prompt.txt`` beside it, of which the text up to the first example counts.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from lawtrace.environments.errors import InputError, Problem, describe_validation_error
+from lawtrace.environments.legal.case import ALPHABET, YES_NO, Agent, Case, Choice, Chunk, Question, TextMatch
+from lawtrace.environments.regulations.files import read_text
+
+_LEAST_REPEATS = 2
+"""Rows with each label, on average, from which the answers of a table are a closed list of labels."""
+
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_ANSWER_COLUMNS = ("answer", "label")
+_NO_TEXT = frozenset({"index", "idx", "id", "answer", "label", "slice"})
+
+
+class _Passage(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: Agent = "F"
+    text: str = Field(min_length=1)
+
+
+def _passages(value: object) -> object:
+    given: list[object] = [*value] if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownArgumentType]
+    return [{"text": one} if isinstance(one, str) else one for one in given]
+
+
+class PlainQuestion(BaseModel):
+    """A row of the plain format."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    question: str = Field(min_length=1)
+    answer: str | bool | int | list[str | int]
+    options: dict[str, str] | list[str] | None = None
+    id: str | int | None = None
+    case: str | None = None
+    passages: Annotated[tuple[_Passage, ...], BeforeValidator(_passages)] = ()
+    match: TextMatch = "normalized"
+    decision: bool = True
+
+
+@dataclass(slots=True)
+class _Group:
+    chunks: list[Chunk] = field(default_factory=list[Chunk])
+    questions: list[Question] = field(default_factory=list[Question])
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    seen: int = 0
+
+
+def parse_plain_rows(
+    rows: Iterable[tuple[str, Mapping[str, object]]], name: str
+) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+    """The cases of rows in the plain format, each given with its place for messages, and the rows that were left out.
+
+    ``name``: the case of rows that name none. Equal passages of a case are one chunk.
+    """
+    groups: dict[str, _Group] = {}
+    problems: list[Problem] = []
+    for place, raw in rows:
+        try:
+            row = PlainQuestion.model_validate(raw)
+            case = row.case or name
+            group = groups.setdefault(case, _Group())
+            group.seen += 1
+            question = _question(row, f"{case}/q{group.seen if row.id is None else row.id}")
+        except ValidationError as error:
+            problems.append(Problem(place, describe_validation_error(error)))
+            continue
+        except ValueError as error:
+            problems.append(Problem(place, str(error)))
+            continue
+        for passage in row.passages:
+            if passage.text not in group.known:
+                group.known[passage.text] = f"{passage.agent}{len(group.chunks) + 1}"
+                group.chunks.append(Chunk(ref=group.known[passage.text], agent=passage.agent, text=passage.text))
+        if question.id in {other.id for other in group.questions}:
+            problems.append(Problem(place, f"id: {question.id!r} occurs twice"))
+        else:
+            group.questions.append(question)
+    cases = tuple(Case(id=case, chunks=tuple(of.chunks), questions=tuple(of.questions)) for case, of in groups.items())
+    return cases, tuple(problems)
+
+
+def _question(row: PlainQuestion, id: str) -> Question:  # noqa: A002 (the field's name)
+    given: list[str | int] = [*row.answer] if isinstance(row.answer, list) else [row.answer]
+    if not row.options:
+        texts = [str(one) for one in given]
+        return Question(
+            id=id,
+            text=row.question,
+            options={},
+            answer=texts[0],
+            also=tuple(texts[1:]),
+            match=row.match,
+            decision=row.decision,
+        )
+    options = options_by_key(row.options)
+    if len(given) != 1:
+        raise ValueError(f"answer: {len(given)} answers to a question with options; give one")
+    return Question(id=id, text=row.question, options=options, answer=_key_of(given[0], options), decision=row.decision)
+
+
+def options_by_key(options: dict[str, str] | Sequence[str]) -> dict[Choice, str]:
+    """Options as an object with the keys Yes and No, or letters. Raises ValueError if there are too many."""
+    texts = [*options.values()] if isinstance(options, dict) else [*options]
+    if isinstance(options, dict) and {*options} != {*ALPHABET[: len(options)]}:
+        plain = {key.strip().capitalize(): text for key, text in options.items()}
+        if {*plain} == {*YES_NO}:
+            return plain
+    elif isinstance(options, dict):
+        return {key: options[key] for key in sorted(options)}
+    if {text.strip().casefold() for text in texts} == {"yes", "no"}:
+        return {text.strip().capitalize(): text.strip().capitalize() for text in texts}
+    if len(texts) > len(ALPHABET):
+        raise ValueError(f"options: {len(texts)} are too many; the most is {len(ALPHABET)}")
+    return dict(zip(ALPHABET, texts, strict=False))
+
+
+def _key_of(answer: str | int, options: Mapping[Choice, str]) -> Choice:
+    """The key of the right option, given as its key, its index from 0, or its text."""
+    if isinstance(answer, bool):
+        answer = "Yes" if answer else "No"
+    if isinstance(answer, int):
+        if not 0 <= answer < len(options):
+            raise ValueError(f"answer: index {answer} of {len(options)} options")
+        return [*options][answer]
+    said = answer.strip()
+    for key, option in options.items():
+        if said.casefold() == key.casefold() or said == option.strip():
+            return key
+    raise ValueError(f"answer: {answer!r} is neither a key nor the text of an option")
+
+
+def read_task_table(
+    path: Path, *, instruction: str | None = None, match: Literal["exact", "normalized"] = "normalized"
+) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+    """The case of a task: a table, or a folder with ``test.tsv`` or ``train.tsv``. Raises InputError.
+
+    Args:
+        instruction: in place of the text beside the table; columns stand in double braces.
+        match: of answers that are no labels.
+
+    Answers that repeat are labels, and become the options of each question: Yes and No, or the labels in alphabetical
+    order. Other answers are texts.
+    """
+    table = _table_in(path)
+    rows = _read_table(table)
+    column = next((name for name in _ANSWER_COLUMNS if name in rows[0]), None)
+    if column is None:
+        raise InputError(f"{table}: has no column {' or '.join(_ANSWER_COLUMNS)}; the columns are {', '.join(rows[0])}")
+    template = instruction or _instruction_beside(table)
+    name = path.name if path.is_dir() else table.parent.name if table.stem in {"test", "train"} else table.stem
+    labels = _labels([row[column].strip() for row in rows])
+    plain = [
+        (
+            f"{table.name}, row {number}",
+            {
+                "question": _fill(template, row, table),
+                "answer": row[column].strip(),
+                "options": labels,
+                "id": row.get("index") or row.get("id"),
+                "match": match,
+            },
+        )
+        for number, row in enumerate(rows, 1)
+    ]
+    return parse_plain_rows(cast("list[tuple[str, Mapping[str, object]]]", plain), name)
+
+
+def _table_in(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    for name in ("test.tsv", "test.csv", "train.tsv", "train.csv"):
+        if (path / name).is_file():
+            return path / name
+    raise InputError(f"{path}: no task file (test.tsv, train.tsv, or .csv)")
+
+
+def _read_table(table: Path) -> list[dict[str, str]]:
+    lines = read_text(table).splitlines(keepends=True)
+    found = csv.DictReader(lines, delimiter="\t" if table.suffix == ".tsv" else ",", strict=True)
+    try:
+        rows = [{name.strip(): value or "" for name, value in row.items() if name} for row in found]
+    except (csv.Error, AttributeError) as error:
+        raise InputError(f"{table}, line {found.line_num}: not a table: {error}") from error
+    if not rows:
+        raise InputError(f"{table}: has no rows")
+    return rows
+
+
+def _labels(answers: Sequence[str]) -> list[str] | None:
+    counts = Counter(answers)
+    if not 1 < len(counts) <= len(ALPHABET) or len(answers) < _LEAST_REPEATS * len(counts):
+        return None
+    return [*YES_NO] if {label.casefold() for label in counts} == {"yes", "no"} else sorted(counts)
+
+
+def _instruction_beside(table: Path) -> str:
+    """The prompt of the task without its examples; empty if there is none."""
+    for name in ("base_prompt.txt", "prompt.txt"):
+        prompt = table.parent / name
+        if prompt.is_file():
+            blocks = re.split(r"\n\s*\n", read_text(prompt).strip())
+            asked = blocks[-1]
+            return "\n\n".join(dict.fromkeys([blocks[0], asked]))
+    return ""
+
+
+def _fill(template: str, row: Mapping[str, str], table: Path) -> str:
+    """The template with the columns of a row; the columns of text below it, if it names none."""
+    names = _PLACEHOLDER.findall(template)
+    unknown = [name for name in names if name not in row]
+    if unknown:
+        raise InputError(f"{table}: the instruction names {unknown[0]!r}; the columns are {', '.join(row)}")
+    if names:
+        filled = _PLACEHOLDER.sub(lambda found: row[found[1]].strip(), template)
+        return re.sub(r"\n?\s*(?:A|Answer|Label)\s*:\s*$", "", filled).strip()
+    texts = {name: text.strip() for name, text in row.items() if name not in _NO_TEXT and text.strip()}
+    parts = [*texts.values()] if len(texts) == 1 else [f"{name}: {text}" for name, text in texts.items()]
+    return "\n\n".join([*([template.strip()] if template else []), *parts])
