@@ -253,7 +253,7 @@ class Guard:
                 return Finding(tuple(rule.id for rule in component.defended()), undecided=True)
             if not self._give_up(component, forced[:-1], now):
                 break
-        rules = answer.rules if answer.direct else conflict(component, forced, answer.rules, now, MAX_ADVICE)
+        rules = answer.rules if answer.direct else conflict(component, forced, answer.rules, now, Budget(self._steps))
         first = self._first(component, forced, rules, now) if self._advice else ()
         return Finding(tuple(rule.id for rule in rules), self._cited(rules), first)
 
@@ -262,7 +262,7 @@ class Guard:
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._steps))).status == "lost":
             component.monitor.pass_time(now)
-            rules = component.broken() or conflict(component, forced, answer.rules, now, MAX_ADVICE)[-1:]
+            rules = component.broken() or conflict(component, forced, answer.rules, now, Budget(self._steps))[-1:]
             for rule in rules:
                 component.give_up(rule)
                 log.warning("guard.lost", rule=rule.id)

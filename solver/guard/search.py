@@ -167,6 +167,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
     while True:
         with component.log.attempt():
             space = Space(component, starts, now, scope)
+            budget.left -= len(space.events) // 10  # making them takes time, too
             found = _best_first(space, starts, budget, scope)
         if found is not None:
             start, path = found
@@ -226,6 +227,9 @@ def _best_first(space: "Space", starts: Sequence[Path], budget: Budget, scope: "
             distances = space.enter(node)
             if distances is not None and push(node, distances):
                 return start, node.path
+    climbed = _climb(space, starts[0], budget, push)
+    if climbed is not None:
+        return climbed.start, climbed.path
     patience = budget.left - 3 * len(space.events)
     while queue:
         if budget.left < patience and scope.would_grow_by(space):
@@ -236,6 +240,22 @@ def _best_first(space: "Space", starts: Sequence[Path], budget: Budget, scope: "
                 return child.start, child.path
         if budget.left < 0:
             return None
+    return None
+
+
+def _climb(space: "Space", start: Path, budget: Budget, push: Callable[["Node", list[int]], bool]) -> "Node | None":
+    """Meet one open duty after the other, if each step brings the rules nearer to being kept."""
+    node = Node(start, (), 0)
+    distances = space.enter(node)
+    least = budget.left // 2
+    while distances is not None and budget.left > least:
+        better = (found for found in space.children(node, budget) if sum(found[1]) < sum(distances))
+        following = next(better, None)
+        if following is None:
+            return None
+        node, distances = following
+        if push(node, distances):
+            return node
     return None
 
 
@@ -478,7 +498,7 @@ def _leads_on(component: Component, start: Path, now: int, budget: Budget) -> bo
     return decide(component, [[event] for event in start], now, budget).status == "met"
 
 
-def conflict(component: Component, forced: Forced, rules: Sequence[Rule], now: int, steps: int) -> list[Rule]:
+def conflict(component: Component, forced: Forced, rules: Sequence[Rule], now: int, budget: Budget) -> list[Rule]:
     """A smallest part of some rules that cannot all be kept after the forced events, as far as it can be decided.
 
     `rules`: that stood in the way; see `Answer`.
@@ -491,7 +511,7 @@ def conflict(component: Component, forced: Forced, rules: Sequence[Rule], now: i
         for number, defended in enumerate(list(component.protected)):
             if defended:
                 component.protected[number] = False
-                if decide(component, forced, now, Budget(steps)).status != "lost":
+                if budget.left < 0 or decide(component, forced, now, budget).status != "lost":
                     component.protected[number] = True
         needed = [rule for rule, left in zip(component.rules, component.protected, strict=True) if left]
         return needed or list(rules)

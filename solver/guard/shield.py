@@ -1,7 +1,7 @@
 """Shield: the guard of a simulated session, which knows the result of each call before it is committed."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.regulation import Regulation
@@ -11,6 +11,9 @@ from lawtrace.solver.guard.decisions import Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule
 
+MAX_STEPS: Final = 500
+"""How many events a decision tries. Sessions are many, and a search within 70 rules takes a millisecond an event."""
+
 
 class Shield:
     """A guard in front of the tools of an environment. What it cannot decide it allows: a refusal is always proved."""
@@ -18,7 +21,7 @@ class Shield:
     def __init__(
         self, rules: Sequence[Rule], environment: Environment, regulation: Regulation, mode: Literal["warn", "refuse"]
     ) -> None:
-        self.guard = Guard(rules, environment, mode=mode, on_undecided="allow", regulation=regulation)
+        self.guard = Guard(rules, environment, mode=mode, on_undecided="allow", steps=MAX_STEPS, regulation=regulation)
 
     def review(self, event: Event) -> Objection | None:
         """The objections to the call with this event. If it is not refused, the event is taken to happen."""
