@@ -67,7 +67,7 @@ def row_rule_sequences(environment: Environment, automaton: Automaton) -> RowRul
     tools = _tools_about(environment, automaton, entity)
     if any(isinstance(parameter.source, FromTrace) for tool in tools.values() for parameter in tool.parameters):
         return None
-    part = replace(environment, tools=tools)
+    part = replace(environment, tools=tools, declines=None)
     try:
         return RowRuleSequences(TransitionSystem(part, ObservedPredicates([]), row_rule=RowRule(automaton, entity)))
     except TooManyStatesError:

@@ -1,5 +1,7 @@
 """The conflict-driven search with rules about time, sums and several objects, and with rare initial states."""
 
+from dataclasses import replace
+
 import pytest
 
 from lawtrace.environments.errors import SearchError
@@ -73,3 +75,9 @@ def test_a_conflict_is_learned_without_calls_that_do_not_matter() -> None:
     with pytest.raises(SearchError, match="no compliant trace of 7 calls exists"):
         list(synthesize(PAYMENT_DESK, rules, count=1, length=7, seed=1, mode="coverage", use=use))
     assert use.queries < 400
+
+
+def test_the_tool_that_declines_need_not_be_one_that_a_rule_about_rows_names() -> None:
+    environment = replace(PAYMENT_DESK, declines="Note")
+    rules = rules_of("forall p: G(Authenticate(payee_id == p) -> WX G !Authenticate(payee_id == p))")
+    assert list(synthesize(environment, rules, count=1, length=4, seed=1, mode="coverage"))
