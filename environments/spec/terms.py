@@ -134,6 +134,12 @@ def arguments_of(term: Term) -> set[str]:
     return own.union(*(arguments_of(part) for part in term.parts()))
 
 
+def texts_of(term: Term) -> set[str]:
+    """The constant texts in the term."""
+    own = {term.value} if isinstance(term, Constant) and isinstance(term.value, str) else set[str]()
+    return own.union(*(texts_of(part) for part in term.parts()))
+
+
 def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[str]:
     """The arguments that the term computes with outside of an ``if_given`` on them.
 

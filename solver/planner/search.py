@@ -22,6 +22,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf import compile_formula, is_untimed, parse
 from lawtrace.solver.planner.conflicts import Conflicts, Relevance
+from lawtrace.solver.planner.encoded_rows import encoded_rows
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.row_rules import row_rule_sequences
@@ -55,9 +56,11 @@ that was skipped before."""
 
 CONFLICTS_BEFORE_REPAIR = 8
 """After how many conflicts in a row a sequence is repaired. Another sequence costs less, if there is one."""
+ROWS_IN_RARE_STATES = 60_000
+"""How many rows they have together at most. There are fewer of larger states, which lack fewer values."""
 
-ENCODED_ROWS = 40
-"""How many rows of a table Z3 is told of."""
+ENCODED_ROWS = 8
+"""How many rows of a large table Z3 is told of; more, if the sequence has more calls."""
 
 Place = tuple[str, int, str]
 """A field of an initial state: table, number of the row, name."""
@@ -179,7 +182,8 @@ class TraceSearch:
         pair: ToolPair | None,
     ) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
-        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use)
+        initial = self._few_rows(walk.initial, tools)
+        encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use)
         match encoding.solve(tools, walk.wished):
             case SolvedSequence() as solved:
                 trace = self._walk(product, tools, walk.initial, random).replay(solved)
@@ -206,8 +210,9 @@ class TraceSearch:
     ) -> Trace | None:
         """A trace from an initial state with other values in the fields that stand in the way."""
         _, tables = self._relevance.of(conflict.obstacles)
-        ranges = InitialRanges([*self._states.each(RANGE_STATES)], tables)
-        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial), self.use, ranges)
+        initial = self._few_rows(walk.initial, tools)
+        ranges = InitialRanges([few for _, few in self._states.encoded(RANGE_STATES, _rows_for(tools))], tables)
+        encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use, ranges)
         match encoding.solve(tools, walk.wished):
             case SequenceConflict(length, obstacles):
                 self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
@@ -218,10 +223,10 @@ class TraceSearch:
             case SolvedSequence():
                 pass
         places = encoding.needed_fields(tools)
-        here = _values_at(walk.initial, places)
+        here = _values_at(initial, places)
         asked, solved = set[tuple[Value, ...]](), 0
-        for state in self._states.each(RARE_STATES):
-            values = _values_at(state, places)
+        for state, few in self._states.encoded(RARE_STATES, _rows_for(tools)):
+            values = _values_at(few, places)
             key = tuple(values.values())
             if len(values) < len(places) or values == here or key in asked:
                 continue
@@ -230,7 +235,6 @@ class TraceSearch:
             if not rare.can_start or not encoding.allows(tools, values):
                 continue
             solved += 1
-            few = self._few_rows(state)
             answer = SequenceEncoding(self._environment, self._compiled, few, self.use).solve(tools, walk.wished)
             trace = rare.replay(answer) if isinstance(answer, SolvedSequence) else None
             if trace is not None:
@@ -259,20 +263,17 @@ class TraceSearch:
         repaired = encoding.repair(tools, others, demands)
         if isinstance(repaired, SequenceConflict):
             repaired = encoding.repair(tools, self._environment.tools, demands)
-            if isinstance(repaired, SequenceConflict) and pair is None and self._few_rows(walk.initial) is walk.initial:
+            complete = self._few_rows(walk.initial, tools) is walk.initial
+            if isinstance(repaired, SequenceConflict) and pair is None and complete:
                 self.hopeless.setdefault(product, []).append(repaired)
         if not isinstance(repaired, tuple):
             return None
         replaced, solved = repaired
         return self._walk(product, replaced, walk.initial, random).replay(solved)
 
-    def _few_rows(self, initial: State) -> State:
-        """The state without the rows of large tables beyond a number. The trace is made in the whole state."""
-        state = initial
-        for table, rows in initial.tables.items():
-            if len(rows) > ENCODED_ROWS:
-                state = state.with_table(table, rows[:ENCODED_ROWS])
-        return state
+    def _few_rows(self, initial: State, tools: ToolSequence) -> State:
+        """The state with the rows that Z3 is told of."""
+        return encoded_rows(self._environment, initial, _rows_for(tools))
 
     def _give_up(self, tools: ToolSequence) -> None:
         """Avoid a sequence of which Z3 or the initial states decide nothing."""
@@ -283,16 +284,34 @@ class _InitialStates:
     """Random initial states of an environment, drawn when they are needed; the same in every search."""
 
     def __init__(self, environment: Environment) -> None:
-        self._populate = environment.populate
+        self._environment = environment
         self._random = Random(f"{environment.name}/initial states")
         self._drawn: list[State] = []
+        self._encoded: dict[tuple[int, int], State] = {}
+        self._rows = 0
 
     def each(self, count: int) -> Iterator[State]:
-        """The first ones, one after another."""
+        """The first ones, one after another; fewer if they are large."""
         for number in range(count):
             if number == len(self._drawn):
-                self._drawn.append(self._populate(self._random))
+                if self._rows >= ROWS_IN_RARE_STATES:
+                    return
+                state = self._environment.populate(self._random)
+                self._rows += sum(map(len, state.tables.values()))
+                self._drawn.append(state)
             yield self._drawn[number]
+
+    def encoded(self, count: int, rows: int) -> Iterator[tuple[State, State]]:
+        """The first ones, each also with only the rows that Z3 is told of."""
+        for number, state in enumerate(self.each(count)):
+            if (number, rows) not in self._encoded:
+                self._encoded[number, rows] = encoded_rows(self._environment, state, rows)
+            yield state, self._encoded[number, rows]
+
+
+def _rows_for(tools: ToolSequence) -> int:
+    """How many rows of a large table Z3 is told of."""
+    return max(ENCODED_ROWS, len(tools))
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ influence). Knowledge and pending events are the symbolic counterparts of `lawtr
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import accumulate
 
 import z3
 
@@ -112,11 +113,17 @@ class KnowledgeEncoding:
                 if not isinstance(found, CandidateRows):  # the key of a new row
                     truths[found] = acts[name]
                     continue
+                hidden = [self._logic.negate(listed) for listed, _ in found.listed]
+                none_after = self._all_up_to(hidden[::-1])[::-1]
+                none_before = self._all_up_to(hidden)
                 for place, (listed, row) in enumerate(found.listed):
                     key = str(row.values[result.entity.key])
-                    others = [other for number, (other, _) in enumerate(found.listed) if number != place]
-                    alone = self._logic.all([acts[name], listed, *map(self._logic.negate, others)])
+                    alone = self._logic.all([acts[name], listed, none_before[place], none_after[place + 1]])
                     truths[key] = self._logic.any([truths.get(key, False), alone])
+
+    def _all_up_to(self, truths: Sequence[Value]) -> list[Value]:
+        """The conjunction of the first ones, for each number of them, from none to all."""
+        return [*accumulate(truths, lambda before, truth: self._logic.all([before, truth]), initial=True)]
 
 
 class PendingEventsEncoding:

@@ -7,7 +7,7 @@ strings), so a claim made with this logic holds for that vocabulary only.
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, cast
 
 import z3
@@ -47,7 +47,7 @@ class SymbolicLogic:
         if words is None:
             solver.add(variable >= 0, variable < len(range_))
         else:
-            solver.add(z3.Or([variable == self.index(word) for word in range_]))
+            solver.add(cast("z3.BoolRef", _DISJUNCTION([_equation(variable, _numeral(self.index(w))) for w in range_])))
             self._complete.add(name)
         self._ranges[name] = range_
         return variable
@@ -73,7 +73,7 @@ class SymbolicLogic:
         return _fold_constants(truths, absorbing=True, combine=_DISJUNCTION)
 
     def negate(self, truth: Value) -> Value:
-        return z3.Not(truth) if z3.is_expr(truth) else not truth
+        return _negation(truth) if z3.is_expr(truth) else not truth
 
     def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
         if not z3.is_expr(condition):
@@ -82,7 +82,7 @@ class SymbolicLogic:
             return then
         if isinstance(then, tuple | Record | Cases) or isinstance(otherwise, tuple | Record | Cases):
             return self._joined_cases(condition, then, otherwise)
-        return z3.If(condition, self._carried(then), self._carried(otherwise))
+        return _choice(condition, self._carried(then), self._carried(otherwise))
 
     def cases(self, value: Value) -> Sequence[tuple[Value, Value]]:
         return value.cases if isinstance(value, Cases) else ((True, value),)
@@ -105,7 +105,7 @@ class SymbolicLogic:
             return left == right
         if left is None or right is None:
             return False
-        return self._carried(left) == self._carried(right)
+        return _equation(self._carried(left), self._carried(right))
 
     def _equal_parts(self, left: Value, right: Value) -> Value:
         if isinstance(left, Record) and isinstance(right, Record):
@@ -147,26 +147,55 @@ class SymbolicLogic:
 
     def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a boolean)
         if isinstance(value, str):
-            return z3.IntVal(self.index(value))
+            return _numeral(self.index(value))
         if isinstance(value, bool):
             return z3.BoolVal(value)
         if value is None:
             raise TypeError("an absent value cannot meet an open one; give the term an 'otherwise'")
-        return value
+        return _numeral(value) if isinstance(value, int) else value
+
+
+# The functions of Z3's Python interface compare and convert the sorts of all operands first, which takes most of the
+# time of an encoding. The following make the same expressions where the sorts are known.
+_Z3: Final = cast("Any", z3)
 
 
 def _joined(make: Callable[..., Any], truths: Sequence[Any]) -> Value:
-    """A conjunction or disjunction of expressions known to be Boolean.
-
-    z3.And and z3.Or compare the sorts of all operands first, which takes most of the time of an encoding.
-    """
+    """A conjunction or disjunction of expressions known to be Boolean."""
     context = truths[0].ctx
-    array = (cast("Any", z3).Ast * len(truths))(*(truth.as_ast() for truth in truths))
-    return cast("Any", z3).BoolRef(make(context.ref(), len(truths), array), context)
+    array = (_Z3.Ast * len(truths))(*(truth.as_ast() for truth in truths))
+    return _Z3.BoolRef(make(context.ref(), len(truths), array), context)
 
 
-_CONJUNCTION: Final = partial(_joined, cast("Any", z3).Z3_mk_and)
-_DISJUNCTION: Final = partial(_joined, cast("Any", z3).Z3_mk_or)
+_CONJUNCTION: Final = partial(_joined, _Z3.Z3_mk_and)
+_DISJUNCTION: Final = partial(_joined, _Z3.Z3_mk_or)
+
+
+def _negation(truth: Any) -> Value:  # noqa: ANN401
+    return _Z3.BoolRef(_Z3.Z3_mk_not(truth.ctx_ref(), truth.as_ast()), truth.ctx)
+
+
+def _same_sort(one: object, other: object) -> bool:
+    """Whether both are truths or both are integers. There are no other numbers."""
+    return any(isinstance(one, sort) and isinstance(other, sort) for sort in (z3.ArithRef, z3.BoolRef))
+
+
+def _equation(left: Any, right: Any) -> Value:  # noqa: ANN401
+    if not _same_sort(left, right):
+        return left == right
+    return _Z3.BoolRef(_Z3.Z3_mk_eq(left.ctx_ref(), left.as_ast(), right.as_ast()), left.ctx)
+
+
+def _choice(condition: Any, then: Any, otherwise: Any) -> Value:  # noqa: ANN401
+    if not _same_sort(then, otherwise):
+        return z3.If(condition, then, otherwise)
+    make = _Z3.BoolRef if _Z3.is_bool(then) else _Z3.ArithRef
+    return make(_Z3.Z3_mk_ite(condition.ctx_ref(), condition.as_ast(), then.as_ast(), otherwise.as_ast()), then.ctx)
+
+
+@lru_cache(maxsize=4096)
+def _numeral(number: int) -> z3.ArithRef:
+    return z3.IntVal(number)
 
 
 def _fold_constants(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:
