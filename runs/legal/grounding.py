@@ -115,7 +115,9 @@ async def probe_citations(
             return None
         question = next(question for question in case.questions if question.id == row.question)
         role_models = recipe.role_models(clients, meta_llm=row.model)
-        again = await CellRunner(row.cell, recipe, role_models, event_log, stage="probes").once(case, question, kept)
+        again = await CellRunner(row.cell, recipe, role_models, event_log, stage="probes").once(
+            case, question, kept, row.trial
+        )
         return ProbeRow(
             case=row.case,
             question=row.question,

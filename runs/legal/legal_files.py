@@ -75,7 +75,8 @@ class AnswerRow(_Frozen):
     Attributes:
         passages: references of the chunks that the model was shown, in order.
         steps: the parts of the question; empty where it was answered at once.
-        choice: the option read from the answer; None unless the outcome is correct or wrong.
+        trial: the repetition of the question, from 0.
+        choice: the option read from the answer, or its text; None unless the outcome is correct or wrong.
         reason: why there is no choice, or empty.
     """
 
@@ -86,6 +87,7 @@ class AnswerRow(_Frozen):
     context: str
     retriever: RetrieverName
     depth: int
+    trial: int = 0
     passages: tuple[str, ...]
     outcome: LegalOutcome
     choice: Choice | None = None

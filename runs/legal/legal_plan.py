@@ -68,6 +68,7 @@ class _Planner:
         self.cases = cases
         self.tally = CallTally(recipe)
         self.questions = sum(len(case.questions) for case in cases)
+        self.asked = recipe.trials * self.questions
         self.prompts = recipe.prompts.prompts()
         self.answer = recipe.parameters.max_tokens or 0
         self.question = max((_tokens(question_json(q)) for case in cases for q in case.questions), default=0)
@@ -77,7 +78,7 @@ class _Planner:
         recipe, shown = self.recipe, self.shown(cell)
         if recipe.pipeline == "once":
             probed = sum(len(case.questions) for case in self.cases if case.chunks_of(parse_context(cell.context)))
-            times = self.questions + (probed if recipe.probe_citations else 0)
+            times = self.asked + (recipe.trials * probed if recipe.probe_citations else 0)
             self.add("meta_llm", cell.model, times, self.question + shown)
             return
         most = recipe.decomposition.limits().most_calls()
@@ -85,18 +86,18 @@ class _Planner:
         answers = most.decomposer + most.sufficiency_judge + most.agents
         results = answers * self.answer + most.agents * CHUNK_OVERHEAD_TOKENS
         asked = self.introduction + self.question
-        self.add("decomposer", cell.model, most.decomposer * self.questions, asked + task)
-        self.add("atomicity_judge", cell.model, most.atomicity_judge * self.questions, task)
-        self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.questions, asked + results)
-        self.add("integrator", cell.model, most.integrator * self.questions, asked + results)
+        self.add("decomposer", cell.model, most.decomposer * self.asked, asked + task)
+        self.add("atomicity_judge", cell.model, most.atomicity_judge * self.asked, task)
+        self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.asked, asked + results)
+        self.add("integrator", cell.model, most.integrator * self.asked, asked + results)
         models = recipe.roles.specs()
         roles_of: dict[str, list[LegalRole]] = {}
         for agent in parse_context(cell.context):
             roles_of.setdefault(str(models[AGENT_ROLES[agent]]), []).append(AGENT_ROLES[agent])
         for model, roles in roles_of.items():
-            self.add(roles[0], model, most.agents * self.questions, task + shown, *roles[1:])
+            self.add(roles[0], model, most.agents * self.asked, task + shown, *roles[1:])
         if cell.retriever in EMBEDDING_RETRIEVERS and recipe.embedding != "minilm":
-            calls = most.agents * self.questions
+            calls = most.agents * self.asked
             answer = None if recipe.parameters.max_tokens is None else 0
             self.tally.add(("embedder", recipe.embedding), calls, calls, prompts=calls * task, answer=answer)
 

@@ -118,6 +118,7 @@ class LegalRecipe(CallOptions):
         cases: the dataset, a folder or file relative to the recipe; an option of the command overrides it.
         share: whether a depth counts chunks in total or for each agent.
         models: the Meta-LLMs.
+        trials: times that each question is asked in each cell; a temperature makes them differ.
         embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once``: the Meta-LLM answers from the chunks retrieved for the question (M 5.1); ``decomposed``: it
             leads a team of agents that answer parts of the question (M Algorithms 1 and 2).
@@ -143,6 +144,7 @@ class LegalRecipe(CallOptions):
     ] = (1, 3, 5)
     share: DepthShare = "total"
     models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
+    trials: Annotated[int, Field(ge=1, le=100)] = 1
     embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"

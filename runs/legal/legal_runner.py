@@ -54,7 +54,7 @@ async def _retrieve(context: LegalContext, products: Products) -> Made:
 
 async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
-    total = len(grid_cells(recipe)) * sum(len(case.questions) for case in cases)
+    total = len(grid_cells(recipe)) * recipe.trials * sum(len(case.questions) for case in cases)
     with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
         rows = await ask_for_answers(
             cases,
@@ -73,7 +73,7 @@ def _answers_need(context: LegalContext) -> tuple[AnyFile, ...]:
 
 
 def _answers_depend(context: LegalContext) -> Mapping[str, object]:
-    fields = ("models", "contexts", "retrievers", "depths", "pipeline", "may_refuse")
+    fields = ("models", "contexts", "retrievers", "depths", "trials", "pipeline", "may_refuse")
     if context.recipe.pipeline == "once":
         return {**context.recipe_key(*fields), **context.recipe.roles_key("meta_llm")}
     team = context.recipe.team_roles()

@@ -52,7 +52,7 @@ class CellRunner:
     ranker: Ranker | None = None
     stage: str = "answers"
 
-    def calls(self, question: Question) -> RoleCalls:
+    def calls(self, question: Question, trial: int) -> RoleCalls:
         context = Context(
             stage=self.stage,
             role="meta_llm",
@@ -60,28 +60,29 @@ class CellRunner:
             task=question.id,
             unit=f"{self.cell.context} {self.cell.column}",
             tested_model=self.cell.model,
+            trial=trial,
         )
         return RoleCalls(self.role_models, context, self.event_log)
 
-    async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
+    async def once(self, case: Case, question: Question, passages: Sequence[Chunk], trial: int = 0) -> AnswerRow:
         """Answer from these passages with one call."""
         may_refuse = self.recipe.may_refuse
-        answer = await answer_once(question, passages, self.calls(question), may_refuse=may_refuse)
-        return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer)
+        answer = await answer_once(question, passages, self.calls(question, trial), may_refuse=may_refuse)
+        return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer, trial)
 
-    async def decomposed(self, case: Case, question: Question) -> AnswerRow:
+    async def decomposed(self, case: Case, question: Question, trial: int = 0) -> AnswerRow:
         """Let the team answer."""
         team = await answer_as_team(
             case,
             question,
             parse_context(self.cell.context),
             self.search(case),
-            self.calls(question),
+            self.calls(question, trial),
             limits=self.recipe.decomposition.limits(),
             may_refuse=self.recipe.may_refuse,
         )
         shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
-        row = score_answer(case, question, self.cell, list(shown), team.answer)
+        row = score_answer(case, question, self.cell, list(shown), team.answer, trial)
         return row.model_copy(update={"steps": tuple(map(_part_row, team.parts))})
 
     def search(self, case: Case) -> Search:
@@ -106,8 +107,11 @@ async def ask_for_answers(
     encoder: Callable[[Pooling], Encoder],
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AnswerRow]:
-    """One answer for each cell and question, in that order. The questions of a cell are asked concurrently; no more
-    teams work at once than calls may, so that some finish early."""
+    """One answer for each cell, question and trial, in that order.
+
+    The questions of a cell are asked concurrently. No more teams work at once than calls may, so that some finish
+    early.
+    """
     teams = asyncio.Semaphore(recipe.conversation.concurrency)
     found = {(row.question, row.context, row.retriever): row for row in retrieved}
     chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
@@ -116,23 +120,33 @@ async def ask_for_answers(
         role_models = recipe.role_models(clients, meta_llm=cell.model)
         runner = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder))
 
-        async def ask(case: Case, question: Question, runner: CellRunner = runner) -> AnswerRow:
+        async def ask(case: Case, question: Question, trial: int, runner: CellRunner = runner) -> AnswerRow:
             if recipe.pipeline == "decomposed":
                 async with teams:
-                    row = await runner.decomposed(case, question)
+                    row = await runner.decomposed(case, question, trial)
             else:
                 hits = found[question.id, runner.cell.context, runner.cell.retriever].hits
                 passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, runner.cell.depth)]
-                row = await runner.once(case, question, passages)
+                row = await runner.once(case, question, passages, trial)
             on_answer()
             return row
 
-        rows += await gather(ask(case, question) for case in cases for question in case.questions)
+        rows += await gather(
+            ask(case, question, trial)
+            for case in cases
+            for question in case.questions
+            for trial in range(recipe.trials)
+        )
     return rows
 
 
 def score_answer(
-    case: Case, question: Question, cell: GridCell, passages: Sequence[str], answer: LegalAnswer | RoleFailure
+    case: Case,
+    question: Question,
+    cell: GridCell,
+    passages: Sequence[str],
+    answer: LegalAnswer | RoleFailure,
+    trial: int = 0,
 ) -> AnswerRow:
     """The row of an answer. A refusal in plain words, without the JSON asked for, is *refused*, not *error*."""
     row = AnswerRow(
@@ -142,6 +156,7 @@ def score_answer(
         context=cell.context,
         retriever=cell.retriever,
         depth=cell.depth,
+        trial=trial,
         passages=tuple(passages),
         outcome="invalid",
     )

@@ -141,7 +141,8 @@ class LegalTables:
 
 
 def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables:
-    """All tables. ``answers`` holds every question in every cell, each cell in the order of the questions."""
+    """All tables. ``answers`` holds every question in every cell, each cell in the order of the questions and
+    their trials."""
     questions = {question.id: question for case in cases for question in case.questions}
     chunks = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
     cells: dict[GridCell, list[AnswerRow]] = {}

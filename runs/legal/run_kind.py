@@ -67,8 +67,11 @@ class LegalRuns:
 
 def _graded(row: AnswerRow) -> GradedUnit:
     unit = f"{row.context} {row.cell.column}"
-    conversation = ConversationKey(stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=0)
-    return GradedUnit(row.question, unit, row.case, row.model, row.outcome, row.reason, conversation)
+    conversation = ConversationKey(
+        stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=row.trial
+    )
+    named = f"{unit}, trial {row.trial + 1}" if row.trial else unit
+    return GradedUnit(row.question, named, row.case, row.model, row.outcome, row.reason, conversation)
 
 
 LEGAL_RUNS: RunKind = LegalRuns()

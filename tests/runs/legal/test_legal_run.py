@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.event_log import ModelCalled, StageFinished
+from lawtrace.agents.model_spec import ModelParameters
 from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.runs.legal.accuracy import count_answers
+from lawtrace.runs.legal.accuracy import count_answers, share_by_question
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions
 from lawtrace.runs.legal.legal_tables import tabulate
+from lawtrace.runs.legal.run_kind import LEGAL_RUNS
 from lawtrace.runs.recipe import ConversationOptions
 from lawtrace.runs.recipe_file import read_recipe
+from lawtrace.runs.report.graded_units import find_conversation_numbers
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import resume_grid, run_grid
@@ -269,3 +272,20 @@ def test_the_decomposed_pipeline_keeps_its_parts(tmp_path: Path) -> None:
     assert row.passages == tuple(ref for step in row.steps for ref in step.passages)
     assert all(len(step.passages) == 1 for step in row.steps)
     assert row.outcome == "correct"
+
+
+def test_each_trial_is_a_call_and_an_answer_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = ONE.model_copy(update={"trials": 3, "parameters": ModelParameters(temperature=0.7, seed=5)})
+    with serving(answer_by_rule) as server:
+        rows = against(server, tmp_path / "run", monkeypatch, recipe)
+        requests = server.requests
+    assert [row.trial for row in rows] == [0, 1, 2] * 4
+    assert len(requests) >= 12
+    assert {(request["temperature"], request["seed"]) for request in requests} == {(0.7, 5)}
+    share = share_by_question((row.question, row.outcome == "correct") for row in rows)
+    assert share is not None
+    assert (share.of, share.questions) == (12, 4)  # three answers to a question are one question
+    units = LEGAL_RUNS.graded_units(tmp_path / "run")
+    assert len({unit.conversation for unit in units}) == len({(unit.task, unit.unit) for unit in units}) == 12
+    with EventLogFile.open(tmp_path / "run") as event_log:
+        assert len(find_conversation_numbers(event_log, units)) == 12  # each answer leads to its messages
