@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lawtrace.agents.legal.role_calls import RoleCalls, as_json
 from lawtrace.agents.participants import Role
 from lawtrace.environments.legal.document import Document
+from lawtrace.environments.legal.document_checks import check_mapped
 from lawtrace.environments.legal.document_parts import PartRange, check_coverage, check_order
 
 _SHOWN_CHARACTERS = 300
@@ -51,11 +52,14 @@ def shown_paragraphs(document: Document) -> list[dict[str, str]]:
 
 
 async def map_sections(document: Document, calls: RoleCalls) -> SectionMapping:
-    """Map the sections of a document. An incomplete mapping is never used; one in unusual order only after the last
-    round."""
+    """Map the sections of a document. An incomplete mapping is never used; one in unusual order, without a usual part
+    or with a finding among the facts only after the last round."""
     found = await calls.propose(
         _SECTION_MAPPER,
-        lambda proposed: check_coverage(document, proposed.parts) or check_order(proposed.parts),
+        lambda proposed: (
+            check_coverage(document, proposed.parts)
+            or [*check_order(proposed.parts), *check_mapped(document, proposed.parts)]
+        ),
         opening="Sort the paragraphs.",
         paragraphs=as_json(shown_paragraphs(document)),
     )

@@ -126,3 +126,22 @@ async def test_an_unusual_order_is_used_after_the_last_round_with_a_warning() ->
     found = await mapped(lambda messages: answer(odd), rounds=2)
     assert found.warnings == ("facts (3 to 3) comes after findings",)
     assert found.failure is None
+
+
+async def test_a_finding_among_the_facts_is_asked_again() -> None:
+    heard: list[str] = []
+    document = parse_document(
+        decision_text(
+            "1. Article 32 applies.\n2. It was lost.\n3. The Office finds that it infringed Article 32.\n4. £5."
+        ).lines
+    )
+    wrong = [("1", "1", "rules"), ("2", "3", "facts"), ("4", "4", "penalty")]
+    right = [("1", "1", "rules"), ("2", "2", "facts"), ("3", "3", "findings"), ("4", "4", "penalty")]
+
+    def script(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return answer(right if len(heard) > 1 else wrong)
+
+    found = await mapped(script, document=document)
+    assert "paragraph 3 is in Background, but states a finding" in heard[1]
+    assert [given.part for given in found.parts] == ["rules", "facts", "findings", "penalty"]
