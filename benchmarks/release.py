@@ -23,7 +23,7 @@ from typing import Any
 from lawtrace.runs.release.task_set import read_manifest
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, Any], float]:
