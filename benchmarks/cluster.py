@@ -31,7 +31,7 @@ from lawtrace.runs.cli import main
 workers = int(sys.argv.pop(1))
 if workers:
     import ray
-    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init("local", num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
 main()
 """
 

@@ -85,7 +85,7 @@ class Driver:
         self.process = subprocess.Popen(
             [Path(sys.executable).with_name("lawtrace"), *ATTEMPT, "--on", "ray", "--out", "killed.jsonl"],
             cwd=self._folder,
-            env={**os.environ, **self._environment, "RAY_USAGE_STATS_ENABLED": "0"},
+            env={**os.environ, **self._environment, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ADDRESS": "local"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

@@ -58,7 +58,7 @@ def cluster(server: OpenAIServer) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**server.environment, "OPENAI_API_KEY": KEY, "RAY_USAGE_STATS_ENABLED": "0"}.items():
             patch.setenv(name, value)
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
         yield
         ray.shutdown()
 
