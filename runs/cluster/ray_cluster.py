@@ -58,8 +58,9 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
             ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
         else:
             ray.init(address, log_to_driver=False, logging_level="error")
-    except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
-        raise OperationalError(f"--on {address}: no connection ({error}); start Ray there with `ray start`") from error
+    except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
+        reason = str(error).partition("\n")[0]
+        raise OperationalError(f"--on {address}: no connection ({reason}); start Ray there with `ray start`") from error
     try:
         yield RayCluster()
     finally:
