@@ -101,6 +101,11 @@ def _in_text(text: object, place: str) -> list[ToolSchema]:
         return []
 
 
+def is_wrapped(result: Mapping[str, Any]) -> bool:
+    """Whether the schema of a result says that its only field ``result`` is what the tool returns."""
+    return result.get(_WRAPPED) is True and "result" in object_of(result.get("properties"))
+
+
 def as_mcp(schema: ToolSchema) -> dict[str, Json]:
     """The tool in the form of MCP."""
     written: dict[str, Any] = {"name": schema.name, "description": schema.description}
@@ -139,7 +144,7 @@ def _tool(fields: Mapping[str, Any], place: str) -> ToolSchema:
     if given is None:
         notes.append("it has no schema of its arguments")
     result = next((object_of(fields[name]) for name in _RESULTS if isinstance(fields.get(name), dict)), None)
-    if result is not None and result.get(_WRAPPED) is True and "result" in object_of(result.get("properties")):
+    if result is not None and is_wrapped(result):
         inner = {name: result[name] for name in ("$defs", "definitions") if name in result}
         result = {**object_of(result["properties"])["result"], **inner}
     return ToolSchema(

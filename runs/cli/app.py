@@ -25,6 +25,7 @@ COMMANDS = {
     "messages": runs.messages,
     "view": runs.view,
     "audit": attempts.audit,
+    "guard": attempts.guard,
     "doctor": attempts.doctor,
     "attempt": attempts.attempt,
     "grade": attempts.grade,

@@ -136,7 +136,7 @@ def _turn(call: RecordedCall, answer: RecordedAnswer | None, message: RecordedMe
         call.tool,
         call.arguments,
         answered=answer is not None,
-        result=_unwrapped(result),
+        result=unwrap_result(result),
         error=None if answer is None else answer.error,
         time=message.time,
         number=number,
@@ -177,7 +177,7 @@ def parse_if_json(content: Json) -> Json:
         return content
 
 
-def _unwrapped(result: Json) -> Json:
+def unwrap_result(result: Json) -> Json:
     """What a tool returned, out of the envelope in which MCP sends it, unless that says that the call failed."""
     envelope = fields_of(result)
     parts = [fields_of(part) for part in items_of(envelope.get("content"))]

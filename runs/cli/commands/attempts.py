@@ -1,7 +1,7 @@
-"""The commands that make or judge attempts, ``attempt``, ``grade`` and ``audit``, ``merge``, and ``doctor``."""
+"""The commands ``attempt``, ``grade``, ``audit``, ``guard``, ``merge`` and ``doctor``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,10 @@ from lawtrace.runs.cli.options import (
     TimeUnitOption,
 )
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
+
+# As in `lawtrace.solver.guard.decisions`, whose imports would slow every command down.
+_GuardMode = Literal["record", "warn", "refuse"]
+_GuardFallback = Literal["refuse", "allow"]
 
 
 @recipe_flags(*ATTEMPTS, "seed", "sandbox", env="folder")
@@ -102,6 +106,36 @@ def audit(
     """Judge recorded conversations or logs against rules.
 
     Exit code 1 if a rule is broken or undetermined, or if nothing is judged; see --fail-on.
+    """
+
+
+@implemented_by("lawtrace.runs.cli.guard:guard")
+def guard(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- <command>", help="Command that serves MCP on standard streams."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Address of an MCP server, instead of a command.")] = None,
+    rules: Annotated[Path | None, typer.Option(help="Rule file; default: that of --env.")] = None,
+    env: Annotated[
+        str | None, typer.Option(help="Environment or folder whose regulation is cited (runs its Python).")
+    ] = None,
+    mode: Annotated[
+        Literal["record", "warn", "refuse"], typer.Option(help="What happens to calls that break rules.")
+    ] = "refuse",
+    fallback: Annotated[
+        Literal["refuse", "allow"], typer.Option(help="What happens to calls that cannot be checked.")
+    ] = "refuse",
+    log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
+        "guard.jsonl"
+    ),
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer, or for progress.")] = 300,
+    as_json: JsonOption = False,
+) -> None:
+    """Enforce rules in front of an MCP server.
+
+    An MCP server on standard input and output, which passes everything on to the server of the command or the address,
+    except calls that rules do not allow. `LAWTRACE_TOKEN` is sent to the address as a bearer token.
     """
 
 

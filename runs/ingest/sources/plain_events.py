@@ -3,10 +3,12 @@
     {"conversation": "7", "user": "Pay the bill.", "time": "2026-03-01T10:00:00Z"}
     {"conversation": "7", "tool": "PayBill", "arguments": {"amount": 12.5}, "result": {"success": true}}
 
-The events of a conversation need not stand together.
+The events of a conversation need not stand together. A call with an id, in ``call``, may have its answer in a later
+line with this id. A line with ``note`` is no event.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 from lawtrace.environments.events import SPEAKERS, Json
@@ -49,6 +51,7 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
     first = entries[0][0]
     turns: list[Turn] = []
     labels: dict[str, Any] = {}
+    open_calls: dict[str, int] = {}
     for number, (place, entry) in enumerate(entries, 1):
         labels |= fields_of(entry.get("labels"))
         time = read_time(entry.get("time"))
@@ -56,20 +59,30 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
             trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
             return Transcript(place, name, (), trouble)
         if "tool" in entry:
-            error = entry.get("error")
-            turns.append(
-                TranscriptCall(
-                    str(entry["tool"]),
-                    read_arguments(entry.get("arguments")),
-                    "result" in entry or bool(error),
-                    parse_if_json(entry.get("result")),
-                    str(error) if error else None,
-                    time,
-                    number,
-                )
-            )
+            arguments = read_arguments(entry.get("arguments"))
+            call = TranscriptCall(str(entry["tool"]), arguments, answered=False, time=time, number=number)
+            turns.append(_answered(call, entry))
+            if "call" in entry and not _has_answer(entry):
+                open_calls[str(entry["call"])] = len(turns) - 1
+        elif "call" in entry:
+            index = open_calls.pop(str(entry["call"]), None)
+            if index is None:
+                return Transcript(place, name, (), f"no call with the id {entry['call']!r} waits for an answer")
+            turns[index] = _answered(cast("TranscriptCall", turns[index]), entry)
         elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
             turns.append(TranscriptMessage(cast("Speaker", speaker), str(entry[speaker]), time, number))
-        elif "labels" not in entry:
+        elif "labels" not in entry and "note" not in entry:
             return Transcript(place, name, (), "an event needs 'tool', 'user' or 'agent'")
     return Transcript(first, name, tuple(turns), labels=labels)
+
+
+def _has_answer(entry: dict[str, Any]) -> bool:
+    return "result" in entry or bool(entry.get("error"))
+
+
+def _answered(call: TranscriptCall, entry: dict[str, Any]) -> TranscriptCall:
+    """The call with the answer of a line, if the line has one."""
+    if not _has_answer(entry):
+        return call
+    error = entry.get("error")
+    return replace(call, answered=True, result=parse_if_json(entry.get("result")), error=str(error) if error else None)

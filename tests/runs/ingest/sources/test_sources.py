@@ -231,6 +231,18 @@ def plain_events() -> list[dict[str, Any]]:
     ]
 
 
+def plain_calls_before_their_answers() -> list[dict[str, Any]]:
+    return [
+        {"conversation": 7, "note": "session", "tools": []},
+        {"conversation": 7, "user": ASK},
+        {"conversation": 7, "call": "1", "tool": "look_up", "arguments": {"booking": "B-8"}, "decision": {}},
+        {"conversation": 7, "call": "2", "tool": "cancel", "arguments": ARGUMENTS},
+        {"conversation": 7, "call": "2", "result": RESULT},
+        {"conversation": 7, "call": "1", "error": ERROR},
+        {"conversation": 7, "agent": TELL},
+    ]
+
+
 def otlp_value(value: object) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
@@ -480,6 +492,7 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
 }
 LINES: dict[str, Callable[[], list[Any]]] = {
     "plain": plain_events,
+    "plain-calls": plain_calls_before_their_answers,
     "openai": lambda: [{"id": "a", "messages": openai_chat()}, {"id": "b", "messages": openai_chat()}],
     "anthropic": lambda: [anthropic()],
     "tau-bench": tau_bench,

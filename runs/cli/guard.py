@@ -1,0 +1,62 @@
+"""``lawtrace guard``: an MCP proxy that enforces rules in front of an MCP server."""
+
+import importlib.util
+import os
+import secrets
+import time
+from pathlib import Path
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
+from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
+from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.solver.guard.decisions import Fallback, GuardMode
+from lawtrace.solver.rules import load_rules
+
+
+def guard(
+    *,
+    command: list[str] | None,
+    url: str | None,
+    rules: Path | None,
+    env: str | None,
+    mode: GuardMode,
+    fallback: Fallback,
+    log: Path,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Guard the client on standard input and output until it leaves."""
+    if bool(command) == (url is not None):
+        raise InputError("name the MCP server: write its command after --, or its address as --url")
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise InputError(f"--url {url}: expected an address that begins with http:// or https://")
+    domain = load_domain(env) if env is not None else None
+    file = rules or (domain and domain.rules_file)
+    if file is None:
+        raise InputError("name the rules with --rules, or an environment that has some with --env")
+    chosen = load_rules(file)
+    for rule in chosen:
+        try:
+            _ = rule.compiled
+        except LawtraceError as error:
+            raise InputError(f"{file}: {error}") from error
+    if importlib.util.find_spec("mcp") is None:
+        raise OperationalError("the guard of MCP servers needs the extra 'mcp': pip install 'lawtrace[mcp]'")
+    from lawtrace.runs.integrations.guard_log import GuardLog
+    from lawtrace.runs.integrations.guard_server import serve_guard
+    from lawtrace.runs.integrations.guarded_session import GuardedSession
+
+    conversation = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
+    with GuardLog(log, conversation) as opened:
+        session = GuardedSession(
+            chosen,
+            opened,
+            mode=mode,
+            fallback=fallback,
+            regulation=domain.regulation if domain else None,
+            tell=lambda text: print_note(f"lawtrace guard: {text}"),
+        )
+        serve_guard(session, command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
+    if as_json:
+        print_json({**session.labels, "log": str(log)})

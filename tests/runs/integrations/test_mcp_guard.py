@@ -1,0 +1,371 @@
+"""The MCP guard with the official client: in front of our own server, and of a server that misbehaves."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.solver.guard.decisions import Fallback, GuardMode
+from lawtrace.solver.rules import Rule
+from tests.support.shell import Shell
+
+pytest.importorskip("mcp", reason="the guard of MCP servers needs the extra 'mcp'")
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp.types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
+
+from lawtrace.runs.integrations.guard_log import GuardLog
+from lawtrace.runs.integrations.guarded_session import GuardedSession
+from lawtrace.runs.integrations.inner_server import MAX_MESSAGE_BYTES, Malformed, Oversized, child_server
+from lawtrace.runs.integrations.mcp_guard import McpGuard
+
+LAWTRACE = str(Path(sys.executable).with_name("lawtrace"))
+RULES = (
+    Rule(id="looked-up", formula="forall r: G(cancel(id == r) -> O look_up(id == r))", rationale="Look before."),
+    Rule(id="told", formula="G(cancel -> F notify)", rationale="Tell the customer."),
+)
+ID = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+TOOLS: list[dict[str, Any]] = [
+    {"name": "look_up", "inputSchema": ID},
+    {"name": "cancel", "inputSchema": ID},
+    {"name": "notify", "inputSchema": {"type": "object", "properties": {}}},
+    {"name": "weather", "inputSchema": {"type": "object"}},
+]
+
+
+class Server:
+    """A server whose answers a test chooses: written message by message."""
+
+    def __init__(self) -> None:
+        self.tools = TOOLS
+        self.called: list[tuple[str, Any]] = []
+        self.send: Callable[[dict[str, Any]], Awaitable[None]]
+        self.answers: dict[str, Callable[[Any], Awaitable[dict[str, Any] | None]]] = {}
+
+    async def run(self, reading: Any, writing: Any) -> None:
+        async def send(message: dict[str, Any]) -> None:
+            await writing.send(SessionMessage(jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **message})))
+
+        self.send = send
+        async for item in reading:
+            message = item.message
+            if isinstance(message, JSONRPCRequest):
+                answer = await self.answer(message)
+                if answer is not None:
+                    await send({"id": message.id, **answer})
+
+    async def answer(self, message: JSONRPCRequest) -> dict[str, Any] | None:
+        params = message.params or {}
+        if message.method == "tools/call":
+            self.called.append((params["name"], params.get("arguments")))
+            chosen = self.answers.get(params["name"])
+            text = {"type": "text", "text": "done"}
+            return await chosen(message) if chosen else {"result": {"content": [text]}}
+        match message.method:
+            case "initialize":
+                info = {"name": "test", "version": "1"}
+                capabilities = {"tools": {"listChanged": True}, "resources": {}}
+                version = params["protocolVersion"]
+                return {
+                    "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info},
+                }
+            case "tools/list":
+                return {"result": {"tools": self.tools}}
+            case "resources/read":
+                return {"result": {"contents": [{"uri": params["uri"], "text": "a\x07b", "mimeType": "text/plain"}]}}
+            case _:
+                return {"error": {"code": -32601, "message": f"no {message.method}"}}
+
+
+class Proxied:
+    """A guard with its log, between a client and a server in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = Server()
+        self.log = folder / "guard.jsonl"
+        self.told: list[str] = []
+        self.now = 1_000
+
+    @asynccontextmanager
+    async def client(
+        self, mode: GuardMode = "refuse", fallback: Fallback = "refuse", patience: float = 30
+    ) -> AsyncGenerator[Client]:
+        with GuardLog(self.log, "test") as log:
+            session = GuardedSession(
+                RULES, log, mode=mode, fallback=fallback, clock=lambda: self.now, tell=self.told.append
+            )
+
+            @asynccontextmanager
+            async def transport() -> AsyncGenerator[Any]:
+                async with (
+                    create_client_server_memory_streams() as (outer, client),
+                    create_client_server_memory_streams() as (server, inner),
+                    anyio.create_task_group() as group,
+                ):
+
+                    async def serve() -> None:
+                        async with inner[0], inner[1]:
+                            await self.server.run(*inner)
+
+                    group.start_soon(serve)
+                    group.start_soon(McpGuard(session, client, server, patience).run)
+                    yield outer
+                    group.cancel_scope.cancel()
+
+            async with Client(transport(), mode="legacy") as made:
+                yield made
+            session.finish()
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def notes(self) -> str:
+        return "\n".join(line["note"] for line in self.lines() if "note" in line)
+
+
+@pytest.fixture
+def proxied(tmp_path: Path) -> Proxied:
+    return Proxied(tmp_path)
+
+
+def text_of(result: CallToolResult) -> str:
+    return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+
+
+async def test_refused_call_never_reaches_the_server_and_says_what_to_do(proxied: Proxied) -> None:
+    async with proxied.client() as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == [tool["name"] for tool in TOOLS]
+        refused = await client.call_tool("cancel", {"id": "A"})
+        assert refused.is_error
+        assert "Call look_up(id='A') first." in text_of(refused)
+        assert proxied.server.called == []
+        await client.call_tool("look_up", {"id": "A"})
+        assert not (await client.call_tool("cancel", {"id": "A"})).is_error
+    assert [name for name, _ in proxied.server.called] == ["look_up", "cancel"]
+    last = proxied.lines()[-1]
+    assert last["labels"] == {"calls": 3, "refused": 1, "warned": 0, "undecided": 0, "open_duties": 1, "lost": 0}
+    assert [duty["rule"] for duty in last["open"]] == ["told"]
+    assert any("open duty, rule 'told': Call notify()" in line for line in proxied.told)
+
+
+async def test_log_is_an_audit_source(proxied: Proxied, lawtrace: Shell, tmp_path: Path) -> None:
+    async with proxied.client(mode="record") as client:
+        await client.call_tool("cancel", {"id": "A"})
+        await client.call_tool("notify", {})
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text("".join(rule.model_dump_json() + "\n" for rule in RULES))
+    words = ("audit", proxied.log, "--tools", proxied.log, "--rules", rules, "--format", "html", "--json")
+    code, out, _ = lawtrace(*words)
+    made = json.loads(out.splitlines()[-1])
+    assert code == 1
+    assert made["conversations"] == 1
+    assert {name: row["broken"] for name, row in made["rules"].items()} == {"looked-up": 1, "told": 0}
+    assert "cancel" in await anyio.Path("audit.html").read_text()
+
+
+@pytest.mark.parametrize("mode", ["warn", "record"])
+async def test_other_modes_let_calls_through(proxied: Proxied, mode: GuardMode) -> None:
+    async with proxied.client(mode=mode) as client:
+        result = await client.call_tool("cancel", {"id": "A"})
+    assert not result.is_error
+    assert ("Warning" in text_of(result)) is (mode == "warn")
+    decision = next(line["decision"] for line in proxied.lines() if "decision" in line)
+    assert (decision["allowed"], decision["rules"]) == (True, ["looked-up"])
+
+
+async def test_everything_else_passes(proxied: Proxied) -> None:
+    async def slow(message: JSONRPCRequest) -> dict[str, Any]:
+        token = (message.params or {})["_meta"]["progressToken"]
+        params = {"progressToken": token, "progress": 1, "total": 2, "message": "half"}
+        await proxied.server.send({"method": "notifications/progress", "params": params})
+        return {"result": {"content": [{"type": "text", "text": "bell \x07"}], "structuredContent": {"x": "\x1b[2J"}}}
+
+    proxied.server.answers["weather"] = slow
+    seen: list[float] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    async with proxied.client() as client:
+        result = await client.call_tool("weather", {}, progress_callback=on_progress)
+        assert (text_of(result), result.structured_content, seen) == ("bell \x07", {"x": "\x1b[2J"}, [1])
+        contents = (await client.read_resource("file:///x")).contents
+        assert "a\x07b" in str([part.model_dump() for part in contents]).encode().decode("unicode_escape")
+        with pytest.raises(MCPError, match="no prompts/list"):
+            await client.list_prompts()
+    raw = proxied.log.read_text()
+    assert "\x1b" not in raw
+    assert "\\u001b[2J" in raw
+
+
+async def test_errors_of_the_server_pass_and_the_call_has_not_happened(proxied: Proxied) -> None:
+    async def fail(_: JSONRPCRequest) -> dict[str, Any]:
+        return {"error": {"code": -32000, "message": "disk on fire"}}
+
+    proxied.server.answers["look_up"] = fail
+    async with proxied.client() as client:
+        with pytest.raises(MCPError, match="disk on fire"):
+            await client.call_tool("look_up", {"id": "A"})
+        assert (await client.call_tool("cancel", {"id": "A"})).is_error
+
+
+@pytest.mark.parametrize("fallback", ["refuse", "allow"])
+@pytest.mark.parametrize(
+    ("tools", "why"),
+    [
+        (
+            [*TOOLS[:1], {"name": "cancel", "inputSchema": {"type": "object"}}, *TOOLS[2:]],
+            "schema of the tool 'cancel'",
+        ),
+        ([TOOLS[1], *TOOLS[2:]], "'look_up' vanished"),
+        ([*TOOLS, {"name": "cancel", "inputSchema": {"type": "object"}}], "two tools with the name 'cancel'"),
+        ([TOOLS[0], {"name": "cancel", "inputSchema": {"type": 7}}, *TOOLS[2:]], "'cancel'"),
+    ],
+)
+async def test_tools_that_change_in_a_session_fail_closed(
+    proxied: Proxied, tools: list[dict[str, Any]], why: str, fallback: Fallback
+) -> None:
+    async with proxied.client(fallback=fallback) as client:
+        await client.call_tool("look_up", {"id": "A"})
+        proxied.server.tools = tools
+        await proxied.server.send({"method": "notifications/tools/list_changed"})
+        await anyio.sleep(0.05)
+        result = await client.call_tool("cancel", {"id": "A"})
+        assert result.is_error is (fallback == "refuse")
+        assert not (await client.call_tool("weather", {})).is_error
+        proxied.server.tools = TOOLS
+        await client.list_tools()
+        assert not (await client.call_tool("cancel", {"id": "A"})).is_error
+    assert why in proxied.notes()
+
+
+async def test_tools_of_rules_that_appear_later_are_guarded_from_then_on(proxied: Proxied) -> None:
+    proxied.server.tools = TOOLS[:2]
+    async with proxied.client() as client:
+        await client.call_tool("look_up", {"id": "A"})
+        refused = await client.call_tool("cancel", {"id": "A"})
+        assert "the server has no tool 'notify'" in text_of(refused)
+        proxied.server.tools = TOOLS
+        await client.list_tools()
+        assert not (await client.call_tool("cancel", {"id": "A"})).is_error
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [("cancel", {"id": 7}, "argument 'id'"), ("Cancel", {"id": "A"}, "lists no tool 'Cancel'")],
+)
+async def test_calls_that_a_server_may_read_differently_are_refused(
+    proxied: Proxied, tool: str, arguments: dict[str, Any], why: str
+) -> None:
+    async with proxied.client() as client:
+        assert why in text_of(await client.call_tool(tool, arguments))
+    assert proxied.server.called == []
+
+
+async def test_unlistable_tools_fail_closed(proxied: Proxied) -> None:
+    proxied.server.tools = {"not": "a list"}  # type: ignore[assignment]
+    async with proxied.client() as client:
+        assert "could not be listed" in text_of(await client.call_tool("weather", {}))
+
+
+async def test_server_that_hangs_gives_an_error_and_leaves_the_outcome_open(proxied: Proxied) -> None:
+    async def hang(_: JSONRPCRequest) -> None:
+        return None
+
+    proxied.server.answers["cancel"] = hang
+    async with proxied.client(patience=0.4) as client:
+        await client.call_tool("look_up", {"id": "A"})
+        with pytest.raises(MCPError, match=r"did not answer within 0\.4 seconds"):
+            await client.call_tool("cancel", {"id": "A"})
+        assert "outcome of call 2 of 'cancel' is not known" in text_of(await client.call_tool("cancel", {"id": "A"}))
+
+
+async def test_answers_that_nobody_asked_for_are_dropped(proxied: Proxied) -> None:
+    async with proxied.client() as client:
+        await proxied.server.send({"id": 4711, "result": {"content": []}})
+        assert not (await client.call_tool("weather", {})).is_error
+    assert "answered what was not asked" in proxied.notes()
+
+
+async def test_full_disk_fails_closed(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with proxied.client() as client:
+        await client.list_tools()
+        await anyio.sleep(0.05)
+
+        def fail(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(GuardLog, "write", fail)
+            result = await client.call_tool("weather", {})
+    assert "No space left on device" in text_of(result)
+    assert proxied.server.called == []
+
+
+async def read_all(program: str) -> list[Any]:
+    async with child_server([sys.executable, "-c", program]) as (reading, _):
+        return [item.message if isinstance(item, SessionMessage) else item async for item in reading]
+
+
+async def test_bad_messages_of_a_child_are_bounded() -> None:
+    ping = '{"jsonrpc":"2.0","method":"notifications/x"}'
+    deep = "[" * 5_000
+    program = f"""
+import sys
+print("hello"); print('{deep}'); print('{{"jsonrpc":"2.0","id":1,"result":{{"x":"\\\\ud800"}}}}')
+for _ in range({MAX_MESSAGE_BYTES} // 1_000_000 + 2): sys.stdout.write("x" * 1_000_000)
+print(); print('{ping}')
+"""
+    *bad, good = await read_all(program)
+    assert [type(item) for item in bad] == [Malformed, Malformed, Malformed, Oversized]
+    assert good.method == "notifications/x"
+
+
+async def test_child_that_ignores_its_end_is_stopped() -> None:
+    program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    begun = time.monotonic()
+    async with child_server([sys.executable, "-c", program]):
+        await anyio.sleep(0.3)
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.slow
+async def test_guard_of_a_served_environment(lawtrace: Shell, tmp_path: Path) -> None:
+    log = tmp_path / "guard.jsonl"
+    inner = [LAWTRACE, "env", "serve", "banking", "--seed", "7", "--out", str(tmp_path / "served")]
+    words = ["guard", "--env", "banking", "--log", str(log), "--", *inner]
+    async with Client(StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})) as client:
+        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
+        number = account["accounts"][0]["account_number"]
+        wanted = {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-01-31"}
+        refused = await client.call_tool("GetAccountStatement", wanted)
+        assert refused.is_error
+        assert "Call CheckAuthorization() with the result authorized = true first." in text_of(refused)
+        await client.call_tool("CheckAuthorization", {})
+        assert not (await client.call_tool("GetAccountStatement", wanted)).is_error
+    last = json.loads(log.read_text().splitlines()[-1])
+    assert (last["labels"]["refused"], last["labels"]["open_duties"]) == (1, 1)
+    rows = lawtrace.json("audit", log, "--env", "banking", "--fail-on", "broken")
+    assert (rows["conversations"], rows["outcomes"].get("broken", 0)) == (1, 0)
+
+
+@pytest.mark.slow
+async def test_server_that_dies_answers_by_errors(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text("".join(rule.model_dump_json() + "\n" for rule in RULES))
+    program = "import sys; sys.stdin.readline(); sys.exit(1)"
+    words = ["guard", "--rules", str(rules), "--log", str(tmp_path / "g.jsonl"), "--", sys.executable, "-c", program]
+    server = StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})
+    with pytest.RaisesGroup(MCPError, allow_unwrapped=True, flatten_subgroups=True), anyio.fail_after(60):
+        async with Client(server):
+            pass
