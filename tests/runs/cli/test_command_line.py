@@ -205,7 +205,7 @@ def test_trace_coverage(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.Mon
     tasks = found["tasks"]
     assert len(tasks["feasible"]) + len(tasks["infeasible"]) == 64
     assert tasks["missing"] == tasks["undecided"] == []
-    assert tasks["complete_after"] <= 5
+    assert tasks["complete_after"] <= 6
     assert all(entry["message"] and entry["proof"] for entry in tasks["infeasible"])
     assert {line["rule"] for line in tasks["rules"]} == {line["rule"] for line in found["coverage"]["rules"]}
     code, out, _ = lawtrace("traces", "coverage", "--length", 5, "--count", 12, "--proofs")
