@@ -23,7 +23,7 @@ from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, 
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversation, merge_event_logs
 
-TASKS = Path("docs/tasks/1.0/clinic.jsonl")
+TASKS = Path("docs/tasks/1.1/clinic.jsonl")
 
 COMMAND = """
 import sys
