@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -27,8 +26,8 @@ from lawtrace.solver.masking.instructions import find_leaks, find_missing, reque
 from lawtrace.solver.masking.omissions import PartialRequest, phrased_request
 from lawtrace.solver.masking.written_omissions import written_request
 from lawtrace.solver.planner.requests import RequestWriter
+from tests.support.released import NEWEST
 
-RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 FROM_PHRASES = ("banking", "smart_home", "telehealth")
 BY_HAND = ("payments", "clinic", "privacy_desk")
 Case = tuple[PartialRequest, str, State]
@@ -37,7 +36,7 @@ Case = tuple[PartialRequest, str, State]
 
 @cache
 def released(name: str) -> tuple[Case, ...]:
-    tasks, domain = read_tasks(RELEASE / f"{name}.jsonl", None)
+    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl", None)
     cases: list[Case] = []
     for task in tasks:
         initial = task.initial(domain.environment)
@@ -129,13 +128,13 @@ def _identifiers(environment: Environment) -> set[str]:
 
 def test_the_first_message_leaves_values_out_and_the_answers_tell_them() -> None:
     case = released("banking")[0]
-    told = {"364.61", "payment date 2026-10-28"}
+    told = {"106.01", "payment date 2026-11-23"}
     users = (make(case, (), seed) for seed in range(60))
     user = next(user for user in users if {user.request.words(one) for one in user.unsaid} == told)
     assert "Please pay a bill from the mutual fund non-registered account to the payee" in user.open().text
     line = user.reply("Gladly! How much is the bill, and on which day should it be paid?")
     assert line.moves == ("answers",)
-    assert {"364.61", "2026-10-28"} <= set(line.values)
+    assert {"106.01", "2026-11-23"} <= set(line.values)
 
 
 def test_a_question_that_is_not_understood_is_answered_by_everything() -> None:

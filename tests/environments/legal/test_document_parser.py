@@ -1,9 +1,10 @@
 """Decisions as trees: numbered paragraphs, headings, and the flaws of text extracted from PDF."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
@@ -250,6 +251,7 @@ def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -
     for number, paragraph in enumerate(paragraphs, 1):
         words = f"{number}. {paragraph}.".split()
         lines += [" ".join(words[start : start + width]) for start in range(0, len(words), width)]
+    assume(max(Counter(lines).values()) < 4)  # else the line is a running head
     document = parsed("\n\n".join(lines))
     assert texts(document) == {str(number): f"{text}." for number, text in enumerate(paragraphs, 1)}
 

@@ -17,10 +17,10 @@ from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from tests.support.bank_task import make_task
+from tests.support.released import NEWEST
 
 pytestmark = pytest.mark.slow
 
-RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 
 SECONDS = 120
 """More than `grade` takes on a busy machine, less than a hang."""
@@ -115,7 +115,7 @@ def test_values_of_a_few_bytes_do_not_fill_the_memory_of_the_judge(tmp_path: Pat
 
 def test_the_time_of_judging_is_bounded(tmp_path: Path) -> None:
     """Under rules on objects, judging can cost more with every call."""
-    (task, *_), domain = read_tasks(RELEASED / "payments.jsonl")
+    (task, *_), domain = read_tasks(NEWEST / "payments.jsonl")
     tables = task.initial(domain.environment).tables
     payee, account = tables["payees"][0].values["payee_id"], tables["accounts"][0].values["account_id"]
     source = EXPENSIVE.replace("PAYEE", repr(payee)).replace("ACCOUNT", repr(account))

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +33,8 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving
+from tests.support.released import NEWEST
 
-RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 Request = Mapping[str, Any]
 Agent = Callable[[Sequence[str], Sequence[str]], str | Mapping[str, Any]]
 """The next message of the model under test, given what the user said and what the tools answered."""
@@ -44,7 +43,7 @@ Agent = Callable[[Sequence[str], Sequence[str]], str | Mapping[str, Any]]
 @cache
 def banking() -> tuple[Task, Domain]:
     """A bill that is paid from an account to a payee."""
-    tasks, domain = read_tasks(RELEASE / "banking.jsonl", None)
+    tasks, domain = read_tasks(NEWEST / "banking.jsonl", None)
     return tasks[0], domain
 
 

@@ -15,10 +15,9 @@ from lawtrace.runs.schemas.task_rows import Contrast, Task
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from tests.support.released import NEWEST
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell
-
-RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 
 
 def test_run_stores_and_reports_the_best_habit(small_run: RunResult) -> None:
@@ -94,5 +93,5 @@ def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER_DOMAINS)
 def test_habit_passes_nearly_every_task_without_a_contrast(name: str) -> None:
-    tasks, domain = read_tasks(RELEASED / f"{name}.jsonl")
+    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl")
     assert all(row.rate >= 0.95 for row in find_task_habits(domain.environment, tasks))

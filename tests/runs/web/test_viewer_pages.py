@@ -23,8 +23,8 @@ from lawtrace.runs.web import page_lists
 from lawtrace.runs.web.server import make_viewer_app
 from lawtrace.solver.rules import Rule
 from tests.runs.web.conftest import HOSTILE
+from tests.support.released import NEWEST
 
-RELEASED = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
 LOOPBACK = "http://127.0.0.1:8718"
 
 
@@ -324,7 +324,7 @@ def test_the_goals_of_tasks_differ_in_their_first_words(browse: TestClient) -> N
 
 def test_the_sides_of_a_contrast_pair_are_told_apart_by_their_fact(tmp_path: Path) -> None:
     EventLogFile.create(tmp_path / "pairs", recipe=None).close()
-    shutil.copy(RELEASED / "clinic.jsonl", tmp_path / "pairs" / "tasks.jsonl")
+    shutil.copy(NEWEST / "clinic.jsonl", tmp_path / "pairs" / "tasks.jsonl")
     browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
     shown = [row for row in rows(browse.get("/runs/pairs/tasks").text) if "<td" in row]
     cells = [[unescape(cell) for cell in re.findall(r'<td class="wide"[^>]*>(.*?)</td>', row)] for row in shown]

@@ -1,7 +1,5 @@
 """What the released texts can leave out: the rest says every other value, and neither side of a pair differs."""
 
-from pathlib import Path
-
 import pytest
 
 from lawtrace.runs.store.task_file import read_tasks
@@ -9,14 +7,13 @@ from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.written_omissions import WrittenRequest, written_request
 from lawtrace.solver.masking.written_texts import check_text
 from lawtrace.solver.traces import literal_calls
-
-RELEASE = Path(__file__).parents[3] / "docs" / "tasks" / "1.0"
+from tests.support.released import NEWEST
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["payments", "clinic", "privacy_desk"])
 def test_a_released_text_without_a_value_lacks_that_value_only(name: str) -> None:
-    tasks, domain = read_tasks(RELEASE / f"{name}.jsonl", None)
+    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl", None)
     requests: dict[str, WrittenRequest] = {}
     for task in [*tasks[::12], *tasks[1::12]]:  # some pairs, both sides
         initial = task.initial(domain.environment)
