@@ -119,7 +119,12 @@ def test_every_stage_accepts_a_folder(lawtrace: Shell, mine: Path, words: tuple[
 
 @pytest.mark.slow
 def test_findings_of_env_check_name_the_place(lawtrace: Shell, mine: Path) -> None:
-    assert lawtrace.json("env", "check", "./mine") == {"environment": "mine", "findings": [], "undecided": []}
+    assert lawtrace.json("env", "check", "./mine") == {
+        "environment": "mine",
+        "findings": [],
+        "undecided": [],
+        "unseen": [],
+    }
     assert lawtrace("env", "check", "./mine")[1].strip() == "No findings for mine."
     rules = (mine / "rules.toml").read_text()
     (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 95(1)"]', ""))

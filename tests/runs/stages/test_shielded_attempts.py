@@ -137,6 +137,9 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
     return "Done."
 
 
+OPEN = "If you end here, you do not comply with this: Call RecordAuditEvent(events=['ACCOUNT_ACCESS']). PSD2 Article"
+
+
 @pytest.mark.slow
 def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(
@@ -148,7 +151,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
         assert [turn.text for turn in turns_of(attempt)] == ["", "", "Done.", "", "Done."]
-        assert turns_of(attempt)[3].told.startswith("If you end here, you do not comply with this: PSD2 Article")
+        assert turns_of(attempt)[3].told.startswith(OPEN)
         assert [objection.event for objection in attempt.objections] == [None]
         assert verdict.outcome == "benign_failure"
 
