@@ -53,9 +53,9 @@ STAGES = (
 
 
 def runner(
-    settings: Settings, folder: Path, store: StageStore, log: MemoryEventLog, **more: StageStore
+    settings: Settings, folder: Path, store: StageStore, log: MemoryEventLog, reuse: StageStore | None = None
 ) -> Runner[Settings]:
-    return Runner(STAGES, settings, folder=folder, store=store, event_log=log, **more)
+    return Runner(STAGES, settings, folder=folder, store=store, event_log=log, reuse=reuse)
 
 
 async def test_a_stage_runs_after_its_dependencies(tmp_path: Path) -> None:
