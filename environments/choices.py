@@ -22,6 +22,12 @@ ActingMode = Literal["program", "tools", "dialogue"]
 ShieldMode = Literal["off", "warn", "refuse"]
 """``warn``: a call that breaks a rule is carried out, ``refuse``: it is not. The agent is told in either case."""
 
+GuardMode = Literal["record", "warn", "refuse"]
+"""What a guard does about a call after which not all duties can be met: nothing, a warning, a refusal."""
+
+Fallback = Literal["refuse", "allow"]
+"""What a guard does about a call that it cannot decide."""
+
 RegulationForm = Literal["text", "restated", "named", "none"]
 """What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
 

@@ -3,5 +3,6 @@
 PROVISIONS_PER_REQUEST = 12
 """Provisions that the extraction reads together."""
 PROGRAMS_PER_REQUEST = 5
+"""Programs asked of a trace writer at once."""
 MAX_UNUSABLE_ANSWERS = 3
-"""Programs asked of a trace writer at once, and its unusable answers before it is given up."""
+"""Unusable answers after which a trace writer is given up."""

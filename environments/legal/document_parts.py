@@ -41,7 +41,7 @@ IRAC: Mapping[DocumentPart, str] = {
     "findings": "Issue and Conclusion",
 }
 
-_RANKS: Mapping[DocumentPart, int] = {
+PART_ORDER: Mapping[str, int] = {
     "introduction": 0,
     "rules": 1,
     "facts": 1,
@@ -96,7 +96,7 @@ def check_order(ranges: Sequence[PartRange]) -> list[str]:
     return [
         f"{after.part} ({after.first} to {after.last}) comes after {before.part}"
         for before, after in pairwise(ranges)
-        if _RANKS[after.part] < _RANKS[before.part]
+        if PART_ORDER[after.part] < PART_ORDER[before.part]
     ]
 
 

@@ -2,12 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from lawtrace.environments.events import SPEAKERS, Event, Json
-
-GuardMode = Literal["record", "warn", "refuse"]
-Fallback = Literal["refuse", "allow"]
 
 
 @dataclass(frozen=True, slots=True)

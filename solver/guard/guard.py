@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self, cast
 
+from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -30,9 +31,7 @@ from lawtrace.solver.guard.decisions import (
     Allow,
     Call,
     Decision,
-    Fallback,
     Finding,
-    GuardMode,
     OpenDuty,
     Refuse,
     Step,

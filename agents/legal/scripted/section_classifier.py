@@ -14,17 +14,8 @@ from autogen_core.models import LLMMessage
 
 from lawtrace.agents.legal.scripted.term_matcher import main_name
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.environments.legal.document_parts import PART_ORDER
 
-_ORDER: Mapping[str, int] = {
-    "introduction": 0,
-    "rules": 1,
-    "facts": 1,
-    "application": 1,
-    "findings": 2,
-    "decision": 3,
-    "penalty": 3,
-    "annex": 4,
-}
 _HEADING_WEIGHT = 2.0
 _TEXT_WEIGHT = 2.0
 _FADING, _FLOOR = 0.85, 0.3
@@ -170,7 +161,7 @@ def heading_weights(heading: str) -> dict[str, float]:
 
 
 def _weigh(ref: str, begins: str, path: Sequence[str], party: str | None, *, fading: float) -> dict[str, float]:
-    weights = dict.fromkeys(_ORDER, 0.0)
+    weights = dict.fromkeys(PART_ORDER, 0.0)
     if "/" in ref:  # paragraph numbers in an annex begin with the annex
         weights["annex"] += 50
     telling = [one for one in map(heading_weights, path) if one]
@@ -211,8 +202,8 @@ def _change_cost(before: Sequence[str], path: Sequence[str]) -> float:
 
 def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[float]) -> list[str]:
     """The part of each paragraph; ``changes``: the cost of a change of part after each paragraph but the last."""
-    parts = [*_ORDER]
-    scores = {part: weights[0][part] - 0.5 * _ORDER[part] for part in parts}
+    parts = [*PART_ORDER]
+    scores = {part: weights[0][part] - 0.5 * PART_ORDER[part] for part in parts}
     steps: list[dict[str, str]] = []
     for weight, change in zip(weights[1:], changes, strict=True):
         chosen: dict[str, str] = {}
@@ -234,4 +225,4 @@ def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[flo
 def _step_cost(before: str, part: str, change: float) -> float:
     if part == before:
         return 0.0
-    return change + (_BACK if _ORDER[part] < _ORDER[before] else 0.0)
+    return change + (_BACK if PART_ORDER[part] < PART_ORDER[before] else 0.0)

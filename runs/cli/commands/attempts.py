@@ -1,11 +1,11 @@
 """The commands ``attempt``, ``grade``, ``audit``, ``guard``, ``merge`` and ``doctor``."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from lawtrace.environments.choices import AUDIT_FORMATS, GradingProfile
+from lawtrace.environments.choices import AUDIT_FORMATS, Fallback, GradingProfile, GuardMode
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
     ClusterOption,
@@ -20,10 +20,6 @@ from lawtrace.runs.cli.options import (
     TimeUnitOption,
 )
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
-
-# As in `lawtrace.solver.guard.decisions`, whose imports would slow every command down.
-_GuardMode = Literal["record", "warn", "refuse"]
-_GuardFallback = Literal["refuse", "allow"]
 
 
 @recipe_flags(*ATTEMPTS, "seed", "sandbox", env="folder")
@@ -120,12 +116,8 @@ def guard(
     env: Annotated[
         str | None, typer.Option(help="Environment or folder whose regulation is cited (runs its Python).")
     ] = None,
-    mode: Annotated[
-        Literal["record", "warn", "refuse"], typer.Option(help="What happens to calls that break rules.")
-    ] = "refuse",
-    fallback: Annotated[
-        Literal["refuse", "allow"], typer.Option(help="What happens to calls that cannot be checked.")
-    ] = "refuse",
+    mode: Annotated[GuardMode, typer.Option(help="What happens to calls that break rules.")] = "refuse",
+    fallback: Annotated[Fallback, typer.Option(help="What happens to calls that cannot be checked.")] = "refuse",
     log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
         "guard.jsonl"
     ),
