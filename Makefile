@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+INTEGRATIONS := .venv-integrations
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 # Cached bytecode makes collection and every started command faster.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all check clean
+.PHONY: demo test test-slow test-all test-integrations check clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -23,14 +24,23 @@ demo: $(READY)
 
 # The fast tier: run it at every commit.
 test: $(READY)
-	$(PYTEST) -m "not slow and not browser"
+	$(PYTEST) -m "not slow and not browser and not integration"
 
 # What the fast tier leaves out.
 test-slow: $(READY)
-	$(PYTEST) -m "slow or browser"
+	$(PYTEST) -m "(slow or browser) and not integration"
 
 test-all: $(READY)
 	$(PYTEST)
+
+# The tests that need Inspect, Ray, LangChain, the Agents SDK or verifiers: an environment of its own, 1.8 GB.
+$(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,integrations]'
+	touch $(INTEGRATIONS)/.ready
+
+test-integrations: $(INTEGRATIONS)/.ready
+	$(INTEGRATIONS)/bin/python -m pytest -n auto --dist worksteal -m integration
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -39,4 +49,4 @@ check: $(READY)
 	$(BIN)/pyright
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(INTEGRATIONS) .pytest_cache .ruff_cache .hypothesis

@@ -113,6 +113,7 @@ def server(gate: Gate) -> Iterator[OpenAIServer]:
 
 
 @pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes as Linux lists them")
 def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServer, gate: Gate) -> None:
     run_command(tmp_path, "tasks", "build", "--set", "tasks.count=10", "--set", "tasks.spare=4", "--out", "tasks.jsonl")

@@ -15,7 +15,7 @@ from tests.support.shell import Shell, run_command
 
 ray = pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 TURNS = 3
 KEY = "sk-only-in-the-environment"
