@@ -32,10 +32,12 @@ def print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
     print_result(table)
     if 1 < len(summary.by_reward) <= MAX_REWARDS:
         rewards = sorted(summary.by_reward, key=float)
-        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards))
+        demanded = ("at a call the task demands",) if summary.at_reference else ()
+        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards), *demanded)
         for rule in (rule for rule in rules if summary.rules[rule.id].broken):
             cells = (summary.by_reward[reward][rule.id] for reward in rewards)
-            table.add_row(rule.id, *(f"{counts.broken} of {counts.judged}" for counts in cells))
+            numbers = [f"{counts.broken} of {counts.judged}" for counts in cells]
+            table.add_row(rule.id, *numbers, *(str(summary.rules[rule.id].at_reference) for _ in demanded))
         print_result(table)
     counted = ", ".join(
         f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")

@@ -22,7 +22,8 @@ MAX_REWARDS = 6
 class RuleCounts:
     """In how many conversations a rule is kept, broken, undetermined, or never triggered.
 
-    ``triggers``: how many events (calls or messages) trigger it.
+    ``triggers``: how many events (calls or messages) trigger it. ``at_reference``: in how many of the conversations it
+    is broken at a call that the task demands.
     """
 
     kept: int = 0
@@ -30,9 +31,11 @@ class RuleCounts:
     undetermined: int = 0
     never: int = 0
     triggers: int = 0
+    at_reference: int = 0
 
-    def add(self, verdict: RuleVerdict) -> None:
+    def add(self, verdict: RuleVerdict, *, at_reference: bool = False) -> None:
         """Count the verdict in one conversation."""
+        self.at_reference += at_reference
         self.broken += verdict.broken
         self.undetermined += bool(verdict.undetermined)
         self.kept += verdict.kept and verdict.triggered
@@ -50,6 +53,7 @@ class RuleCounts:
         self.undetermined += other.undetermined
         self.never += other.never
         self.triggers += other.triggers
+        self.at_reference += other.at_reference
 
     def as_json(self) -> dict[str, Json]:
         """The counts by name."""
@@ -59,6 +63,7 @@ class RuleCounts:
             "undetermined": self.undetermined,
             "never_triggered": self.never,
             "triggering_events": self.triggers,
+            **({"at_reference": self.at_reference} if self.at_reference else {}),
         }
 
 
@@ -100,6 +105,11 @@ class AuditSummary:
         return self.outcomes.total()
 
     @property
+    def at_reference(self) -> bool:
+        """Whether a rule is broken at a call that a task demands."""
+        return any(counts.at_reference for counts in self.rules.values())
+
+    @property
     def triggered(self) -> bool:
         """Whether an event of any conversation is about a rule."""
         return any(counts.judged for counts in self.rules.values())
@@ -122,7 +132,7 @@ class AuditSummary:
             tables.append(self.by_reward.setdefault(name, {rule: RuleCounts() for rule in self.rules}))
         for verdict in row.rules:
             for table in tables:
-                table[verdict.rule].add(verdict)
+                table[verdict.rule].add(verdict, at_reference=verdict.rule in row.at_reference)
         if self.backtest is not None:
             self.backtest.add(row)
         self.labels.add(row)

@@ -17,6 +17,9 @@ from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.solver.rules import Rule
 
+AT_REFERENCE: Final = "the task demands this call"
+"""What readers are told of a finding at a reference action."""
+
 
 class OlderVerdict(BaseModel):
     """The verdict on one transcript by the version of the rules that an audit compares with."""
@@ -40,6 +43,7 @@ class AuditRow(BaseModel):
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
             ``message`` of an event is the number of its message in the source, from 1.
         against: the verdict by an older version of the rules, if the audit compares with one.
+        at_reference: the broken rules whose finding is at a call that the task demands, with the same arguments.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
     """
 
@@ -55,6 +59,7 @@ class AuditRow(BaseModel):
     events: tuple[Event, ...]
     notes: tuple[str, ...]
     against: OlderVerdict | None = Field(default=None, exclude_if=lambda value: value is None)
+    at_reference: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
 class TranscriptAuditor:
@@ -105,16 +110,18 @@ class TranscriptAuditor:
         older = None if self._older is None else self._older.judge(events, doubts)
         broken = [verdict for verdict in verdicts if verdict.broken]
         undetermined = [verdict for verdict in verdicts if verdict.undetermined]
+        demanded = [verdict for verdict in broken if _is_demanded(verdict, events, transcript)]
         return AuditRow(
             place=transcript.place,
             conversation=transcript.id,
             labels=transcript.labels,
             outcome=_outcome(verdicts),
-            reason="; ".join(map(_sentence, (*broken, *undetermined))),
+            reason="; ".join(_sentence(one, demanded=one in demanded) for one in (*broken, *undetermined)),
             rules=verdicts,
             events=events,
             notes=(*notes, *(doubt.reason for doubt in doubts)),
             against=None if older is None else OlderVerdict(outcome=_outcome(older), rules=older),
+            at_reference=tuple(verdict.rule for verdict in demanded),
         )
 
 
@@ -149,8 +156,17 @@ def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[
     return verdict.model_copy(update={"call": labels[verdict.at], "message": events[verdict.at].message})
 
 
-def _sentence(verdict: RuleVerdict) -> str:
-    return f"{verdict.rule}{place_of(verdict)}: {verdict.explanation or verdict.undetermined}"
+def _is_demanded(verdict: RuleVerdict, events: Sequence[Event], transcript: Transcript) -> bool:
+    """Whether the event of a finding is a call that the task demands."""
+    if verdict.at is None or not transcript.reference:
+        return False
+    event = events[verdict.at]
+    return (event.tool, event.arguments) in transcript.reference
+
+
+def _sentence(verdict: RuleVerdict, *, demanded: bool) -> str:
+    asked = f" ({AT_REFERENCE})" if demanded else ""
+    return f"{verdict.rule}{place_of(verdict)}{asked}: {verdict.explanation or verdict.undetermined}"
 
 
 def place_of(verdict: RuleVerdict) -> str:

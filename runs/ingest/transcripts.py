@@ -6,7 +6,7 @@ What a user or the agent says is an event too, of the pseudo-tool ``user`` or ``
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeGuard, cast
 
@@ -64,6 +64,7 @@ class Transcript:
         trouble: why it cannot be read; None if it can.
         labels: what the source says of it beside the turns: reward, scores, task, model.
         notes: what is odd in it and does not prevent a verdict.
+        reference: the calls, tool and arguments, by which the source's task scores an agent.
     """
 
     place: str
@@ -72,6 +73,7 @@ class Transcript:
     trouble: str | None = None
     labels: Mapping[str, Json] = field(default_factory=dict[str, Json])
     notes: tuple[str, ...] = ()
+    reference: tuple[tuple[str, Mapping[str, Json]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,11 @@ class RecordedMessage:
 
 
 def make_transcript(
-    place: str, name: str, messages: Sequence[RecordedMessage], labels: Mapping[str, Json] | None = None
+    place: str,
+    name: str,
+    messages: Sequence[RecordedMessage],
+    labels: Mapping[str, Json] | None = None,
+    reference: Iterable[tuple[str, Mapping[str, Json]]] = (),
 ) -> Transcript:
     """The transcript of the messages, with each answer at its call.
 
@@ -127,7 +133,7 @@ def make_transcript(
             answer = call.answer or answers.get((index, position))
             turns.append(_turn(call, answer, message, number))
     notes = [f"{lost} answer(s) belong to no recorded call"] if lost else []
-    return Transcript(place, name, tuple(turns), labels=labels or {}, notes=tuple(notes))
+    return Transcript(place, name, tuple(turns), labels=labels or {}, notes=tuple(notes), reference=tuple(reference))
 
 
 def _turn(call: RecordedCall, answer: RecordedAnswer | None, message: RecordedMessage, number: int) -> TranscriptCall:

@@ -40,6 +40,7 @@ _COLUMNS: Final = (
     "triggering_events",
     "call",
     "message",
+    "at_reference",
     "reason",
 )
 ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]
@@ -113,6 +114,7 @@ def _records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
                 "triggering_events": rule.triggers,
                 "call": rule.call,
                 "message": rule.message,
+                "at_reference": rule.rule in row.at_reference,
                 "reason": rule.explanation or rule.undetermined,
             }
 
@@ -135,6 +137,7 @@ def _write_parquet(audit: Audit, path: Path) -> None:
     arrow: Any = pyarrow  # has no types
     files: Any = parquet
     kinds = {**dict.fromkeys(_COLUMNS, arrow.string()), "reward": arrow.float64(), "triggering_events": arrow.int64()}
+    kinds["at_reference"] = arrow.bool_()
     schema = arrow.schema(list(kinds.items()))
     with files.ParquetWriter(path, schema) as writer:
         batch: list[dict[str, Json]] = []

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from lawtrace.environments.events import SPEAKERS, Event, Json, event_labels
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.ingest.backtest import Difference, pair_verdicts, tell_difference
-from lawtrace.runs.ingest.transcript_audit import AuditRow
+from lawtrace.runs.ingest.transcript_audit import AT_REFERENCE, AuditRow
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.ltlf.evidence import format_time
@@ -270,10 +270,13 @@ def _finding(
     row: AuditRow, verdict: RuleVerdict, anchor: str, differences: Mapping[str, Difference], *, older: bool = False
 ) -> Finding:
     call = verdict.call or ""
+    why = verdict.explanation or verdict.undetermined
+    if not older and verdict.rule in row.at_reference:
+        why = f"{AT_REFERENCE}: {why}"
     return Finding(
         verdict.rule,
         _outcome(verdict),
-        cut(verdict.explanation or verdict.undetermined, VALUE_CHARACTERS),
+        cut(why, VALUE_CHARACTERS),
         f"{anchor}-end" if verdict.at is None else f"{anchor}-e{verdict.at}",
         "" if call.startswith("m") else call,
         verdict.message or "",

@@ -4,13 +4,13 @@ Version 1 writes a list of trajectories, each with the messages in ``traj`` and 
 object with ``simulations``; its messages carry times, and in some of its domains the user calls tools, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.ingest.sources.chat_messages import read_messages
 from lawtrace.runs.ingest.sources.source import Record, Source
-from lawtrace.runs.ingest.transcripts import Transcript, fields_of, make_transcript
+from lawtrace.runs.ingest.transcripts import Transcript, fields_of, items_of, make_transcript
 
 
 class TauBench(Source):
@@ -25,7 +25,9 @@ class TauBench(Source):
         fields = fields_of(record.value)
         name = f"task {fields.get('task_id', record.name)}, trial {fields.get('trial', 0)}"
         labels = {key: fields.get(key) for key in ("reward", "task_id", "trial")}
-        yield make_transcript(record.place, name, read_messages(fields["traj"]), labels)
+        task = fields_of(fields_of(fields.get("info")).get("task"))
+        reference = _actions(task.get("actions"), "kwargs")
+        yield make_transcript(record.place, name, read_messages(fields["traj"]), labels, reference)
 
 
 class Tau2(Source):
@@ -41,5 +43,15 @@ class Tau2(Source):
         fields = fields_of(record.value)
         name = f"task {fields['task_id']}, trial {fields.get('trial', 0)}"
         labels = {key: fields.get(key) for key in ("task_id", "trial", "termination_reason") if key in fields}
-        reward = fields_of(fields.get("reward_info")).get("reward")
-        yield make_transcript(record.place, name, read_messages(fields["messages"]), {"reward": reward, **labels})
+        scored = fields_of(fields.get("reward_info"))
+        checked = [fields_of(one).get("action") for one in items_of(scored.get("action_checks"))]
+        labels = {"reward": scored.get("reward"), **labels}
+        reference = _actions(checked, "arguments")
+        yield make_transcript(record.place, name, read_messages(fields["messages"]), labels, reference)
+
+
+def _actions(actions: object, arguments: str) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The reference actions of a task, by tool. ``arguments``: the field that has those of a call."""
+    for action in map(fields_of, items_of(actions)):
+        if isinstance(action.get("name"), str):
+            yield action["name"], fields_of(action.get(arguments))

@@ -1,6 +1,7 @@
 """Audits of many transcripts: the same rows in one process and in several; summaries add up."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,17 @@ def test_summaries_of_parts_add_up(tmp_path: Path) -> None:
     assert whole.by_reward["0"]["checked"].broken + whole.by_reward["1"]["checked"].broken == 14
     assert merged.findings["broken"] == whole.findings["broken"]
     assert (len(whole.findings["broken"].first), whole.findings["broken"].count) == (MAX_EXAMPLES, 14)
+
+
+def test_a_finding_at_a_call_that_the_task_demands_is_counted_as_such(tmp_path: Path) -> None:
+    auditor = job(tmp_path).auditor()
+    summary = AuditSummary(auditor.rules)
+    broken = transcripts(1)[0]
+    demanded = replace(broken, reference=(("PayBill", PAY),))
+    otherwise = replace(broken, reference=(("PayBill", {**PAY, "amount": 11}), ("CheckAuthorization", {})))
+    rows = [auditor.audit(one) for one in (broken, demanded, otherwise)]
+    for row in rows:
+        summary.add(row)
+    assert [row.at_reference for row in rows] == [(), ("checked",), ()]
+    assert "the task demands this call" in rows[1].reason
+    assert (summary.rules["checked"].broken, summary.rules["checked"].at_reference) == (3, 1)

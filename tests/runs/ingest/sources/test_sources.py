@@ -561,6 +561,20 @@ def test_labels_of_a_source_are_kept(tmp_path: Path, name: str, labels: dict[str
     assert transcript.labels == labels
 
 
+@pytest.mark.parametrize("name", ["tau-bench", "tau2"])
+def test_reference_actions_of_a_task_are_kept(tmp_path: Path, name: str) -> None:
+    document = DOCUMENTS[name]()
+    if name == "tau-bench":
+        document[0]["info"]["task"]["actions"] = [{"name": "cancel", "kwargs": ARGUMENTS}, "?"]
+    else:
+        checks = [{"action": {"action_id": "4_0", "name": "cancel", "arguments": ARGUMENTS}, "action_match": True}, {}]
+        document["simulations"][0]["reward_info"]["action_checks"] = checks
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    (transcript,) = read_transcripts(path)
+    assert transcript.reference == (("cancel", ARGUMENTS),)
+
+
 def record_of(document: Any) -> Any:
     """The first record of a document."""
     for field in ("simulations", "samples", "data", "resourceSpans"):
