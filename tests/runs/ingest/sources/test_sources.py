@@ -575,6 +575,32 @@ def test_reference_actions_of_a_task_are_kept(tmp_path: Path, name: str) -> None
     assert transcript.reference == (("cancel", ARGUMENTS),)
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (
+            "date: 2026-05-01\nlegs:\n- flight: LT1\n  open: true\nnote: null",
+            {"date": "2026-05-01", "legs": [{"flight": "LT1", "open": True}], "note": None},
+        ),
+        ("- '19'\n- B-7", ["19", "B-7"]),
+        ("{'B-7': 'open', 'price': (1, 2.5)}", {"B-7": "open", "price": [1, 2.5]}),
+        ("Note: closed on  2026-05-01", "Note: closed on  2026-05-01"),
+        ("- one\n -two: x", "- one\n -two: x"),
+        ("{'a': open('x')}", "{'a': open('x')}"),
+        ("{1: 'number'}", "{1: 'number'}"),
+        ("None", "None"),
+    ],
+)
+def test_a_result_of_agentdojo_is_the_record_that_its_text_writes(tmp_path: Path, written: str, read: Any) -> None:
+    document = agentdojo()
+    document["messages"][5]["content"][0]["content"] = written
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    (transcript,) = read_transcripts(path)
+    call = cast("TranscriptCall", transcript.turns[2])
+    assert call.result == read
+
+
 def record_of(document: Any) -> Any:
     """The first record of a document."""
     for field in ("simulations", "samples", "data", "resourceSpans"):
