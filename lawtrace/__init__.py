@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lawtrace.runs.recipe import Recipe
     from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
     from lawtrace.solver.guard.guard import Guard
+    from lawtrace.solver.guard.log import GuardLog
     from lawtrace.solver.rules import Rule
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Event",
     "Finding",
     "Guard",
+    "GuardLog",
     "InputError",
     "LawtraceError",
     "OpenDuty",
@@ -62,6 +64,7 @@ _MODULES = {
     **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
     **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
     "Guard": "lawtrace.solver.guard.guard",
+    "GuardLog": "lawtrace.solver.guard.log",
     "Domain": "lawtrace.environments.domains.loader",
     "Event": "lawtrace.environments.events",
     "InputError": "lawtrace.environments.errors",

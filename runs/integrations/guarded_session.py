@@ -14,11 +14,11 @@ from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.ingest.transcripts import fields_of, items_of, unwrap_result
-from lawtrace.runs.integrations.guard_log import GuardLog, is_recordable
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.solver.guard.component import tools_of
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse
 from lawtrace.solver.guard.guard import Guard
+from lawtrace.solver.guard.log import GuardLog, is_recordable, shown_decision, shown_duties
 from lawtrace.solver.rules import Rule
 
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
@@ -178,14 +178,7 @@ class GuardedSession:
             text = decision.warning if isinstance(decision, Allow) else decision.reason if decision else None
         undecided = why is not None or (finding is not None and finding.undecided)
         self._counts["undecided"] += undecided
-        shown: dict[str, Any] = {"allowed": allowed, "mode": self.mode}
-        if finding is not None:
-            shown |= {
-                "rules": list(finding.rules),
-                "reason": finding.reason,
-                "provisions": list(finding.provisions),
-                "first": [str(step) for step in finding.first],
-            }
+        shown = shown_decision(finding, allowed=allowed, mode=self.mode)
         if undecided:
             shown |= {"undecided": why or "budget", "fallback": self.fallback}
         fields = {"call": call.id, "tool": call.tool, "arguments": dict(call.arguments), "decision": shown}
@@ -275,12 +268,8 @@ class GuardedSession:
             for call in list(self._open):
                 self.left(call, "the session ended")
             duties = self._guard.finish() if self._guard is not None else ()
-            shown = [
-                {"rule": duty.rule, "provisions": list(duty.provisions), "steps": [str(step) for step in duty.steps]}
-                for duty in duties
-            ]
             self._finished = duties
-            self._write({"labels": self.labels, "open": shown, "lost": list(self._lost)})
+            self._write({"labels": self.labels, "open": shown_duties(duties), "lost": list(self._lost)})
             for duty in duties:
                 self._tell(f"open duty, rule {duty.rule!r}: {duty}")
             return duties

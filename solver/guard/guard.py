@@ -37,6 +37,7 @@ from lawtrace.solver.guard.decisions import (
     Step,
     steps_of,
 )
+from lawtrace.solver.guard.log import GuardLog, Recorder
 from lawtrace.solver.guard.schemas import Tools, ToolSchema, read_tools
 from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide, learn
 from lawtrace.solver.rules import Rule
@@ -48,7 +49,7 @@ MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
 _SNAPSHOT: Final = "lawtrace.guard/1"
 
-log = get_logger(__name__)
+_logger = get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -59,11 +60,13 @@ class _Entry:
         call: the call; None for what needs no result.
         time: when it happened.
         event: what became of it; None until that is known.
+        number: of the call in the log.
     """
 
     call: Call | None
     time: int
     event: Event | None = None
+    number: str | None = None
 
 
 class Guard:
@@ -88,6 +91,7 @@ class Guard:
         clock: Callable[[], float] = clocks.time,
         regulation: Regulation | None = None,
         advice: bool = True,
+        log: GuardLog | None = None,
     ) -> None:
         """Make the guard of one session.
 
@@ -100,6 +104,8 @@ class Guard:
             clock: the time in seconds, for rules about time.
             regulation: the text that refusals cite; that of the environment by default.
             advice: whether a refusal says what to do first.
+            log: where calls, decisions, answers and messages are written, as `lawtrace audit` reads them. If that is
+                impossible, the methods raise OperationalError, and the call must not be made.
 
         Raises InputError naming a tool or rule that occurs twice or cannot be read.
         """
@@ -123,6 +129,9 @@ class Guard:
         self._events: Final[list[Event]] = []
         self._now: int | None = None
         self._lock: Final = threading.RLock()
+        self._log: Final = Recorder(log, mode)
+        if log is not None:
+            self._log.began(int(clock()), names, self.tools.values())
 
     # Calls
 
@@ -136,8 +145,9 @@ class Guard:
         with self._lock:
             now = self._time(time)
             decision = self._decide(wanted.tool, lambda component: self._alternatives(component, wanted, now), now)
+            number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
-                self._queue.append(_Entry(wanted, now))
+                self._queue.append(_Entry(wanted, now, number=number))
             else:
                 self._skip(wanted, now)
             return decision
@@ -148,6 +158,7 @@ class Guard:
             now = self._time(event.time)
             event = replace(event, time=now)
             decision = self._decide(event.tool, lambda _: ([event], True), now)
+            self._log.reviewed(now, event, decision)
             if isinstance(decision, Allow):
                 self._append(_Entry(None, now, event))
             else:
@@ -178,12 +189,14 @@ class Guard:
             if entry is None:
                 self._append(known)
             self._flush()
+            self._log.answered(known.time, known.number, known.event)
 
     def see(self, event: Event) -> None:
         """Take something into account that has happened: a message, or a call that was not asked about."""
         with self._lock:
             now = self._time(event.time)
             self._append(_Entry(None, now, replace(event, time=now)))
+            self._log.happened(now, event)
 
     def message(self, role: str, text: str, *, time: int | None = None) -> None:
         """Tell what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
@@ -205,7 +218,13 @@ class Guard:
                     answer = decide(component, self._forced(component), now, Budget(self._steps))
                     steps = steps_of(answer.path, now, now)
                     found += [self._duty(component, rule, steps) for rule in owed]
-            return tuple(sorted(found, key=lambda duty: [rule.id for rule in self._rules].index(duty.rule)))
+            found.sort(key=lambda duty: [rule.id for rule in self._rules].index(duty.rule))
+            self._log.finished(now, found, self.lost)
+            return tuple(found)
+
+    def concerns(self, tool: str) -> bool:
+        """Whether a rule is about calls of the tool."""
+        return any(component.concerns(tool) for component in self._components)
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -229,7 +248,7 @@ class Guard:
             return Allow()
         finding = _joined(certain) if certain else findings[0]
         refused = self.mode == "refuse" and (bool(certain) or self._on_undecided == "refuse")
-        log.info(
+        _logger.info(
             "guard.objection",
             tool=tool,
             rules=finding.rules,
@@ -264,7 +283,7 @@ class Guard:
             rules = component.broken() or conflict(component, forced, answer.rules, now, Budget(self._steps))[-1:]
             for rule in rules:
                 component.give_up(rule)
-                log.warning("guard.lost", rule=rule.id)
+                _logger.warning("guard.lost", rule=rule.id)
             given_up = True
         if answer.status == "met":
             component.hint = answer.path
@@ -353,6 +372,7 @@ class Guard:
                         "call": None if one.call is None else [one.call.tool, dict(one.call.arguments), one.call.id],
                         "time": one.time,
                         "event": None if one.event is None else _encoded(one.event),
+                        "number": one.number,
                     }
                     for one in self._queue
                 ],
@@ -374,6 +394,7 @@ class Guard:
         *,
         clock: Callable[[], float] = clocks.time,
         regulation: Regulation | None = None,
+        log: GuardLog | None = None,
     ) -> Self:
         """The guard of a snapshot, with the same rules and tools. It decides as the other one would have.
 
@@ -390,6 +411,7 @@ class Guard:
                 advice=content["advice"],
                 clock=clock,
                 regulation=regulation,
+                log=log,
             )
             if content["rules"] != guard._digest():
                 raise InputError("the snapshot was made with other rules or tools")
@@ -398,7 +420,7 @@ class Guard:
             for one in content["queue"]:
                 call = None if one["call"] is None else Call(*one["call"])
                 event = None if one["event"] is None else _decoded(one["event"])
-                guard._queue.append(_Entry(call, one["time"], event))
+                guard._queue.append(_Entry(call, one["time"], event, one.get("number")))
             known = zip(content["given_up"], content["hints"], content["recipes"], strict=True)
             for component, (given_up, hint, recipes) in zip(guard._components, known, strict=True):
                 component.protected[:] = map(_negated, given_up)
@@ -409,6 +431,20 @@ class Guard:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a snapshot of a guard: {error}") from error
         return guard
+
+    def load(self, snapshot: bytes | str) -> None:
+        """Go on from the snapshot of a guard with the same rules, tools and mode. Its session takes the place of this.
+
+        Raises InputError as `restore` does.
+        """
+        with self._lock:
+            known = Guard.restore(
+                snapshot, self._rules, self.tools.values(), clock=self._clock, regulation=self._regulation
+            )
+            if known.mode != self.mode:
+                raise InputError(f"the snapshot is of a guard in the mode {known.mode!r}, not {self.mode!r}")
+            self._components[:], self._queue[:], self._events[:] = known._components, known._queue, known._events
+            self._now = known._now
 
     def _digest(self) -> str:
         """Of everything that decisions depend on besides the trace."""

@@ -24,10 +24,10 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
 
-from lawtrace.runs.integrations.guard_log import GuardLog
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import MAX_MESSAGE_BYTES, Malformed, Oversized, child_server
 from lawtrace.runs.integrations.mcp_guard import McpGuard
+from lawtrace.solver.guard.log import GuardLog
 
 LAWTRACE = str(Path(sys.executable).with_name("lawtrace"))
 RULES = (

@@ -1,0 +1,169 @@
+"""The log of a guarded session: JSON lines in the plain-events format (docs/sources.md), which an audit reads.
+
+A call is written before it is made, with the decision, and its answer when it comes, so a killed process loses nothing.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.events import SPEAKERS, Event, Json
+from lawtrace.solver.guard.decisions import Call, Decision, Finding, OpenDuty, Refuse
+from lawtrace.solver.guard.schemas import ToolSchema
+
+MAX_RECORDED_CHARACTERS = 2_000_000
+"""The longest result that is recorded. Rules about a longer one are undetermined in an audit."""
+
+
+class GuardLog:
+    """Appends the lines of one conversation to a file. Several guards may write to one file.
+
+    Attributes:
+        path: the file.
+        conversation: the name of the conversation; every line has it.
+    """
+
+    def __init__(self, path: str | PathLike[str], conversation: str | None = None) -> None:
+        """Open the file, which only its owner can read if it is new. Raises OperationalError if that is impossible.
+
+        `conversation`: a new name by default.
+        """
+        self.path = Path(path)
+        self.conversation = conversation or secrets.token_hex(8)
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise OperationalError(f"{path}: the log cannot be written: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file. Nothing can be written afterwards."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def write(self, time: int, fields: Mapping[str, Any]) -> None:
+        """Append a line. Control characters are escaped. Raises OSError if the disk does not take it."""
+        line = json.dumps({"conversation": self.conversation, "time": time, **fields}, allow_nan=False) + "\n"
+        data = line.encode()
+        while data:
+            data = data[os.write(self._file, data) :]
+
+
+def is_recordable(value: object) -> bool:
+    """Whether a value is strict JSON, and not too long for the log."""
+    try:
+        return len(json.dumps(value, allow_nan=False)) <= MAX_RECORDED_CHARACTERS
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def shown_decision(finding: Finding | None, *, allowed: bool, mode: str) -> dict[str, Any]:
+    """The field ``decision`` of a line."""
+    shown: dict[str, Any] = {"allowed": allowed, "mode": mode}
+    if finding is not None:
+        shown |= {
+            "rules": list(finding.rules),
+            "reason": finding.reason,
+            "provisions": list(finding.provisions),
+            "first": [str(step) for step in finding.first],
+        }
+    return shown
+
+
+def shown_duties(duties: Iterable[OpenDuty]) -> list[dict[str, Any]]:
+    """The field ``open`` of a line."""
+    return [
+        {"rule": duty.rule, "provisions": list(duty.provisions), "steps": [str(step) for step in duty.steps]}
+        for duty in duties
+    ]
+
+
+class Recorder:
+    """Writes what a `Guard` decides and learns, if there is a log. Raises OperationalError if that is impossible."""
+
+    def __init__(self, log: GuardLog | None, mode: str) -> None:
+        self._log = log
+        self._mode = mode
+
+    def began(self, time: int, rules: Iterable[str], tools: Iterable[ToolSchema]) -> None:
+        """A new session: the rules, and the tools, so that an audit needs nothing else."""
+        listed = [
+            {"name": tool.name, "inputSchema": dict(tool.arguments) or {"type": "object"}}
+            | ({"outputSchema": dict(tool.result)} if tool.result else {})
+            for tool in tools
+        ]
+        self._write(time, {"note": "session", "mode": self._mode, "rules": list(rules)})
+        self._write(time, {"note": "tools", "tools": listed})
+
+    def decided(self, time: int, call: Call, decision: Decision) -> str | None:
+        """A decision about a call; the number of the call, which joins its answer to it."""
+        if self._log is None:
+            return None
+        number = secrets.token_hex(6)
+        self._write(time, {"call": number, **self._call(call.tool, call.arguments), **self._decision(decision)})
+        return number
+
+    def reviewed(self, time: int, event: Event, decision: Decision) -> None:
+        """A decision about a call whose event is known."""
+        if self._log is None:
+            return
+        answer = {} if isinstance(decision, Refuse) else _answer(event)
+        self._write(time, {**self._call(event.tool, event.arguments), **answer, **self._decision(decision)})
+
+    def answered(self, time: int, number: str | None, event: Event) -> None:
+        """What became of a call. Without a number it was not asked about."""
+        if number is None:
+            self.happened(time, event)
+        elif self._log is not None:
+            self._write(time, {"call": number, **_answer(event)})
+
+    def happened(self, time: int, event: Event) -> None:
+        """A message, or a call that was not asked about."""
+        if self._log is None:
+            return
+        if event.tool in SPEAKERS:
+            self._write(time, {event.tool: event.arguments.get("text", "")})
+        else:
+            self._write(time, {**self._call(event.tool, event.arguments), **_answer(event)})
+
+    def finished(self, time: int, duties: Iterable[OpenDuty], lost: Iterable[str]) -> None:
+        """The duties that are open, and the rules that are lost."""
+        shown, lost = shown_duties(duties), list(lost)
+        labels = {"open_duties": len(shown), "lost": len(lost)}
+        self._write(time, {"labels": labels, "open": shown, "lost": lost})
+
+    def _call(self, tool: str, arguments: Mapping[str, Json]) -> dict[str, Any]:
+        # Arguments that cannot be written leave the rules about them undetermined in an audit.
+        return {"tool": tool, "arguments": dict(arguments) if is_recordable(dict(arguments)) else "not recorded"}
+
+    def _decision(self, decision: Decision) -> dict[str, Any]:
+        allowed, finding = not isinstance(decision, Refuse), decision.finding
+        shown = shown_decision(finding, allowed=allowed, mode=self._mode)
+        if finding is not None and finding.undecided:
+            shown["undecided"] = "budget"
+        return {"decision": shown} | ({"error": decision.reason} if isinstance(decision, Refuse) else {})
+
+    def _write(self, time: int, fields: Mapping[str, Any]) -> None:
+        if self._log is None:
+            return
+        try:
+            self._log.write(time, fields)
+        except OSError as error:
+            raise OperationalError(f"{self._log.path}: the log cannot be written: {error.strerror}") from error
+
+
+def _answer(event: Event) -> dict[str, Any]:
+    if event.error is not None:
+        return {"error": event.error[:10_000] or "error"}
+    return {"result": event.result} if is_recordable(event.result) else {"note": "the result was not recorded"}

@@ -1,0 +1,125 @@
+"""The log of a guard: an audit reads from it what the guard decided and learned."""
+
+import json
+import math
+import stat
+from pathlib import Path
+
+import pytest
+
+import lawtrace
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.events import Event
+from lawtrace.solver.rules import Rule
+from tests.support.shell import Shell
+
+RULES = [
+    Rule(
+        id=name,
+        formula=formula,
+        regulation="POLICY",
+        provisions=(section,),
+        rationale=rationale,
+    )
+    for name, section, rationale, formula in (
+        (
+            "read-first",
+            "3.2",
+            "Only reservations that were read are cancelled.",
+            'G(cancel(id == "A") -> O read(id == "A"))',
+        ),
+        ("told", "3.3", "The customer gets a receipt of a cancellation.", "G(cancel -> F receipt)"),
+        ("asked", "3.4", "Only what the user asks for is cancelled.", "G(cancel -> O user)"),
+    )
+]
+TOOLS = [
+    {"name": name, "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}}
+    for name in ("read", "cancel", "receipt")
+]
+ARGUMENTS = {"id": "A"}
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_session_is_logged_so_that_an_audit_needs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "guard.jsonl"
+    with lawtrace.GuardLog(path, "7") as log:
+        guard = lawtrace.Guard(RULES, TOOLS, log=log, clock=lambda: 1_000)
+        guard.message("user", "Cancel A.")
+        assert isinstance(guard.before(lawtrace.Call("cancel", ARGUMENTS)), lawtrace.Refuse)
+        for tool in ("read", "cancel"):
+            call = lawtrace.Call(tool, ARGUMENTS)
+            assert isinstance(guard.before(call), lawtrace.Allow)
+            guard.after(call, {"success": True})
+        assert [duty.rule for duty in guard.finish()] == ["told"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    written = lines(path)
+    assert {line["conversation"] for line in written} == {"7"}
+    assert written[2]["user"] == "Cancel A."
+    refused = written[3]
+    assert "Not carried out. Call read(id='A') first." in str(refused["error"])
+    assert refused["decision"] == {
+        "allowed": False,
+        "mode": "refuse",
+        "rules": ["read-first"],
+        "reason": str(refused["error"]).removeprefix("Not carried out. "),
+        "provisions": ["POLICY 3.2: Only reservations that were read are cancelled."],
+        "first": ["read(id='A')"],
+    }
+    assert written[-1]["labels"] == {"open_duties": 1, "lost": 0}
+
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text("".join(rule.model_dump_json() + "\n" for rule in RULES), encoding="utf-8")
+    _, out, err = Shell(monkeypatch, capsys)("audit", path, "--tools", path, "--rules", rules, "--json")
+    (conversation,) = (json.loads(line) for line in Path("audit.jsonl").read_text(encoding="utf-8").splitlines())
+    statuses = {rule["rule"]: rule for rule in conversation["rules"]}
+    assert statuses["read-first"]["kept"], out + err
+    assert not statuses["told"]["kept"]
+
+
+def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> None:
+    log = lawtrace.GuardLog(tmp_path / "guard.jsonl")
+    guard = lawtrace.Guard(RULES, TOOLS, log=log)
+    log.close()
+    with pytest.raises(OperationalError, match="cannot be written"):
+        guard.before(lawtrace.Call("read", ARGUMENTS))
+    assert json.loads(guard.snapshot())["queue"] == []
+    with pytest.raises(OperationalError, match="cannot be written"):
+        lawtrace.GuardLog(tmp_path / "missing" / "guard.jsonl")
+
+
+def test_values_that_are_no_json_are_not_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "guard.jsonl"
+    guard = lawtrace.Guard(RULES, TOOLS, log=lawtrace.GuardLog(path))
+    call = lawtrace.Call("receipt", {"id": math.nan})
+    guard.before(call)
+    guard.after(call, math.inf)
+    assert [line.get("arguments") for line in lines(path)[2:]] == ["not recorded", None]
+    assert "result" not in lines(path)[3]
+
+
+def test_a_restored_guard_goes_on_with_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "guard.jsonl"
+    first = lawtrace.Guard(RULES, TOOLS, log=lawtrace.GuardLog(path, "7"))
+    call = lawtrace.Call("read", ARGUMENTS)
+    first.before(call)
+    second = lawtrace.Guard.restore(first.snapshot(), RULES, TOOLS, log=lawtrace.GuardLog(path, "7"))
+    second.after(call, {})
+    asked, answered = (line for line in lines(path) if "call" in line)
+    assert asked["call"] == answered["call"]
+
+
+def test_a_guard_that_loads_a_snapshot_goes_on_from_it() -> None:
+    first = lawtrace.Guard(RULES, TOOLS)
+    second = lawtrace.Guard(RULES, TOOLS)
+    first.see(Event("read", ARGUMENTS))
+    first.message("user", "Cancel A.")
+    second.load(first.snapshot())
+    assert isinstance(second.before(lawtrace.Call("cancel", ARGUMENTS)), lawtrace.Allow)
+    with pytest.raises(lawtrace.InputError, match="mode 'refuse', not 'warn'"):
+        lawtrace.Guard(RULES, TOOLS, mode="warn").load(first.snapshot())
