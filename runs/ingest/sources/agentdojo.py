@@ -7,13 +7,13 @@ from typing import ClassVar, Final
 import yaml
 
 from lawtrace.environments.events import Json
+from lawtrace.environments.written_values import as_json
 from lawtrace.runs.ingest.sources.chat_messages import read_messages
 from lawtrace.runs.ingest.sources.source import Record, Source
 from lawtrace.runs.ingest.transcripts import (
     RecordedAnswer,
     RecordedMessage,
     Transcript,
-    as_json,
     fields_of,
     make_transcript,
 )

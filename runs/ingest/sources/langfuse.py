@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from lawtrace.environments.events import Json
+from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.ingest.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.ingest.sources.grouping import Groups
 from lawtrace.runs.ingest.sources.otel import nanoseconds
@@ -21,7 +22,6 @@ from lawtrace.runs.ingest.transcripts import (
     Transcript,
     fields_of,
     items_of,
-    parse_if_json,
     read_arguments,
 )
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.ingest.sources.grouping import Groups
 from lawtrace.runs.ingest.sources.source import Record, Source
 from lawtrace.runs.ingest.transcripts import (
@@ -21,7 +22,6 @@ from lawtrace.runs.ingest.transcripts import (
     TranscriptMessage,
     Turn,
     fields_of,
-    parse_if_json,
     read_arguments,
     read_time,
 )

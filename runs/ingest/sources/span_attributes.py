@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from lawtrace.environments.events import Json
+from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.ingest.sources.chat_messages import read_messages, text_of
 from lawtrace.runs.ingest.sources.spans import Span
 from lawtrace.runs.ingest.transcripts import (
@@ -22,7 +23,6 @@ from lawtrace.runs.ingest.transcripts import (
     Speaker,
     fields_of,
     items_of,
-    parse_if_json,
     read_arguments,
 )
 
