@@ -1,4 +1,4 @@
-"""Conversations with OpenAI's or Anthropic's interfaces: messages, or requests with their responses.
+"""Conversations with OpenAI's, Anthropic's or LangChain's interfaces: messages, or requests with their responses.
 
 A record is a list of messages or items, or an object with one: ``messages`` or ``input``, also below ``request`` or
 ``body``, and the response with ``choices``, ``output`` or ``content``.
@@ -17,7 +17,7 @@ _LABELS: Final = ("reward", "score", "scores", "label", "labels", "success", "pa
 
 
 class ChatLogs(Source):
-    title: ClassVar = "messages of OpenAI or Anthropic"
+    title: ClassVar = "messages of OpenAI, Anthropic or LangChain"
     lists: ClassVar = ("conversations",)
 
     @staticmethod

@@ -1,8 +1,8 @@
 """Messages of chat interfaces, as recorded by many tools.
 
 A message has a role and a content. Interfaces differ in where calls and answers stand: in ``tool_calls`` (OpenAI,
-tau-bench, Inspect, AgentDojo, each with its own names), in blocks of the content (Anthropic), or as items of their own
-(OpenAI Responses). All of these are read, also beside each other.
+tau-bench, Inspect, AgentDojo, LangChain, each with its own names), in blocks of the content (Anthropic), or as items of
+their own (OpenAI Responses). All of these are read, also beside each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +29,8 @@ _SPEAKERS: Final[Mapping[str, Speaker | None]] = {
     "tool": None,
     "function": None,
 }
+_LANGCHAIN: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+"""The roles by the types of LangChain's messages."""
 _SILENT: Final = frozenset({"reasoning", "thinking", "redacted_thinking", "item_reference", "refusal"})
 """Items and blocks that neither say anything to the user nor call a tool."""
 _MEDIA: Final = frozenset(
@@ -38,13 +40,22 @@ _MEDIA: Final = frozenset(
 
 def is_message(value: object) -> bool:
     """Whether a JSON value is a message or an item that `read_messages` reads."""
-    fields = fields_of(value)
+    fields = _plain(value)
     return isinstance(fields.get("role"), str) or _item_kind(fields) is not None
 
 
 def read_messages(entries: Sequence[Any]) -> list[RecordedMessage]:
     """The messages of a list. Raises ValueError for a form that could hide a call."""
-    return [_read(fields_of(entry)) for entry in entries]
+    return [_read(_plain(entry)) for entry in entries]
+
+
+def _plain(entry: object) -> dict[str, Any]:
+    """The fields of a message. LangChain has a type for the role, and may wrap a message as ``data`` or ``kwargs``."""
+    fields = fields_of(entry)
+    inner = fields_of(fields.get("kwargs" if fields.get("type") == "constructor" else "data")) or fields
+    kind = str(inner.get("type", "")).lower().removesuffix("messagechunk")
+    role = _LANGCHAIN.get(kind) if "role" not in inner and "content" in inner else None
+    return fields if role is None else {**inner, "role": role}
 
 
 def _read(entry: Mapping[str, Any]) -> RecordedMessage:
@@ -58,7 +69,9 @@ def _read(entry: Mapping[str, Any]) -> RecordedMessage:
     if role in {"tool", "function"}:
         return RecordedMessage(None, answers=_tool_message(entry), time=time)
     texts, calls, answers = _content(entry.get("content"))
-    calls += [_tool_call(call) for call in items_of(entry.get("tool_calls"))]
+    again = {call.id for call in calls}
+    beside = (_tool_call(call) for call in items_of(entry.get("tool_calls")))
+    calls += [call for call in beside if call.id is None or call.id not in again]
     if legacy := fields_of(entry.get("function_call")):
         calls.append(RecordedCall(str(legacy["name"]), read_arguments(legacy.get("arguments"))))
     return RecordedMessage(_SPEAKERS[role], "\n".join(texts), calls, answers, time)
@@ -80,7 +93,7 @@ def _tool_message(entry: Mapping[str, Any]) -> list[RecordedAnswer]:
 
 def _error(entry: Mapping[str, Any], content: Json) -> str | None:
     error = entry.get("error")
-    if error is True:
+    if error is True or (entry.get("status") == "error" and entry.get("role") == "tool"):
         return str(content)
     message = fields_of(error).get("message") or error
     return str(message) if message else None

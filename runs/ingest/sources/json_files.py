@@ -13,6 +13,7 @@ import ijson
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.runs.ingest.sources.chat_messages import is_message
 from lawtrace.runs.ingest.sources.source import Record
 from lawtrace.runs.ingest.transcripts import fields_of, items_of
 
@@ -148,11 +149,7 @@ def _list_of_records(file: BinaryIO) -> tuple[str, bool]:
         first = fields_of(next(ijson.items(file, "item", use_float=True), None))
     except (ijson.JSONError, UnicodeDecodeError):
         return "", True
-    return "", "role" not in first and first.get("type") not in _ITEM_TYPES
-
-
-_ITEM_TYPES = {"message", "function_call", "function_call_output", "reasoning"}
-"""Types of the items of a conversation with the Responses interface."""
+    return "", not is_message(first)
 
 
 def _whole(path: Path, file: BinaryIO) -> Json:

@@ -69,6 +69,26 @@ def legacy_functions() -> list[dict[str, Any]]:
     return [*messages, {"role": "assistant", "content": TELL}]
 
 
+def langchain(wrap: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> list[dict[str, Any]]:
+    """As ``model_dump`` writes them; ``wrap`` for other forms. Calls may stand in the content, too."""
+
+    def call(number: int, name: str, arguments: object) -> dict[str, Any]:
+        block = {"type": "tool_use", "id": f"c{number}", "name": name, "input": arguments}
+        made = {"type": "tool_call", "id": f"c{number}", "name": name, "args": arguments}
+        return {"type": "ai", "content": [block] if number == 2 else "", "tool_calls": [made], "invalid_tool_calls": []}
+
+    messages: list[dict[str, Any]] = [
+        {"type": "system", "content": "You are a clerk."},
+        {"type": "human", "content": ASK},
+        call(1, "look_up", {"booking": "B-8"}),
+        {"type": "tool", "tool_call_id": "c1", "name": "look_up", "content": ERROR, "status": "error"},
+        call(2, "cancel", ARGUMENTS),
+        {"type": "tool", "tool_call_id": "c2", "name": "cancel", "content": json.dumps(RESULT), "status": "success"},
+        {"type": "AIMessageChunk", "content": TELL, "tool_calls": []},
+    ]
+    return [wrap(message) for message in messages]
+
+
 def request_and_response() -> dict[str, Any]:
     *asked, told = openai_chat()
     return {"request": {"model": "m", "messages": asked}, "response": {"choices": [{"index": 0, "message": told}]}}
@@ -473,6 +493,9 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
     "openai-list": openai_chat,
     "openai-object": lambda: {"id": "a", "messages": openai_chat()},
     "openai-legacy": legacy_functions,
+    "langchain": langchain,
+    "langchain-data": lambda: {"messages": langchain(lambda one: {"type": one["type"], "data": one})},
+    "langchain-kwargs": lambda: langchain(lambda one: {"lc": 1, "type": "constructor", "id": ["x"], "kwargs": one}),
     "openai-request": request_and_response,
     "openai-responses": openai_responses,
     "openai-items": lambda: [*openai_responses()["input"], *openai_responses()["output"]],
