@@ -1,7 +1,7 @@
-"""Conversations with OpenAI's, Anthropic's or LangChain's interfaces: messages, or requests with their responses.
+"""Conversations as OpenAI, Anthropic, LangChain and AutoGen write them: messages, or requests with their responses.
 
-A record is a list of messages or items, or an object with one: ``messages`` or ``input``, also below ``request`` or
-``body``, and the response with ``choices``, ``output`` or ``content``.
+A record is a list of messages or items, or an object with one: ``messages`` or ``input``, also below ``request``,
+``body`` or ``llm_context`` (AutoGen), and the response with ``choices``, ``output`` or ``content``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _LABELS: Final = ("reward", "score", "scores", "label", "labels", "success", "pa
 
 
 class ChatLogs(Source):
-    title: ClassVar = "messages of OpenAI, Anthropic or LangChain"
+    title: ClassVar = "messages of OpenAI, Anthropic, LangChain or AutoGen"
     lists: ClassVar = ("conversations",)
 
     @staticmethod
@@ -44,7 +44,7 @@ def _messages(value: Json) -> list[Any]:
 
 def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
     """The messages of a request; None if there is no request."""
-    for holder in (fields, fields_of(fields.get("request")), fields_of(fields.get("body"))):
+    for holder in (fields, fields_of(fields.get("request")), fields_of(fields.get("body")), _context(fields)):
         if is_list(holder.get("messages")):
             return items_of(holder["messages"])
         given = holder.get("input")
@@ -53,6 +53,11 @@ def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
         if isinstance(given, str) and ("output" in fields or "response" in fields):
             return [{"role": "user", "content": given}]
     return None
+
+
+def _context(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a saved agent of AutoGen has in its context."""
+    return fields_of(fields.get("llm_context"))
 
 
 def _answered(fields: Mapping[str, Any]) -> list[Any]:

@@ -1,14 +1,16 @@
 """Messages of chat interfaces, as recorded by many tools.
 
 A message has a role and a content. Interfaces differ in where calls and answers stand: in ``tool_calls`` (OpenAI,
-tau-bench, Inspect, AgentDojo, LangChain, each with its own names), in blocks of the content (Anthropic), or as items of
+tau-bench, Inspect, AgentDojo, each with its own names), in blocks of the content (Anthropic), or as items of
 their own (OpenAI Responses). All of these are read, also beside each other.
+`message_forms.py` brings those of LangChain and AutoGen into this form.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from lawtrace.environments.events import Json
+from lawtrace.runs.ingest.sources.message_forms import plain_message
 from lawtrace.runs.ingest.transcripts import (
     RecordedAnswer,
     RecordedCall,
@@ -29,8 +31,6 @@ _SPEAKERS: Final[Mapping[str, Speaker | None]] = {
     "tool": None,
     "function": None,
 }
-_LANGCHAIN: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
-"""The roles by the types of LangChain's messages."""
 _SILENT: Final = frozenset({"reasoning", "thinking", "redacted_thinking", "item_reference", "refusal"})
 """Items and blocks that neither say anything to the user nor call a tool."""
 _MEDIA: Final = frozenset(
@@ -40,22 +40,13 @@ _MEDIA: Final = frozenset(
 
 def is_message(value: object) -> bool:
     """Whether a JSON value is a message or an item that `read_messages` reads."""
-    fields = _plain(value)
+    fields = plain_message(value)
     return isinstance(fields.get("role"), str) or _item_kind(fields) is not None
 
 
 def read_messages(entries: Sequence[Any]) -> list[RecordedMessage]:
     """The messages of a list. Raises ValueError for a form that could hide a call."""
-    return [_read(_plain(entry)) for entry in entries]
-
-
-def _plain(entry: object) -> dict[str, Any]:
-    """The fields of a message. LangChain has a type for the role, and may wrap a message as ``data`` or ``kwargs``."""
-    fields = fields_of(entry)
-    inner = fields_of(fields.get("kwargs" if fields.get("type") == "constructor" else "data")) or fields
-    kind = str(inner.get("type", "")).lower().removesuffix("messagechunk")
-    role = _LANGCHAIN.get(kind) if "role" not in inner and "content" in inner else None
-    return fields if role is None else {**inner, "role": role}
+    return [_read(plain_message(entry)) for entry in entries]
 
 
 def _read(entry: Mapping[str, Any]) -> RecordedMessage:

@@ -89,6 +89,46 @@ def langchain(wrap: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> list[d
     return [wrap(message) for message in messages]
 
 
+def autogen_run() -> dict[str, Any]:
+    """The messages of a ``TaskResult``."""
+
+    def event(kind: str, source: str, content: object) -> dict[str, Any]:
+        return {"id": kind, "source": source, "models_usage": None, "metadata": {}, "content": content, "type": kind}
+
+    def call(number: int, name: str, arguments: object) -> dict[str, Any]:
+        made = {"id": f"c{number}", "arguments": json.dumps(arguments), "name": name}
+        return event("ToolCallRequestEvent", "clerk", [made])
+
+    def answer(number: int, name: str, content: str, *, error: bool) -> dict[str, Any]:
+        given = {"content": content, "name": name, "call_id": f"c{number}", "is_error": error}
+        return event("ToolCallExecutionEvent", "clerk", [given])
+
+    return {
+        "messages": [
+            event("TextMessage", "user", ASK),
+            event("ThoughtEvent", "clerk", "I look it up."),
+            call(1, "look_up", {"booking": "B-8"}),
+            answer(1, "look_up", ERROR, error=True),
+            call(2, "cancel", ARGUMENTS),
+            answer(2, "cancel", str(RESULT), error=False),
+            event("TextMessage", "clerk", TELL),
+        ],
+        "stop_reason": None,
+    }
+
+
+def autogen_state() -> dict[str, Any]:
+    """The saved state of an ``AssistantAgent``."""
+    names = {"ToolCallRequestEvent": "AssistantMessage", "ToolCallExecutionEvent": "FunctionExecutionResultMessage"}
+    messages = [{**one, "type": names.get(one["type"], "AssistantMessage")} for one in autogen_run()["messages"]]
+    messages[0]["type"] = "UserMessage"
+    kept = [{key: one[key] for key in ("content", "source", "type")} for one in (messages[0], *messages[2:])]
+    for message in kept:
+        if message["type"] == "FunctionExecutionResultMessage":
+            del message["source"]
+    return {"type": "AssistantAgentState", "version": "1.0.0", "llm_context": {"messages": kept}}
+
+
 def request_and_response() -> dict[str, Any]:
     *asked, told = openai_chat()
     return {"request": {"model": "m", "messages": asked}, "response": {"choices": [{"index": 0, "message": told}]}}
@@ -496,6 +536,9 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
     "langchain": langchain,
     "langchain-data": lambda: {"messages": langchain(lambda one: {"type": one["type"], "data": one})},
     "langchain-kwargs": lambda: langchain(lambda one: {"lc": 1, "type": "constructor", "id": ["x"], "kwargs": one}),
+    "autogen": autogen_run,
+    "autogen-messages": lambda: autogen_run()["messages"],
+    "autogen-state": autogen_state,
     "openai-request": request_and_response,
     "openai-responses": openai_responses,
     "openai-items": lambda: [*openai_responses()["input"], *openai_responses()["output"]],
