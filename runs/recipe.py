@@ -152,13 +152,15 @@ class ConversationOptions(RecipePart):
     published.
 
     ``critic``: the LTL critic reviews each proposal of rules. ``evaluator``: the masking evaluator reviews each draft.
-    The checks by code run in any case.
+    The checks by code run in any case. ``concurrency``: calls in flight. ``requests_per_minute``: to one endpoint;
+    None: no limit.
     """
 
     rounds: int = Field(default=3, ge=1, le=20)
     critic: bool = True
     evaluator: bool = True
     concurrency: int = Field(default=8, ge=1, le=1000)
+    requests_per_minute: float | None = Field(default=None, gt=0)
     deadline_seconds: float = Field(default=120.0, gt=0)
 
 
@@ -360,6 +362,7 @@ class CallOptions(RecipePart):
         return CallSettings(
             deadline_seconds=self.conversation.deadline_seconds,
             concurrency=self.conversation.concurrency,
+            requests_per_minute=self.conversation.requests_per_minute,
             budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
         )
 

@@ -38,6 +38,7 @@ NOT_AXES = frozenset(
         "prices",
         "conversation.concurrency",
         "conversation.deadline_seconds",
+        "conversation.requests_per_minute",
     }
 )
 """Keys that do not change what is measured; they cannot be axes."""

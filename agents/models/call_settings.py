@@ -1,7 +1,7 @@
 """Limits on the model calls of a run: time, concurrency, retries, budget and prices."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lawtrace.agents.event_log import BudgetName
 from lawtrace.environments.errors import InputError
@@ -101,12 +101,21 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """Limits on the model calls of a run: seconds for one call with its retries, calls at once, the budget of all."""
+    """Limits on the model calls of a run: seconds for one call with its retries, calls at once, requests to one
+    endpoint in a minute (None: no limit), the budget of all."""
 
     deadline_seconds: float = 120.0
     concurrency: int = 8
+    requests_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     budget: Budget = field(default_factory=Budget)
+
+    def share(self, parts: int) -> "CallSettings":
+        """The limits of one of so many processes that know nothing of each other: its part of all but concurrency."""
+        rate = self.requests_per_minute
+        return replace(
+            self, budget=self.budget.share(parts), requests_per_minute=None if rate is None else rate / parts
+        )
 
 
 ABANDONED = "is not asked any more in this session"

@@ -1,10 +1,11 @@
-"""The limits of model calls: how many at once, how long, and how many failures in a row."""
+"""The limits of model calls: how many at once and in a minute, how long, and how many failures in a row."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
@@ -12,20 +13,57 @@ from autogen_core.models import CreateResult
 from lawtrace.agents.models.call_settings import ABANDONED
 from lawtrace.agents.models.model_call import CallFailed, EndpointAbandoned, Layer, ModelCall
 
+_MINUTE = 60.0
+
+
+class Rate(Protocol):
+    """Grants the requests of a run their times: `RequestRate`, or the one of a run on several machines."""
+
+    async def turn(self, model: str) -> None:
+        """Wait until a request may be sent to the endpoint of a model."""
+        ...
+
+
+class RequestRate:
+    """Requests to each endpoint at equal distances: N a minute at most. None: at any time."""
+
+    def __init__(self, requests_per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._gap = _MINUTE / requests_per_minute if requests_per_minute else 0.0
+        self._clock = clock
+        self._next: dict[str, float] = {}
+
+    async def turn(self, model: str) -> None:
+        """See `Rate`."""
+        if self._gap:
+            now = self._clock()
+            at = max(now, self._next.get(model, now))
+            self._next[model] = at + self._gap
+            await asyncio.sleep(at - now)
+
 
 class ConcurrencyLayer:
-    """Sends a call when there is a free slot, as of a semaphore, and records the wait."""
+    """Sends a call when there is a free slot, as of a semaphore, and its endpoint takes a request; records the wait.
+
+    ``rate``: None for scripted roles.
+    """
 
     def __init__(
-        self, inner: Layer, slots: AbstractAsyncContextManager[None, None], clock: Callable[[], float]
+        self,
+        inner: Layer,
+        slots: AbstractAsyncContextManager[None, None],
+        clock: Callable[[], float],
+        rate: Rate | None = None,
     ) -> None:
         self._inner = inner
         self._slots = slots
         self._clock = clock
+        self._rate = rate
 
     async def ask(self, call: ModelCall) -> CreateResult:
         asked = self._clock()
         async with self._slots:
+            if self._rate is not None:
+                await self._rate.turn(call.context.model or "")
             call.progress.queued_seconds = self._clock() - asked
             return await self._inner.ask(call)
 

@@ -13,6 +13,7 @@ from tenacity import (
 
 from lawtrace.agents.event_log import CallRetried, EventLog
 from lawtrace.agents.models.call_settings import RetryPolicy
+from lawtrace.agents.models.limits import Rate
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
     describe_error,
@@ -33,15 +34,22 @@ class RetryLayer:
     """Retries transport errors, records each retry, and turns the last error into `CallFailed`.
 
     A wait that would outlast `deadline_seconds` is not begun. Some endpoints repeat the ``key`` that they refuse; it
-    goes into no record and no log.
+    goes into no record and no log. ``rate`` grants each further request its time, as the first has it already.
     """
 
     def __init__(
-        self, inner: Layer, event_log: EventLog, policy: RetryPolicy, deadline_seconds: float, key: str = ""
+        self,
+        inner: Layer,
+        event_log: EventLog,
+        policy: RetryPolicy,
+        deadline_seconds: float,
+        key: str = "",
+        rate: Rate | None = None,
     ) -> None:
         self._inner = inner
         self._event_log = event_log
         self._key = key
+        self._rate = rate
         self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
         self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
 
@@ -66,6 +74,8 @@ class RetryLayer:
             ) from error
 
     async def _try(self, call: ModelCall) -> CreateResult:
+        if call.progress.tries and self._rate is not None:
+            await self._rate.turn(call.context.model or "")
         call.progress.tries += 1
         return await self._inner.ask(call)
 

@@ -2,7 +2,7 @@
 
     RecordedClient           an entry for every call; cancellation; one for each conversation
         BudgetLayer          refuses calls beyond the budget
-          ConcurrencyLayer   limits the calls in flight
+          ConcurrencyLayer   limits the calls in flight, and the requests of a minute
             FailureLayer     sends nothing more to an endpoint that only fails
             DeadlineLayer    limits the time of a call with all its retries
               WriteAheadLayer  records a request on disk before it is sent
@@ -30,7 +30,14 @@ from lawtrace.agents.event_log import Context, EventLog, ModelCalled
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec, RecordedModel
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
 from lawtrace.agents.models.call_settings import CallSettings, Spending
-from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer
+from lawtrace.agents.models.limits import (
+    ConcurrencyLayer,
+    DeadlineLayer,
+    EndpointFailures,
+    FailureLayer,
+    Rate,
+    RequestRate,
+)
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
@@ -52,8 +59,8 @@ class ModelClients:
         open_replay: opens the record of a run directory, for ``replay:`` specs.
         earlier: the record of this run before it was interrupted; its calls are not repeated.
         clock: seconds, for latencies.
-        grants: what grants the calls of endpoints, and ``slots`` how many are in flight, if several processes share
-            the limits of the run; otherwise this process does.
+        grants: what grants the calls of endpoints, ``slots`` how many are in flight, and ``rate`` how many a minute, if
+            several processes share the limits of the run; otherwise this process does.
     """
 
     def __init__(
@@ -67,6 +74,7 @@ class ModelClients:
         clock: Callable[[], float] = time.monotonic,
         grants: Grants | None = None,
         slots: AbstractAsyncContextManager[None, None] | None = None,
+        rate: Rate | None = None,
     ) -> None:
         self._event_log = event_log
         self._settings = settings or CallSettings()
@@ -84,6 +92,7 @@ class ModelClients:
         )
         self._grants = grants or self._budget
         self._shared_slots = slots or self._slots
+        self._rate = rate or RequestRate(self._settings.requests_per_minute)
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._failures: dict[str, EndpointFailures] = {}
         self._replays: dict[str, ReplayLayer] = {}
@@ -196,15 +205,16 @@ class ModelClients:
     ) -> RecordedClient:
         """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
         seconds = self._settings.deadline_seconds
+        rate = self._rate if remote else None
         inner: Layer = RetryLayer(
-            innermost, self._event_log, self._settings.retry, seconds, remote.key if remote else ""
+            innermost, self._event_log, self._settings.retry, seconds, remote.key if remote else "", rate
         )
         if remote:
             inner = WriteAheadLayer(inner, self._event_log)
         inner = DeadlineLayer(inner, seconds)
         if remote:
             inner = FailureLayer(inner, self._failures.setdefault(context.model or "", EndpointFailures()))
-        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, self._clock)
+        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, self._clock, rate)
         if remote:
             inner = BudgetLayer(inner, self._grants, self._settings.budget)
         return RecordedClient(

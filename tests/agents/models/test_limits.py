@@ -8,14 +8,14 @@ import pytest
 from autogen_core import CancellationToken
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, RoleFailed
+from lawtrace.agents.event_log import Context, MemoryEventLog, ModelCalled, RoleFailed
 from lawtrace.agents.model_spec import ModelSpec
-from lawtrace.agents.models.call_settings import ABANDONED, Budget, CallSettings
+from lawtrace.agents.models.call_settings import ABANDONED, Budget, CallSettings, RetryPolicy
 from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status
+from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status, serving
 
 
 async def stubborn(seconds: float) -> str:
@@ -153,3 +153,36 @@ async def test_an_answer_and_a_refused_request_do_not_count(server: OpenAIServer
         server.always("gone", Status(404))
         errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW)
         assert not any(ABANDONED in error for error in errors)
+
+
+async def test_requests_to_an_endpoint_keep_their_distance_also_if_they_are_retries(context: Context) -> None:
+    seconds: dict[str, float] = {}
+
+    with serving(lambda _: "done") as server:
+        settings = CallSettings(retry=RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.01), requests_per_minute=600)
+        server.then(Status(500), Status(500))
+        async with ModelClients(MemoryEventLog(), settings=settings, environment=server.environment) as clients:
+            for model in ("openai:one", "openai:two"):
+                client = clients.client_for(ModelSpec.parse(model), context)
+                begun = time.monotonic()
+                await asyncio.gather(*(client.create([UserMessage(content=str(n), source="user")]) for n in range(4)))
+                seconds[model] = time.monotonic() - begun
+    assert len(server.requests) == 10
+    assert seconds["openai:one"] > 0.5  # six requests, two of them again
+    assert seconds["openai:two"] > 0.3  # another endpoint has turns of its own
+
+
+async def test_waiting_for_a_turn_is_no_part_of_the_deadline(context: Context, server: OpenAIServer) -> None:
+    event_log = MemoryEventLog()
+    settings = CallSettings(deadline_seconds=0.5, requests_per_minute=100)
+    async with ModelClients(event_log, settings=settings, environment=server.environment) as clients:
+        client = clients.client_for(ModelSpec.parse("openai:one"), context)
+        await asyncio.gather(*(client.create([UserMessage(content=str(n), source="user")]) for n in range(3)))
+    calls = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
+    assert max(call.queued_ms for call in calls) > 1100
+    assert max(call.latency_ms for call in calls) < 500
+
+
+def test_a_shard_has_its_part_of_the_requests() -> None:
+    assert CallSettings(requests_per_minute=60, concurrency=4).share(4).requests_per_minute == 15
+    assert CallSettings(concurrency=4).share(4) == CallSettings(concurrency=4)
