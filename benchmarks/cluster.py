@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
-from lawtrace.runs.store.event_log_merge import merge_conversation, merge_event_logs
+from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
 
 TASKS = Path("docs/tasks/1.1/clinic.jsonl")
 
@@ -88,7 +88,7 @@ def driver_milliseconds(folder: Path, attempts: int) -> float:
         for number in range(attempts):
             task = f"task-{number}"
             name = Context(stage="attempts", role="executor", task=task).conversation_id
-            merge_conversation(event_log, name, entries_of(task))
+            merge_conversations(event_log, (name,), entries_of(task))
         return (time.process_time() - begun) / attempts * 1000
 
 

@@ -19,7 +19,7 @@ from lawtrace.runs.runner import (
     run_shard,
     run_variants,
 )
-from lawtrace.runs.stages.stage import Cluster
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import merge_attempts

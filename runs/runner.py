@@ -19,7 +19,6 @@ from structlog.contextvars import bound_contextvars
 from lawtrace.agents.event_log import EventLog, StageFinished
 from lawtrace.agents.model_spec import ENDPOINTS
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, SearchError
@@ -31,6 +30,8 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.pipeline import (
     ATTEMPTS,
     FINDINGS,
@@ -42,9 +43,8 @@ from lawtrace.runs.stages.pipeline import (
     run_targets,
     writing_roles,
 )
-from lawtrace.runs.stages.resolve import checked_recipe_environment, published_law
+from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.stages.stage import (
-    Cluster,
     EmptyStageError,
     NoResponseError,
     Stage,
@@ -290,34 +290,6 @@ class Session:
         )
 
 
-def stage_context(
-    recipe: Recipe,
-    domain: Domain,
-    *,
-    clients: ModelClients,
-    event_log: EventLog,
-    jail: Jail,
-    folder: Path,
-    progress: StageProgress | None = None,
-    variant: str | None = None,
-) -> StageContext:
-    """The context of the stages of a recipe."""
-    prompts = recipe.prompts.prompts()
-    return StageContext(
-        recipe=recipe,
-        domain=domain,
-        published=published_law(recipe, domain),
-        clients=clients,
-        role_models=ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters, prompts),
-        prompts=prompts,
-        event_log=event_log,
-        jail=jail,
-        progress=progress or NoProgress(),
-        folder=folder,
-        variant=variant,
-    )
-
-
 def _stages_of_models(inputs: StageInputs) -> list[str]:
     """The stages before the attempts that models of endpoints have a part in."""
     recipe = inputs.recipe
@@ -355,10 +327,9 @@ async def open_session(
     for key, path in (unanswered or {}).items():
         store.add(key, path, file_digest(path))
         store.incomplete.add(key)
-    settings = recipe.call_settings()
     async with ModelClients(
         event_log,
-        settings=replace(settings, budget=settings.budget.share(shard.count)),
+        settings=recipe.call_settings().share(shard.count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:

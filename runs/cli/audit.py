@@ -26,6 +26,7 @@ from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.rules_import import seconds_of
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.ingest.audit_run import AuditJob
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import LabelChoice, read_label_choice
@@ -33,6 +34,7 @@ from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.sources.reading import find_files
 from lawtrace.runs.report.audit_exports import Audit, export_audit, export_file
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.web.audit_export import write_audit_page
@@ -57,6 +59,7 @@ def audit(
     formats: list[str] | None,
     fail_on: list[str] | None,
     shard: str | None,
+    on: str | None,
     out: Path,
     force: bool,
     as_json: bool,
@@ -76,7 +79,8 @@ def audit(
         fail_on=fail_on,
     )
     part = None if shard is None else Shard.parse(shard)
-    audit_by(arguments, out, part, force=force, as_json=as_json)
+    with cluster_at(on, shard) as cluster:
+        audit_by(arguments, out, part, cluster=cluster, force=force, as_json=as_json)
 
 
 def audit_by(
@@ -85,10 +89,12 @@ def audit_by(
     part: Shard | None = None,
     merged: Sequence[FoundShard] = (),
     *,
+    cluster: Cluster | None = None,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Audit by the arguments of the command. ``merged``: the shards that have the verdicts already."""
+    """Audit by the arguments of the command. ``merged``: the shards that have the verdicts already.
+    ``cluster``: other processes that judge."""
     sources, tools, rules, against = arguments.sources, arguments.tools, arguments.rules, arguments.against
     label, marks, complete = arguments.label, arguments.marks, arguments.complete
     check_output(out, *((record_path(out),) if part else ()), force=force)
@@ -96,8 +102,9 @@ def audit_by(
     for form in chosen_formats:
         check_output(export_file(out, form), force=force)
     if not merged and any(map(is_monpoly_log, sources)):
-        if part is not None:
-            raise InputError(f"--shard divides conversations, and {sources[0]} is a MonPoly log: one trace")
+        if part is not None or cluster is not None:
+            option = "--on" if part is None else "--shard"
+            raise InputError(f"{option} divides conversations, and {sources[0]} is a MonPoly log: one trace")
         if against is not None or label is not None or marks is not None:
             raise InputError("--against, --label and --marks are about conversations, not about MonPoly logs")
         kept = _audit_logs(sources, rules, tools or [], arguments.time_unit, out, complete=complete, as_json=as_json)
@@ -121,7 +128,7 @@ def audit_by(
             write_lines(out, merged_audit(merged, summary, step))
         elif part is None:
             files = find_files(sources)
-            write_lines(out, judged_audit(job, read_all(files), files, summary, step))
+            write_lines(out, judged_audit(job, read_all(files), files, summary, step, cluster))
         else:
             write_shard(arguments, part, job, out, summary, step)
             end_shard(summary, part, out, as_json=as_json)

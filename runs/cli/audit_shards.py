@@ -16,6 +16,7 @@ from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.ingest.transcripts import Transcript
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
@@ -63,9 +64,10 @@ def judged_audit(
     files: Sequence[Path],
     summary: AuditSummary,
     step: Callable[[], None],
+    cluster: Cluster | None = None,
 ) -> Iterator[str]:
     """The rows of the transcripts as lines; ``summary`` counts them."""
-    for batch in judge_batches(job, transcripts, sum(file.stat().st_size for file in files)):
+    for batch in judge_batches(job, transcripts, sum(file.stat().st_size for file in files), cluster):
         summary.merge(batch.summary)
         for line in batch.lines:
             yield line

@@ -17,7 +17,7 @@ from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, p
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import refuse_with_shard
+from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
@@ -62,10 +62,13 @@ def grade(
     out: Path,
     fail_under: float | None,
     shard: str | None,
+    on: str | None,
     as_json: bool,
 ) -> None:
     """Judge what is given, or a shard of it, and write the verdicts."""
     part = None if shard is None else Shard.parse(shard)
+    if on is not None and run is not None:
+        raise InputError("--on divides programs that are to run, and the attempts of a run have run; leave it out")
     if part is not None:
         _check_divisible(profile, compare, fail_under)
     given = _read(run, tasks, programs, flags.env)
@@ -98,7 +101,18 @@ def grade(
         return await runner.make(*(VERDICTS_BY_PROFILE[name] for name in profiles))
 
     runs_programs = given.attempts is None or profiles != ["strict"]
-    made = run_stages(recipe, out, "grade", work, *records, force=flags.force, sandbox=runs_programs, models=False)
+    with cluster_at(on, shard) as cluster:
+        made = run_stages(
+            recipe,
+            out,
+            "grade",
+            work,
+            *records,
+            force=flags.force,
+            sandbox=runs_programs,
+            models=False,
+            cluster=cluster,
+        )
     verdicts, attempts = made[VERDICTS_BY_PROFILE[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
     print_problems(given.problems)

@@ -34,7 +34,7 @@ SandboxOption = Annotated[
     typer.Option("--sandbox", help="Override the recipe's sandbox: bwrap, docker or docker:IMAGE."),
 ]
 ClusterOption = Annotated[
-    str | None, typer.Option("--on", metavar="ray[://<host>:<port>]", help="Make the attempts on a Ray cluster.")
+    str | None, typer.Option("--on", metavar="ray[://<host>:<port>]", help="Divide the work among a Ray cluster.")
 ]
 ShardOption = Annotated[
     str | None,

@@ -42,9 +42,18 @@ def run(
     """Run a recipe or a shard of it, or print its plan."""
     part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
-        _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard, "--on": on})
+        _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
         values = {**parse_settings(flags.settings), **flags.values}
-        kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
+        kind.start(
+            recipe,
+            values=values,
+            budget=flags.budget,
+            reuse=reuse,
+            dry_run=dry_run,
+            out=out,
+            on=on,
+            as_json=as_json,
+        )
         return
     resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)
     check_bound(resolved, fail_under)
@@ -82,7 +91,7 @@ def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: f
         kind = find_run_kind(event_log.recipe)
         begun = None if kind else recorded_recipe(event_log, flags.env)
     if kind is not None:
-        kind.resume(directory, budget=flags.budget, as_json=as_json)
+        kind.resume(directory, budget=flags.budget, on=on, as_json=as_json)
         return
     assert begun is not None
     recipe = override(flags, begun)

@@ -10,7 +10,7 @@ import typer
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.stages.stage import Cluster
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 
 

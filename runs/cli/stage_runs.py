@@ -14,7 +14,7 @@ from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, open_session
-from lawtrace.runs.stages.stage import Cluster
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -43,7 +43,7 @@ def run_stages(
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
         shard: the part that is made of the units of sharded stages.
-        cluster: other processes that make them.
+        cluster: other processes that make units.
 
     Raises InputError if the output file exists and may not be replaced.
     """

@@ -8,6 +8,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_outcome
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -16,7 +17,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 
 
-def build_tasks(flags: RecipeFlags, *, traces: Path | None, out: Path, as_json: bool) -> None:
+def build_tasks(flags: RecipeFlags, *, traces: Path | None, on: str | None, out: Path, as_json: bool) -> None:
     """Build tasks from traces, and write them."""
     if traces is not None and any(key.startswith(("tasks.constraints.", "tasks.difficulty.")) for key in flags.values):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in (*TRACE_CONSTRAINTS, *DIFFICULTY))
@@ -31,7 +32,8 @@ def build_tasks(flags: RecipeFlags, *, traces: Path | None, out: Path, as_json: 
         return await runner.make(TASKS, incomplete=True)
 
     written = [out.with_suffix(".traces.jsonl")] if given is None else []
-    products = run_stages(recipe, out, "tasks build", work, *written, force=flags.force)
+    with cluster_at(on) as cluster:
+        products = run_stages(recipe, out, "tasks build", work, *written, force=flags.force, cluster=cluster)
     tasks, (funnel,) = products[TASKS], products[TASK_FUNNEL]
     TASKS.write(out, tasks)
     if given is None:

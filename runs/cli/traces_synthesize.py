@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_outcome
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
@@ -14,8 +15,13 @@ from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.solver.coverage.measures import measure_coverage
 
 
-def synthesize_traces(flags: RecipeFlags, *, out: Path, as_json: bool) -> None:
+def synthesize_traces(flags: RecipeFlags, *, on: str | None, out: Path, as_json: bool) -> None:
     """Synthesize compliant traces, and write them."""
+    if on is not None:
+        raise InputError(
+            "--on: a synthesis cannot be divided, since each trace is chosen by what those before it cover; leave it "
+            "out, or give each job a seed of its own"
+        )
     recipe = stage_recipe(flags)
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})

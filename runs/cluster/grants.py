@@ -8,18 +8,20 @@ from typing import Final
 
 from lawtrace.agents.event_log import Entry, MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted, BudgetTracker, CallSize
-from lawtrace.agents.models.call_settings import Budget, Spending
+from lawtrace.agents.models.call_settings import CallSettings, Spending
+from lawtrace.agents.models.limits import RequestRate
 
 
 class GrantOffice:
     """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
 
-    def __init__(self, budget: Budget, spent: Spending, concurrency: int) -> None:
+    def __init__(self, settings: CallSettings, spent: Spending) -> None:
         """``spent``: what the run used before."""
         self._event_log: Final = MemoryEventLog()
-        self._tracker: Final = BudgetTracker(budget, self._event_log)
+        self._tracker: Final = BudgetTracker(settings.budget, self._event_log)
         self._tracker.spent = spent
-        self._slots: Final = asyncio.Semaphore(concurrency)
+        self._slots: Final = asyncio.Semaphore(settings.concurrency)
+        self._rate: Final = RequestRate(settings.requests_per_minute)
         self._reserved: Final[dict[str, list[Spending]]] = {}
         self._held: Final = Counter[str]()
         self._lost: Final = set[str]()
@@ -53,6 +55,10 @@ class GrantOffice:
         if worker not in self._lost:
             self._held[worker] -= 1
             self._slots.release()
+
+    async def turn(self, worker: str, model: str) -> None:
+        """Wait until a request may be sent to an endpoint."""
+        await self._rate.turn(model)
 
     async def lose(self, worker: str) -> None:
         """Free what a worker held that has ended."""
@@ -106,3 +112,13 @@ class RemoteSlots:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._ask("release")
+
+
+class RemoteRate:
+    """The turns of requests as a worker sees them (`lawtrace.agents.models.limits.Rate`)."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    async def turn(self, model: str) -> None:
+        await self._ask("turn", model)

@@ -1,4 +1,4 @@
-"""Attempts on Ray: one worker for each core of the cluster. The only module that imports Ray.
+"""Units on Ray: one worker for each core of the cluster. The only module that imports Ray.
 
 The driver hands out units one by one, appends the entries of finished units to the event log of the run, and starts
 another worker for one that is lost. The answers that a lost worker recorded are read from its own event log, where it
@@ -9,11 +9,11 @@ import asyncio
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 from uuid import uuid4
 
 import ray
@@ -22,22 +22,27 @@ import ray.exceptions
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.grants import Ask, GrantOffice
-from lawtrace.runs.cluster.worker import WORKERS, AttemptJob, MadeAttempt, UnitFailed, Worker
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.stages.attempts_stage import AttemptUnit
-from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
+from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import merge_conversation, merge_event_logs
-from lawtrace.runs.store.stage_store import Products
+from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
 
 log = get_logger(__name__)
 
 PREFIX = "ray"
 MAX_LOST = 50
 """How many workers may be lost before a run stops."""
+START_SECONDS = 120.0
+"""How long a worker may take to start; it waits for a free core where another process has all of them."""
+WORKERS = "workers"
+"""The folder in that of the run with the event logs of its workers."""
+LANES = 3
+"""How many units a worker has at once if no model takes part: while one is sent, others are made."""
+AHEAD = 4
+"""How many products for each unit in work may wait for those before them, if no model takes part."""
 
 
 @contextmanager
@@ -67,142 +72,239 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         ray.shutdown()
 
 
+Handle = Any
+"""A value of Ray, which has no types: an actor, a reference to a result, or the result."""
+
+
 @dataclass(slots=True)
 class _Slot:
     """A place for a worker. ``worker``: None while there is none."""
 
-    worker: Any
-    name: str
+    worker: Handle = None
+    name: str = ""
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class RayCluster:
-    """Makes attempts on the workers of a cluster (`lawtrace.runs.stages.stage.Cluster`)."""
+    """Makes units on the workers of a cluster (`lawtrace.runs.stages.cluster_jobs.Cluster`)."""
 
-    async def collect(
+    async def products(
         self,
-        context: StageContext,
-        products: Products,
-        units: Sequence[AttemptUnit],
-        on_attempt: Callable[[Attempt], None],
-    ) -> list[Attempt]:
-        """One attempt for each unit, in order.
+        job: Job[Given, Product],
+        units: Iterable[Unit[Given]],
+        *,
+        records: CallRecords | None = None,
+        on_product: Callable[[Product], None] = lambda _: None,
+    ) -> AsyncGenerator[Product]:
+        """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
+        most = len(units) if isinstance(units, Sized) else None
+        division = _Division(job, iter(units), most, records, on_product)
+        async with aclosing(division.products()) as products:
+            async for product in products:
+                yield product
+        division.tidy()
 
-        Raises OperationalError if no worker can run programs, or too many are lost.
-        """
-        collection = _Collection(context, products, on_attempt)
-        try:
-            attempts = await collection.run(units)
-        except BaseException:
-            await collection.close()
-            raise
-        await collection.close()
-        collection.tidy()
-        return attempts
+    def stream(self, job: Job[Given, Product], units: Iterable[Unit[Given]]) -> Iterator[Product]:
+        """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
+        products = self.products(job, units)
+
+        async def one() -> tuple[Product, ...]:
+            async for product in products:
+                return (product,)
+            return ()
+
+        with asyncio.Runner() as runner:
+            try:
+                while found := runner.run(one()):
+                    yield found[0]
+            finally:
+                runner.run(products.aclose())
 
 
-class _Collection:
-    """The attempts of one stage on a cluster."""
+class _Division(Generic[Given, Product]):
+    """A job that is divided among workers. ``most``: how many workers it has use for; None if that is unknown."""
 
-    def __init__(self, context: StageContext, products: Products, on_attempt: Callable[[Attempt], None]) -> None:
-        assert isinstance(context.event_log, EventLogFile)
-        self._context, self._on_attempt = context, on_attempt
-        self._event_log = context.event_log
-        self._folder = context.event_log.path.parent.resolve()
-        settings = context.recipe.call_settings()
-        self._job = ray.put(AttemptJob.of(context, products, self._folder))
-        self._office = ray.remote(num_cpus=0, max_concurrency=10_000)(GrantOffice).remote(
-            settings.budget, context.clients.spent, settings.concurrency
-        )
-        self._lanes = settings.concurrency
-        self._lost = 0
-        self._attempts: dict[str, Attempt] = {}
-        self._refusals: list[str] = []
-        self._slots: list[_Slot] = []
-
-    async def run(self, units: Sequence[AttemptUnit]) -> list[Attempt]:
-        for folder in sorted((self._folder / WORKERS).glob("*")):  # of workers before an interruption
-            self._recover(folder)
-        workers = max(1, min(int(ray.cluster_resources().get("CPU", 1)), len(units)))
-        started = await asyncio.gather(*(self._start() for _ in range(workers)))
-        self._slots = [slot for slot in started if slot is not None]
-        if not self._slots:
-            raise OperationalError(f"no worker can run programs: {self._refusals[0]}")
-        waiting = deque(units)
-        while waiting:
-            if not (places := [slot for slot in self._slots if slot.worker is not None]):
-                raise OperationalError(f"no worker is left: {self._refusals[-1]}")
+    def __init__(
+        self,
+        job: Job[Given, Product],
+        units: Iterator[Unit[Given]],
+        most: int | None,
+        records: CallRecords | None,
+        on_product: Callable[[Product], None],
+    ) -> None:
+        self._job, self._units, self._most = ray.put(job), units, most
+        self._records, self._on_product = records, on_product
+        self._office: Handle = None
+        self._folder: Path | None = None
+        self._lanes = LANES
+        if records is not None:
+            settings = records.settings
+            self._folder = records.event_log.path.parent.resolve() / WORKERS
+            office = ray.remote(num_cpus=0, max_concurrency=10_000)(GrantOffice)
+            self._office = office.remote(settings, records.clients.spent)
             # Each worker has more units than may be asked for at once: programs run while answers are awaited.
-            await gather(self._work(slot, waiting) for slot in places for _ in range(self._lanes))
-        return [self._attempts[unit.key] for unit in units]
+            self._lanes = settings.concurrency
+        self._slots: list[_Slot] = []
+        self._places = self._lost = 0
+        self._refusals: list[str] = []
+        self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
+        self._given = self._finished = self._taken = 0
+        self._ended = False
+        self._returned: deque[tuple[int, Unit[Given]]] = deque()
+        self._made: dict[int, Product] = {}
+        self._changed = asyncio.Condition()
 
-    async def close(self) -> None:
-        """End the workers, merge what they recorded of unfinished units, and record what the office has to say."""
-        for slot in self._slots:
-            if slot.worker is not None:
-                ray.kill(slot.worker)
-                self._recover(self._folder / WORKERS / slot.name)
-        with suppress(ray.exceptions.RayError):
-            for entry in await self._office.entries.remote():
-                self._event_log.record(entry)
-            ray.kill(self._office)
+    async def products(self) -> AsyncGenerator[Product]:
+        """The product of each unit, in order."""
+        working = asyncio.ensure_future(self._work_through())
+        try:
+            while True:
+                async with self._changed:
+                    await self._changed.wait_for(lambda: self._taken in self._made or working.done())
+                if self._taken not in self._made:
+                    break
+                yield self._made.pop(self._taken)
+                self._taken += 1
+                await self._notify()
+            await working
+        finally:
+            working.cancel()
+            with suppress(BaseException):
+                await working
+            await self._close()
 
     def tidy(self) -> None:
         """Remove the event logs of the workers: that of the run has all entries."""
-        shutil.rmtree(self._folder / WORKERS, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    async def _start(self) -> _Slot | None:
-        """A place with a worker; None if the worker refuses."""
-        slot = _Slot(None, "")
-        return slot if await self._fill(slot) else None
+    @property
+    def _done(self) -> bool:
+        return self._ended and self._finished == self._given
 
-    async def _fill(self, slot: _Slot) -> bool:
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _work_through(self) -> None:
+        try:
+            if self._folder is not None:  # of workers before an interruption
+                self._recover(*sorted(self._folder.glob("*")))
+            cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+            self._places = cores if self._most is None else min(cores, self._most)
+            await gather(self._work_at_a_place() for _ in range(self._places))
+        finally:
+            working = asyncio.current_task()
+            assert working is not None
+            working.add_done_callback(lambda _: asyncio.ensure_future(self._notify()))
+
+    async def _work_at_a_place(self) -> None:
+        slot = _Slot()
+        self._slots.append(slot)
+        async with slot.starting:
+            await self._fill(slot)
+        await gather(self._work(slot) for _ in range(self._lanes))
+
+    async def _fill(self, slot: _Slot) -> None:
+        """Start a worker at a place. The place is given up if the worker refuses."""
         office, name = self._office, uuid4().hex[:12]
 
         async def ask(method: str, *values: object) -> object:
             return await getattr(office, method).remote(name, *values)
 
-        actor = ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker)
-        worker = actor.remote(self._job, name, ask)
+        where = None
+        if self._records is not None and self._folder is not None:
+            where = WorkerLog(self._folder / name, self._records.settings)
+        worker = ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker).remote(self._job, where, ask)
+        refusal = await self._started(worker)
+        if refusal is None:
+            slot.worker, slot.name = worker, name
+            return
+        log.warning("worker refuses", worker=name, reason=refusal)
+        self._refusals.append(refusal)
+        self._refused.append(worker)
+        self._places -= 1
+        if not self._places and not self._done:
+            raise OperationalError(f"no worker of the cluster can work; the last: {refusal}")
+
+    async def _started(self, worker: Handle) -> str | None:
+        """Wait until a worker has started; return why it refuses, or None."""
+        starting = asyncio.ensure_future(_result(worker.start.remote()))
+        done = asyncio.ensure_future(self._all_done())
         try:
-            refusal = await worker.start.remote()
+            await asyncio.wait({starting, done}, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                return starting.result()
+            return "not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
         except ray.exceptions.RayActorError as error:
-            refusal = f"it ended while it started: {str(error).splitlines()[0]}"
             self._lost += 1
-        if refusal is not None:
-            log.warning("worker refuses", worker=name, reason=refusal)
-            self._refusals.append(refusal)
-            return False
-        slot.worker, slot.name = worker, name
-        return True
+            return f"it ended while it started: {_first_line(error)}"
+        finally:
+            starting.cancel()
+            done.cancel()
 
-    async def _work(self, slot: _Slot, waiting: "deque[AttemptUnit]") -> None:
-        """Make units at one worker, one after the other."""
-        while waiting and slot.worker is not None:
-            unit, name = waiting.popleft(), slot.name
-            try:
-                made = await slot.worker.make.remote(unit.key, self._known(unit))
-            except ray.exceptions.RayActorError as error:
-                waiting.appendleft(unit)
-                await self._replace(slot, name, error)
-                continue
-            if isinstance(made, UnitFailed):
-                raise BudgetExhausted(made.text) if made.kind == "BudgetExhausted" else OperationalError(made.text)
-            self._finish(unit, made)
+    async def _all_done(self) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._done)
 
-    def _finish(self, unit: AttemptUnit, made: MadeAttempt) -> None:
-        merge_conversation(self._event_log, unit.key, made.entries)
-        for _, entry in made.entries:
-            self._counted(entry)
-        attempt = Attempt.model_validate_json(made.row)
-        self._attempts[unit.key] = attempt
-        self._on_attempt(attempt)
+    async def _next(self) -> tuple[int, Unit[Given]] | None:
+        """The next unit with its number, as soon as there is one; None if all are made."""
+        async with self._changed:
+            while not self._done:
+                if self._returned:
+                    return self._returned.popleft()
+                if not self._ended and self._has_room():
+                    unit = next(self._units, None)
+                    if unit is not None:
+                        self._given += 1
+                        return self._given - 1, unit
+                    self._ended = True
+                    self._changed.notify_all()
+                else:
+                    await self._changed.wait()
+        return None
 
-    def _known(self, unit: AttemptUnit) -> list[Entry]:
+    def _has_room(self) -> bool:
+        return self._records is not None or self._given - self._taken < AHEAD * self._lanes * self._places
+
+    async def _work(self, slot: _Slot) -> None:
+        """Make units at a place, one after the other."""
+        while (found := await self._next()) is not None:
+            number, unit = found
+            async with slot.starting:
+                worker, name = slot.worker, slot.name
+            made = None
+            if worker is not None:
+                try:
+                    made = await _result(worker.make.remote(unit, self._known(unit)))
+                except ray.exceptions.RayActorError as error:
+                    await self._replace(slot, name, error)
+            if made is None:
+                self._returned.append(found)
+            elif isinstance(made, UnitFailed):
+                raise _FAILURES.get(made.kind, OperationalError)(made.text)
+            else:
+                self._finish(number, unit, made)
+            await self._notify()
+            if slot.worker is None:
+                return
+
+    def _finish(self, number: int, unit: Unit[Given], made: MadeUnit[Product]) -> None:
+        if self._records is not None:
+            merge_conversations(self._records.event_log, unit.conversations, made.entries)
+            for _, entry in made.entries:
+                self._counted(entry)
+        self._finished += 1
+        self._made[number] = made.product
+        self._on_product(made.product)
+
+    def _known(self, unit: Unit[Given]) -> list[Entry]:
         """The answers of a unit that was interrupted."""
-        return [
-            entry for entry in self._event_log.conversation(unit.key) if isinstance(entry, ModelCalled | RoleFailed)
-        ]
+        if self._records is None:
+            return []
+        event_log = self._records.event_log
+        entries = (entry for one in unit.conversations for entry in event_log.conversation(one))
+        return [entry for entry in entries if isinstance(entry, ModelCalled | RoleFailed)]
 
     async def _replace(self, slot: _Slot, name: str, error: Exception) -> None:
         """Put another worker in the place of a lost one, if there is one that does not refuse."""
@@ -210,37 +312,71 @@ class _Collection:
             if slot.name != name:  # another lane was first
                 return
             self._lost += 1
-            log.warning("worker lost", worker=name, reason=str(error).splitlines()[0])
+            log.warning("worker lost", worker=name, reason=_first_line(error))
             if self._lost > MAX_LOST:
-                raise OperationalError(f"{self._lost} workers were lost, the last: {error}")
-            await self._office.lose.remote(name)
-            self._recover(self._folder / WORKERS / name)
+                raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
+            if self._office is not None:
+                await _result(self._office.lose.remote(name))
+            if self._folder is not None:
+                self._recover(self._folder / name)
             slot.worker, slot.name = None, ""
             await self._fill(slot)
 
+    async def _close(self) -> None:
+        """End the workers, merge what they recorded of unfinished units, and record what the office has to say."""
+        workers = [slot for slot in self._slots if slot.worker is not None]
+        for worker in (*(slot.worker for slot in workers), *self._refused):
+            ray.kill(worker)
+        if self._records is None:
+            return
+        if not self._done and self._folder is not None:
+            self._recover(*(self._folder / slot.name for slot in workers))
+        with suppress(ray.exceptions.RayError):
+            for entry in await _result(self._office.entries.remote()):
+                self._records.event_log.record(entry)
+            ray.kill(self._office)
+
     def _counted(self, entry: Entry) -> bool:
         """Count what an entry says that was spent. Every entry is kept."""
-        if isinstance(entry, ModelCalled):
-            self._context.clients.count(entry)
+        if isinstance(entry, ModelCalled) and self._records is not None:
+            self._records.clients.count(entry)
         return True
 
-    def _recover(self, folder: Path) -> None:
-        """Merge the event log of a worker that ended, if it is on this machine or a shared file system."""
-        try:
-            with EventLogFile.open(folder) as event_log:
-                merge_event_logs(self._event_log, [event_log], keep=self._counted)
-        except InputError as error:  # it ended before it began to write
-            log.info("no event log of a worker", folder=str(folder), reason=str(error))
+    def _recover(self, *folders: Path) -> None:
+        """Merge the event logs of workers that ended, if they are on this machine or a shared file system."""
+        if self._records is None:
+            return
+        with ExitStack() as opened:
+            found: list[EventLogFile] = []
+            for folder in folders:
+                try:
+                    found.append(opened.enter_context(EventLogFile.open(folder)))
+                except InputError as error:  # it ended before it began to write
+                    log.info("no event log of a worker", folder=str(folder), reason=str(error))
+            if found:
+                merge_event_logs(self._records.event_log, found, keep=self._counted)
+
+
+_FAILURES: Mapping[str, type[LawtraceError]] = {"BudgetExhausted": BudgetExhausted, "InputError": InputError}
+"""The errors of units that keep their type; others are operational."""
+
+
+async def _result(reference: Handle) -> Handle:
+    return await reference
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 class RemoteWorker:
     """`Worker` as an actor of Ray: every method is asynchronous."""
 
-    def __init__(self, job: AttemptJob, name: str, ask: Ask) -> None:
-        self._worker = Worker(job, name, ask)
+    def __init__(self, job: Job[Any, Any], log: WorkerLog | None, ask: Ask) -> None:
+        self._worker = Worker(job, log, ask)
 
     async def start(self) -> str | None:
         return self._worker.start()
 
-    async def make(self, key: str, known: Sequence[Entry]) -> MadeAttempt | UnitFailed:
-        return await self._worker.make(key, known)
+    async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:
+        return await self._worker.make(unit, known)

@@ -1,87 +1,41 @@
-"""A worker: makes attempts, and writes its own part of the event log."""
+"""A worker: makes units, and writes its own part of the event log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Self
+from typing import Generic
 
 from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
 from lawtrace.agents.model_spec import RecordedModel
+from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import LawtraceError
-from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.cluster.grants import Ask, RemoteGrants, RemoteSlots
-from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.runner import stage_context
-from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit
-from lawtrace.runs.stages.pipeline import HABITS, TASKS, attempt_jails, attempt_maker, planned_units
-from lawtrace.runs.stages.resolve import checked_recipe_environment
-from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.cluster.grants import Ask, RemoteGrants, RemoteRate, RemoteSlots
+from lawtrace.runs.stages.cluster_jobs import Desk, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
-from lawtrace.runs.store.stage_files import file_digest
-from lawtrace.runs.store.stage_store import AnyFile, Products
-
-WORKERS = "workers"
-"""The folder in that of the run with the event logs of its workers."""
-
-NEEDED: tuple[AnyFile, ...] = (TASKS, HABITS)
 
 TimedEntry = tuple[str, Entry]
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptJob:
-    """What workers make attempts of: the recipe and the tasks. No key of an endpoint is in it.
+class WorkerLog:
+    """Where a worker records its calls, and the limits of the run.
 
     Attributes:
-        recipe: as JSON.
-        files: name -> content of the stage files that attempts need.
-        folder: absolute; the workers' event logs are in it.
+        folder: absolute; made where it is missing.
     """
 
-    recipe: Json
-    files: Mapping[str, bytes]
     folder: Path
-    variant: str | None
-
-    @classmethod
-    def of(cls, context: StageContext, products: Products, folder: Path) -> Self:
-        """The job of a stage."""
-        files: dict[str, bytes] = {}
-        with TemporaryDirectory() as temporary:
-            for file in NEEDED:
-                if file in products:
-                    path = Path(temporary) / file.name
-                    file.write(path, products[file])
-                    files[file.name] = path.read_bytes()
-        recipe = context.recipe.model_dump(mode="json")
-        return cls({**recipe, "environment": _absolute(recipe["environment"])}, files, folder, context.variant)
-
-    def products(self, folder: Path) -> Products:
-        """The rows of the files, which are written to a folder."""
-        products = Products()
-        for file in NEEDED:
-            if file.name in self.files:
-                path = folder / file.name
-                path.write_bytes(self.files[file.name])
-                products.put(file, file.read(path), file_digest(path))
-        return products
-
-
-def _absolute(environment: str) -> str:
-    return str(Path(environment).resolve()) if is_folder(environment) else environment
+    settings: CallSettings
 
 
 @dataclass(frozen=True, slots=True)
-class MadeAttempt:
-    """The attempt of a unit as JSON, and the entries of its conversation."""
+class MadeUnit(Generic[Product]):
+    """The product of a unit, and the entries of its conversations."""
 
-    row: str
+    product: Product
     entries: list[TimedEntry]
 
 
@@ -93,68 +47,61 @@ class UnitFailed:
     text: str
 
 
-class Worker:
-    """Makes attempts in one process.
+class Worker(Generic[Given, Product]):
+    """Makes units in one process.
 
     Args:
-        name: the folder of its event log; unique in the run.
+        log: where its calls are recorded; None if no model takes part.
         ask: calls the grant office.
     """
 
-    def __init__(self, job: AttemptJob, name: str, ask: Ask) -> None:
-        self._job, self._name, self._ask = job, name, ask
+    def __init__(self, job: Job[Given, Product], log: WorkerLog | None, ask: Ask) -> None:
+        self._job, self._where, self._ask = job, log, ask
         self._open = ExitStack()
         self._known = KnownAnswers()
-        self._units: dict[str, AttemptUnit] = {}
-        self._maker: AttemptMaker | None = None
+        self._log: UnitLog | None = None
+        self._make: Callable[[Given], Awaitable[Product]] | None = None
 
     def start(self) -> str | None:
-        """Open event log and jails; return why the worker cannot work, or None."""
-        job = self._job
+        """Open event log and job; return why the worker cannot work, or None."""
         try:
             with ExitStack() as opening:
-                folder, recipe = job.folder / WORKERS / self._name, Recipe.model_validate(job.recipe)
-                event_log = opening.enter_context(EventLogFile.create(folder, recipe={"stage": "worker"}))
-                self._log = UnitLog(event_log)
-                clients = ModelClients(
-                    self._log,
-                    settings=recipe.call_settings(),
-                    open_replay=EventLogFile.open,
-                    earlier=self._known,
-                    grants=RemoteGrants(self._ask),
-                    slots=RemoteSlots(self._ask),
-                )
-                context = stage_context(
-                    recipe,
-                    checked_recipe_environment(recipe),
-                    clients=clients,
-                    event_log=self._log,
-                    jail=Jail(backend=choose_backend(recipe.sandbox)),
-                    folder=folder,
-                    variant=job.variant,
-                )
-                jails = opening.enter_context(attempt_jails(context))
-                products = job.products(folder)
-                self._maker = attempt_maker(context, products, jails)
-                self._units = {unit.key: unit for unit in planned_units(context, products)}
+                desk = None if self._where is None else self._desk(self._where, opening)
+                self._make = self._job.open(desk, opening)
                 self._open = opening.pop_all()
         except LawtraceError as error:
             return str(error)
         return None
 
-    async def make(self, key: str, known: Sequence[Entry]) -> MadeAttempt | UnitFailed:
-        """Make the attempt of a unit. ``known``: the answers of its conversation from before an interruption."""
-        assert self._maker is not None
+    def _desk(self, where: WorkerLog, opening: ExitStack) -> Desk:
+        event_log = opening.enter_context(EventLogFile.create(where.folder, recipe={"stage": "worker"}))
+        self._log = UnitLog(event_log)
+        clients = ModelClients(
+            self._log,
+            settings=where.settings,
+            open_replay=EventLogFile.open,
+            earlier=self._known,
+            grants=RemoteGrants(self._ask),
+            slots=RemoteSlots(self._ask),
+            rate=None if where.settings.requests_per_minute is None else RemoteRate(self._ask),
+        )
+        return Desk(where.folder, self._log, clients)
+
+    async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
+        """Make a unit. ``known``: the answers of its conversations from before an interruption."""
+        assert self._make is not None
         self._known.add(known)
         try:
-            attempt = await self._maker.make(self._units[key])
+            product = await self._make(unit.given)
         except LawtraceError as error:
             return UnitFailed(type(error).__name__, str(error))
+        if self._log is None:
+            return MadeUnit(product, [])
         await self._log.flush()
-        return MadeAttempt(attempt.model_dump_json(), self._log.take(key))
+        return MadeUnit(product, [entry for one in unit.conversations for entry in self._log.take(one)])
 
     def close(self) -> None:
-        """Close event log and jails."""
+        """Close event log and job."""
         self._open.close()
 
 

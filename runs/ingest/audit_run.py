@@ -2,20 +2,22 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from lawtrace.environments.domains.loader import load_domain, load_tools
+from lawtrace.environments.domains.loader import is_folder, load_domain, load_tools
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import DEFAULT_CHOICE, LabelChoice
 from lawtrace.runs.ingest.marks import Marks, read_marks
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
 from lawtrace.runs.ingest.transcripts import Transcript
+from lawtrace.runs.stages.cluster_jobs import Cluster, Desk, Unit
 from lawtrace.solver.rules import load_rules
 
 BATCH = 64
@@ -44,6 +46,25 @@ class AuditJob:
     label: LabelChoice = DEFAULT_CHOICE
     marks: Path | None = None
 
+    def resolved(self) -> Self:
+        """The same with absolute paths, for processes in other folders."""
+        environment = self.environment
+        if not isinstance(environment, str):
+            environment = tuple(str(Path(file).resolve()) if Path(file).exists() else file for file in environment)
+        elif is_folder(environment):
+            environment = str(Path(environment).resolve())
+        files = {"rules": self.rules, "against": self.against, "marks": self.marks}
+        return replace(self, environment=environment, **{name: path and path.resolve() for name, path in files.items()})
+
+    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[list[Transcript]], Awaitable["JudgedBatch"]]:
+        """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of transcripts."""
+        worker = _Worker(self)
+
+        async def judge(transcripts: list[Transcript]) -> JudgedBatch:
+            return worker.judge(transcripts)
+
+        return judge
+
     def auditor(self) -> TranscriptAuditor:
         """What judges the transcripts."""
         if isinstance(self.environment, str):
@@ -66,9 +87,15 @@ class JudgedBatch:
     summary: AuditSummary
 
 
-def judge_batches(job: AuditJob, transcripts: Iterable[Transcript], size: int) -> Iterator[JudgedBatch]:
-    """Judge the transcripts in order, in batches. ``size``: of the files in bytes; it decides how many processes."""
+def judge_batches(
+    job: AuditJob, transcripts: Iterable[Transcript], size: int, cluster: Cluster | None = None
+) -> Iterator[JudgedBatch]:
+    """Judge the transcripts in order, in batches. ``size``: of the files in bytes; it decides how many processes.
+    ``cluster``: other processes that judge them."""
     batches = _batches(transcripts)
+    if cluster is not None:
+        yield from cluster.stream(job.resolved(), (Unit(batch[0].place, batch) for batch in batches))
+        return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:
         worker = _Worker(job)

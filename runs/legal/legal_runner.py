@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
@@ -15,8 +14,17 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.grounding import probe_citations
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_stages import ask_for_answers, encoders, grid_cells, retrieve
+from lawtrace.runs.legal.legal_stages import (
+    AnswerMaker,
+    AnswersJob,
+    answer_units,
+    ask_for_answers,
+    encoders,
+    grid_cells,
+    retrieve,
+)
 from lawtrace.runs.runner import Runner, open_store
+from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -30,9 +38,10 @@ class LegalContext:
     recipe: LegalRecipe
     dataset: LegalDataset
     clients: ModelClients
-    event_log: EventLog
+    event_log: EventLogFile
     progress: StageProgress
     encoder: Callable[[Pooling], Encoder]
+    cluster: Cluster | None = None
 
     def recipe_key(self, *fields: str) -> dict[str, object]:
         """The part of the stage key for fields of the recipe."""
@@ -56,15 +65,17 @@ async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
     total = len(grid_cells(recipe)) * recipe.trials * sum(len(case.questions) for case in cases)
     with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
-        rows = await ask_for_answers(
-            cases,
-            products[RETRIEVED] if recipe.pipeline == "once" else (),
-            recipe,
-            clients=context.clients,
-            event_log=context.event_log,
-            encoder=context.encoder,
-            on_answer=step,
-        )
+        retrieved, units = products[RETRIEVED] if recipe.pipeline == "once" else (), answer_units(cases, recipe)
+        if context.cluster is not None:
+            job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
+            records = CallRecords(context.event_log, context.clients, recipe.call_settings())
+            given = [Unit(unit.key, unit, (unit.key,)) for unit in units]
+            made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
+            rows = [row async for row in made]
+        else:
+            clients, event_log = context.clients, context.event_log
+            maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
+            rows = await ask_for_answers(maker, units, step)
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(ANSWERS, rows)
 
 
@@ -140,13 +151,19 @@ async def run_legal(
     dataset: LegalDataset,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    cluster: Cluster | None = None,
 ) -> list[AnswerRow]:
     """Run all stages of a recipe and return the answers.
 
     Args:
         event_log: open for writing; answers from before an interruption are not requested again.
         reuse: the folder of another run; its files are used if their inputs are the same.
+        cluster: other processes that make the answers.
+
+    Raises InputError for a cluster and a recipe whose answers cannot be divided.
     """
+    if cluster is not None:
+        check_divisible(recipe)
     async with open_legal_clients(recipe, event_log) as clients:
         context = LegalContext(
             recipe=recipe,
@@ -155,6 +172,7 @@ async def run_legal(
             event_log=event_log,
             progress=progress or NoProgress(),
             encoder=encoders(recipe, clients),
+            cluster=cluster,
         )
         runner = Runner(
             LEGAL_STAGES,
@@ -166,6 +184,15 @@ async def run_legal(
         )
         probes: Sequence[AnyFile] = (PROBES,) if recipe.probe_citations else ()
         return (await runner.make(RETRIEVED, ANSWERS, *probes))[ANSWERS]
+
+
+def check_divisible(recipe: LegalRecipe) -> None:
+    """Raises InputError if the answers of a recipe cannot be divided among workers."""
+    if recipe.pipeline == "decomposed" and recipe.embedding != "minilm":
+        raise InputError(
+            f"--on: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them again; "
+            "use embedding = 'minilm', or leave out --on"
+        )
 
 
 def load_cases_with_questions(path: Path) -> LegalDataset:

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
@@ -18,6 +20,7 @@ from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
 from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, parse_text
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
@@ -25,6 +28,7 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, 
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.stages.cluster_jobs import Desk
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
@@ -36,6 +40,19 @@ def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
         for depth in recipe.depths
         for context in recipe.contexts
     ]
+
+
+def answer_context(cell: GridCell, question: str, trial: int, stage: str = "answers") -> Context:
+    """The conversation about a question in a cell."""
+    return Context(
+        stage=stage,
+        role="meta_llm",
+        model=cell.model,
+        task=question,
+        unit=f"{cell.context} {cell.column}",
+        tested_model=cell.model,
+        trial=trial,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +70,7 @@ class CellRunner:
     stage: str = "answers"
 
     def calls(self, question: Question, trial: int) -> RoleCalls:
-        context = Context(
-            stage=self.stage,
-            role="meta_llm",
-            model=self.cell.model,
-            task=question.id,
-            unit=f"{self.cell.context} {self.cell.column}",
-            tested_model=self.cell.model,
-            trial=trial,
-        )
-        return RoleCalls(self.role_models, context, self.event_log)
+        return RoleCalls(self.role_models, answer_context(self.cell, question.id, trial, self.stage), self.event_log)
 
     async def once(self, case: Case, question: Question, passages: Sequence[Chunk], trial: int = 0) -> AnswerRow:
         """Answer from these passages with one call."""
@@ -97,47 +105,108 @@ class CellRunner:
         return best
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerUnit:
+    """One answer that is to be made: to a question of a case, in a cell, at a trial. It depends on no other answer."""
+
+    cell: GridCell
+    case: str
+    question: str
+    trial: int
+
+    @property
+    def key(self) -> str:
+        """Its content key: the id of its conversation."""
+        return answer_context(self.cell, self.question, self.trial).conversation_id
+
+
+def answer_units(cases: Sequence[Case], recipe: LegalRecipe) -> list[AnswerUnit]:
+    """One unit for each cell, question and trial, in that order."""
+    return [
+        AnswerUnit(cell, case.id, question.id, trial)
+        for cell in grid_cells(recipe)
+        for case in cases
+        for question in case.questions
+        for trial in range(recipe.trials)
+    ]
+
+
+class AnswerMaker:
+    """Makes the answers of a recipe."""
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        retrieved: Sequence[RetrievedRow],
+        recipe: LegalRecipe,
+        *,
+        clients: ModelClients,
+        event_log: EventLog,
+        encoder: Callable[[Pooling], Encoder],
+    ) -> None:
+        self._recipe, self._clients, self._event_log, self._encoder = recipe, clients, event_log, encoder
+        self._found = {(row.question, row.context, row.retriever): row for row in retrieved}
+        self._cases = {case.id: case for case in cases}
+        self._questions = {(case.id, question.id): question for case in cases for question in case.questions}
+        self._chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
+        self._runners: dict[GridCell, CellRunner] = {}
+        # No more teams work at once than calls may, so that some finish early.
+        self._teams = asyncio.Semaphore(recipe.conversation.concurrency)
+
+    async def make(self, unit: AnswerUnit) -> AnswerRow:
+        """The answer of a unit."""
+        runner, case = self._runner(unit.cell), self._cases[unit.case]
+        question = self._questions[unit.case, unit.question]
+        if self._recipe.pipeline == "decomposed":
+            async with self._teams:
+                return await runner.decomposed(case, question, unit.trial)
+        hits = self._found[question.id, unit.cell.context, unit.cell.retriever].hits
+        passages = [self._chunks[case.id, hit.ref] for hit in cut_to_depth(hits, unit.cell.depth)]
+        return await runner.once(case, question, passages, unit.trial)
+
+    def _runner(self, cell: GridCell) -> CellRunner:
+        if cell not in self._runners:
+            role_models = self._recipe.role_models(self._clients, meta_llm=cell.model)
+            ranker = make_ranker(cell.retriever, self._encoder)
+            self._runners[cell] = CellRunner(cell, self._recipe, role_models, self._event_log, ranker)
+        return self._runners[cell]
+
+
 async def ask_for_answers(
-    cases: Sequence[Case],
-    retrieved: Sequence[RetrievedRow],
-    recipe: LegalRecipe,
-    *,
-    clients: ModelClients,
-    event_log: EventLog,
-    encoder: Callable[[Pooling], Encoder],
-    on_answer: Callable[[], None] = lambda: None,
+    maker: AnswerMaker, units: Sequence[AnswerUnit], on_answer: Callable[[], None] = lambda: None
 ) -> list[AnswerRow]:
-    """One answer for each cell, question and trial, in that order.
+    """The answer of each unit, in order. The questions of a cell are asked concurrently."""
 
-    The questions of a cell are asked concurrently. No more teams work at once than calls may, so that some finish
-    early.
-    """
-    teams = asyncio.Semaphore(recipe.conversation.concurrency)
-    found = {(row.question, row.context, row.retriever): row for row in retrieved}
-    chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
+    async def make(unit: AnswerUnit) -> AnswerRow:
+        row = await maker.make(unit)
+        on_answer()
+        return row
+
     rows: list[AnswerRow] = []
-    for cell in grid_cells(recipe):
-        role_models = recipe.role_models(clients, meta_llm=cell.model)
-        runner = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder))
-
-        async def ask(case: Case, question: Question, trial: int, runner: CellRunner = runner) -> AnswerRow:
-            if recipe.pipeline == "decomposed":
-                async with teams:
-                    row = await runner.decomposed(case, question, trial)
-            else:
-                hits = found[question.id, runner.cell.context, runner.cell.retriever].hits
-                passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, runner.cell.depth)]
-                row = await runner.once(case, question, passages, trial)
-            on_answer()
-            return row
-
-        rows += await gather(
-            ask(case, question, trial)
-            for case in cases
-            for question in case.questions
-            for trial in range(recipe.trials)
-        )
+    for _, of_cell in groupby(units, lambda unit: unit.cell):
+        rows += await gather([make(unit) for unit in of_cell])
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersJob:
+    """What workers make answers of (`lawtrace.runs.stages.cluster_jobs.Job`). No key of an endpoint is in it.
+
+    Attributes:
+        recipe: as JSON.
+    """
+
+    recipe: Json
+    cases: Sequence[Case]
+    retrieved: Sequence[RetrievedRow]
+
+    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[AnswerUnit], Awaitable[AnswerRow]]:
+        assert desk is not None
+        recipe = LegalRecipe.model_validate(self.recipe)
+        encoder = encoders(recipe, desk.clients)
+        return AnswerMaker(
+            self.cases, self.retrieved, recipe, clients=desk.clients, event_log=desk.event_log, encoder=encoder
+        ).make
 
 
 def score_answer(

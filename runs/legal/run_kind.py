@@ -42,14 +42,15 @@ class LegalRuns:
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
+        on: str | None,
         as_json: bool,
     ) -> None:
         loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
         cases = load_recipe_cases(loaded, str(recipe))
-        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
+        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, on=on, as_json=as_json)
 
-    def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
-        resume_legal(folder, budget=budget, as_json=as_json)
+    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
+        resume_legal(folder, budget=budget, on=on, as_json=as_json)
 
     def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
         return report_legal(folder, quiet=quiet, parquet=parquet)

@@ -87,12 +87,14 @@ class RunKind(Protocol):
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
+        on: str | None,
         as_json: bool,
     ) -> None:
-        """Run a recipe of this kind and print its result; ``values``: dotted keys that override it."""
+        """Run a recipe of this kind and print its result; ``values``: dotted keys that override it. ``on``: the address
+        of a cluster."""
         ...
 
-    def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
+    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
         """Continue an interrupted run and print its result."""
         ...
 

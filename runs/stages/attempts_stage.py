@@ -236,6 +236,21 @@ def _usage(client: RecordedClient) -> dict[str, int]:
     return {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
 
 
+class AnswerExecutor:
+    """Executes answers to tasks. ``regulation``: the text of the provisions that a shield cites; needed by answers with
+    a shield."""
+
+    def __init__(self, environment: Environment, tasks: Sequence[Task], regulation: Regulation | None) -> None:
+        self._environment, self._regulation = environment, regulation
+        self._by_id = {task.id: task for task in tasks}
+
+    def execute(self, jail: Jail, row: Answer | Attempt) -> Attempt:
+        """Execute an answer: its program in the jail, or the calls of its conversation. Attempts are kept."""
+        if isinstance(row, Attempt):
+            return row
+        return _execute(self._environment, self._by_id[row.task], row, jail, self._regulation)
+
+
 def execute_answers(
     environment: Environment,
     tasks: Sequence[Task],
@@ -245,18 +260,9 @@ def execute_answers(
     *,
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
-    """Execute each answer, in order: its program in a jail, or the calls of its conversation.
-
-    Attempts are kept unchanged. ``regulation``: the text of the provisions that a shield cites; needed by answers with
-    a shield.
-    """
-    by_id = {task.id: task for task in tasks}
+    """Execute each answer, in order (see `AnswerExecutor`)."""
     attempts: list[Attempt] = []
-
-    def execute(jail: Jail, row: Answer | Attempt) -> Attempt:
-        return row if isinstance(row, Attempt) else _execute(environment, by_id[row.task], row, jail, regulation)
-
-    for attempt in jails.map(execute, answers):
+    for attempt in jails.map(AnswerExecutor(environment, tasks, regulation).execute, answers):
         attempts.append(attempt)
         on_program()
     return attempts

@@ -4,10 +4,13 @@ Each stage declares here what it needs, what it produces and what its result dep
 modules of this package, which are imported when a stage runs: a plan of the calls waits for no client of a model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.model_spec import ENDPOINTS
 from lawtrace.agents.roles import EXTRACTION_ROLES, RoleName
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.recipe import BASELINES, HABIT, AttemptOptions, without_habit
@@ -24,6 +27,7 @@ from lawtrace.runs.schemas.quality_rows import QualityRow
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.habits import HABIT_STEPS, Habits, find_task_habits
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules, texts_digest
@@ -53,6 +57,9 @@ ATTEMPTS = StageFile("attempts.jsonl", Attempt)
 VERDICTS = StageFile("verdicts.jsonl", Verdict)
 FINDINGS = StageFile("findings.jsonl", Findings)
 QUALITY = StageFile("quality.jsonl", QualityRow)
+
+JAILS_OF_A_WORKER = 2
+"""A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
 
 def run_targets(inputs: StageInputs) -> tuple[AnyFile, ...]:
@@ -221,7 +228,7 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 async def _build(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.denied_sessions import add_denied_sessions
-    from lawtrace.runs.stages.tasks_stage import build_tasks
+    from lawtrace.runs.stages.tasks_stage import build_tasks, pair_writer, write_on_cluster, write_pairs
 
     recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
     texts = None
@@ -229,19 +236,19 @@ async def _build(context: StageContext, products: Products) -> Made:
         file = texts_file(recipe.tasks.texts, environment.name)
         texts = read_texts(file)
         require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
+    endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
+    if context.cluster is not None and texts is None and endpoints:
+        write = partial(write_on_cluster, context, context.cluster)
+    else:
+        write = partial(write_pairs, pair_writer(context), concurrency=conversation.concurrency)
     built = await build_tasks(
         context.domain,
         products[RULES],
         products[TRACES],
         count=recipe.tasks.count,
-        role_models=context.role_models,
-        event_log=context.event_log,
+        write=write,
         jail=context.jail,
-        most_rounds=conversation.rounds,
-        concurrency=conversation.concurrency,
-        evaluator=conversation.evaluator,
         texts=texts,
-        variant=context.variant,
         progress=context.progress,
     )
     built = await run_in_worker_thread(
@@ -338,9 +345,20 @@ def attempt_maker(context: StageContext, products: Products, jails: JailPool) ->
     )
 
 
-def attempt_jails(context: StageContext) -> JailPool:
-    """The jails of the models under test."""
-    return JailPool(Limits(seconds=context.recipe.attempts.seconds), choose_backend(context.recipe.sandbox))
+def attempt_jails(context: StageContext, count: int | None = None) -> JailPool:
+    """The jails of the models under test; ``count`` of them, or as many as this machine has cores for."""
+    limits = Limits(seconds=context.recipe.attempts.seconds)
+    return JailPool(limits, choose_backend(context.recipe.sandbox), count=count)
+
+
+def prepare_attempts(
+    context: StageContext, products: Products, stack: ExitStack
+) -> Callable[[str], Awaitable[Attempt]]:
+    """A worker's attempts, by the keys of their units."""
+    jails = stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER))
+    maker = attempt_maker(context, products, jails)
+    units = {unit.key: unit for unit in planned_units(context, products)}
+    return lambda key: maker.make(units[key])
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
@@ -360,7 +378,12 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             step()
 
         if context.cluster is not None:
-            rows = await context.cluster.collect(context, products, units, tally)
+            from lawtrace.runs.stages.stage_job import StageJob, call_records
+
+            job = StageJob[str, Attempt].of(context, products, (TASKS, HABITS), prepare_attempts)
+            keys = [Unit(unit.key, unit.key, (unit.key,)) for unit in units]
+            made = context.cluster.products(job, keys, records=call_records(context), on_product=tally)
+            rows = [row async for row in made]
         else:
             with attempt_jails(context) as jails:
                 rows = await attempt_maker(context, products, jails).collect(units, tally)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -17,7 +17,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
@@ -25,7 +25,6 @@ from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients
     from lawtrace.agents.role_models import ConfiguredRoleModels
-    from lawtrace.runs.stages.attempts_stage import AttemptUnit
 
 Row = TypeVar("Row", bound=BaseModel)
 Inputs = TypeVar("Inputs", contravariant=True)
@@ -162,18 +161,4 @@ class StageContext(StageInputs):
     variant: str | None = None
     resumed: int = 0
     shard: Shard = WHOLE
-    cluster: "Cluster | None" = None
-
-
-class Cluster(Protocol):
-    """Processes, on this machine or others, that make attempts."""
-
-    async def collect(
-        self,
-        context: StageContext,
-        products: Products,
-        units: "Sequence[AttemptUnit]",
-        on_attempt: Callable[[Attempt], None],
-    ) -> list[Attempt]:
-        """One attempt for each unit, in order. Their entries are in the event log of the context."""
-        ...
+    cluster: Cluster | None = None

@@ -3,14 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
-from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.event_log import Context
 from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError
@@ -23,10 +23,14 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.stages.stage_job import StageJob, call_records
 from lawtrace.runs.stages.written_texts import entry_id
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
@@ -63,14 +67,9 @@ async def build_tasks(
     traces: Sequence[TraceRow],
     *,
     count: int,
-    role_models: RoleModels,
-    event_log: EventLog,
+    write: "WritePairs",
     jail: Jail,
-    most_rounds: int,
-    concurrency: int,
-    evaluator: bool = True,
     texts: WrittenTexts | None = None,
-    variant: str | None = None,
     progress: StageProgress | None = None,
 ) -> BuiltTasks:
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
@@ -79,7 +78,8 @@ async def build_tasks(
     tasks. The sides of a contrast pair share their instructions, and are accepted together. Of more pairs than wanted,
     those that habits pass least come first.
 
-    ``texts``: instructions written by hand, which were checked. No conversation is held then.
+    ``write``: writes the instructions of some requests. ``texts``: instructions written by hand, which were checked; no
+    conversation is held then.
     """
     environment = domain.environment
     for row in traces:  # before any paid call
@@ -87,19 +87,10 @@ async def build_tasks(
     built = BuiltTasks()
     fitness, progress = _Fitness(domain, rules), progress or NoProgress()
     waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, _units(traces), count, progress)))
-    slots = asyncio.Semaphore(concurrency)
-    write = partial(
-        write_instruction,
-        environment,
-        role_models=role_models,
-        event_log=event_log,
-        most_rounds=most_rounds,
-        evaluator=evaluator,
-    )
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
             if texts is None:
-                pairs = await gather(_write_pair(environment, rows[0], write, variant, slots) for rows in wave)
+                pairs = await write([rows[0] for rows in wave])
             else:
                 pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
             for rows, pair in zip(wave, pairs, strict=True):
@@ -109,11 +100,17 @@ async def build_tasks(
     return built
 
 
-Unit = tuple[TraceRow, ...]
+WrittenPair = dict[Style, InstructionResult]
+"""The instructions of a request in both styles; the second is missing if the first was not accepted."""
+
+WritePairs = Callable[[Sequence[TraceRow]], Awaitable[list[WrittenPair]]]
+
+
+Request = tuple[TraceRow, ...]
 """The traces of one request: one, or the two sides of a contrast pair, of which the first carries the request out."""
 
 
-def _units(traces: Sequence[TraceRow]) -> list[Unit]:
+def _units(traces: Sequence[TraceRow]) -> list[Request]:
     """The traces by request; of a contrast pair only if both sides are there."""
     units: dict[str, list[TraceRow]] = {}
     for row in traces:
@@ -130,14 +127,14 @@ class _Fitness:
         self.ungrounded: Final = ungrounded_rules(domain.environment, domain.regulation, rules)
         self._reasons: Final[dict[str, str | None]] = {}
 
-    def reason(self, rows: Unit) -> str | None:
+    def reason(self, rows: Request) -> str | None:
         """Why a request is unusable, as a reason for the funnel; None if it is usable."""
         request = request_id(rows[0])
         if request not in self._reasons:
             self._reasons[request] = self._reason(rows)
         return self._reasons[request]
 
-    def _reason(self, rows: Unit) -> str | None:
+    def _reason(self, rows: Request) -> str | None:
         environment, rules = self.environment, self.rules
         sides = [row.trace(environment) for row in rows]
         found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
@@ -150,12 +147,12 @@ class _Fitness:
         return "no rule says when, or for what, a compliance call is to be made" if unnoticed else None
 
 
-def _in_order(fitness: _Fitness, units: Sequence[Unit], count: int, progress: StageProgress) -> list[Unit]:
+def _in_order(fitness: _Fitness, units: Sequence[Request], count: int, progress: StageProgress) -> list[Request]:
     """The requests in the order in which they are tried: selected contrast pairs first."""
     if sum(map(len, units)) <= count or any(len(rows) < 2 for rows in units):
         return [*units]
     with progress.stage("selection of pairs", len(units) + MOST_ROUNDS) as step:
-        usable: list[Unit] = []
+        usable: list[Request] = []
         for rows in units:
             if fitness.reason(rows) is None:
                 usable.append(rows)
@@ -165,9 +162,9 @@ def _in_order(fitness: _Fitness, units: Sequence[Unit], count: int, progress: St
     return [*chosen, *(rows for rows in units if rows not in chosen)]
 
 
-def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Unit], size: int) -> list[Unit]:
+def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Request], size: int) -> list[Request]:
     """The next usable requests for so many tasks; unusable ones are dropped and counted."""
-    wave: list[Unit] = []
+    wave: list[Request] = []
     while sum(map(len, wave)) < size and (rows := next(waiting, None)) is not None:
         reason = fitness.reason(rows)
         if reason is None:
@@ -197,25 +194,64 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace,
     return None
 
 
-async def _write_pair(
-    environment: Environment,
-    row: TraceRow,
-    write: Callable[..., Awaitable[InstructionResult]],
-    variant: str | None,
-    slots: asyncio.Semaphore,
-) -> dict[Style, InstructionResult]:
-    trace = row.trace(environment)
-    pair: dict[Style, InstructionResult] = {}
-    async with slots:
+def pair_writer(context: StageContext) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
+    """What writes the instructions of a request, by the recipe of a run."""
+    environment, conversation = context.domain.environment, context.recipe.conversation
+
+    async def write(row: TraceRow) -> WrittenPair:
+        trace, pair = row.trace(environment), WrittenPair()
         for style in STYLES:
-            context = Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
-            pair[style] = await write(trace, style, context=context)
+            pair[style] = await write_instruction(
+                environment,
+                trace,
+                style,
+                context=_pair_context(row, context.variant),
+                role_models=context.role_models,
+                event_log=context.event_log,
+                most_rounds=conversation.rounds,
+                evaluator=conversation.evaluator,
+            )
             if pair[style].instruction is None:
                 break  # a pair needs both instructions: do not pay for the other
-    return pair
+        return pair
+
+    return write
 
 
-def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> dict[Style, InstructionResult]:
+def _pair_context(row: TraceRow, variant: str | None) -> Context:
+    return Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
+
+
+def pair_conversations(row: TraceRow, variant: str | None) -> tuple[str, ...]:
+    """The ids of the conversations in which the instructions of a request are written."""
+    return tuple(_pair_context(row, variant).at(style=style).conversation_id for style in STYLES)
+
+
+async def write_pairs(
+    write: Callable[[TraceRow], Awaitable[WrittenPair]], rows: Sequence[TraceRow], *, concurrency: int
+) -> list[WrittenPair]:
+    """The instructions of the requests, so many at a time."""
+    slots = asyncio.Semaphore(concurrency)
+
+    async def one(row: TraceRow) -> WrittenPair:
+        async with slots:
+            return await write(row)
+
+    return await gather(one(row) for row in rows)
+
+
+async def write_on_cluster(context: StageContext, cluster: Cluster, rows: Sequence[TraceRow]) -> list[WrittenPair]:
+    """The instructions of the requests, written by workers."""
+    job = StageJob[TraceRow, WrittenPair].of(context, Products(), (), _prepare_writer)
+    units = [Unit(row.id, row, pair_conversations(row, context.variant)) for row in rows]
+    return [pair async for pair in cluster.products(job, units, records=call_records(context))]
+
+
+def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
+    return pair_writer(context)
+
+
+def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> WrittenPair:
     pair = texts.pairs.get(entry_id(row))
     if pair is None:
         return dict.fromkeys(STYLES, InstructionResult(None, 0, "no text"))
@@ -226,8 +262,8 @@ def _accept_pair(
     built: BuiltTasks,
     environment: Environment,
     rules: Sequence[Rule],
-    rows: Unit,
-    pair: dict[Style, InstructionResult],
+    rows: Request,
+    pair: WrittenPair,
     jail: Jail,
 ) -> None:
     built.traces += len(rows)

@@ -34,9 +34,9 @@ def merge_event_logs(
     return target.append(_missing(merge(*map(_numbered, sources), key=itemgetter(0)), there, keep))
 
 
-def merge_conversation(target: EventLogFile, name: str, entries: Sequence[tuple[str, Entry]]) -> int:
-    """Append the entries of one conversation, each with its time, that the target lacks (see `merge_event_logs`)."""
-    there = Counter(map(entry_key, target.conversation(name)))
+def merge_conversations(target: EventLogFile, names: Sequence[str], entries: Sequence[tuple[str, Entry]]) -> int:
+    """Append the entries of some conversations, each with its time, that the target lacks (see `merge_event_logs`)."""
+    there = Counter(entry_key(entry) for name in names for entry in target.conversation(name))
     return target.append(_missing(_numbered_entries(entries), there, lambda _: True))
 
 

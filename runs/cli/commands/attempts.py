@@ -55,6 +55,7 @@ def grade(
     out: OutOption = Path("verdicts.jsonl"),
     fail_under: FailUnderOption = None,
     shard: ShardOption = None,
+    on: ClusterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge programs or the attempts of a run.
@@ -95,6 +96,7 @@ def audit(
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
     ] = None,
     shard: ShardOption = None,
+    on: ClusterOption = None,
     out: OutOption = Path("audit.jsonl"),
     force: ForceOption = False,
     as_json: JsonOption = False,

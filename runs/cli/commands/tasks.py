@@ -8,6 +8,7 @@ import typer
 from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
+    ClusterOption,
     EnvironmentFolderOption,
     ForceOption,
     JsonOption,
@@ -43,6 +44,7 @@ app = typer.Typer(help="Build, import, check, review and release tasks, and chec
 def build_command(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
+    on: ClusterOption = None,
     out: OutOption = Path("tasks.jsonl"),
     as_json: JsonOption = False,
 ) -> None:

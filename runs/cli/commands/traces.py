@@ -15,7 +15,12 @@ app = typer.Typer(help="Synthesize compliant traces and measure coverage.", no_a
 @app.command("synthesize")
 @recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed")
 @implemented_by("lawtrace.runs.cli.traces_synthesize:synthesize_traces")
-def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl"), as_json: JsonOption = False) -> None:
+def synthesize_command(
+    flags: RecipeFlags,
+    on: Annotated[str | None, typer.Option("--on", hidden=True)] = None,
+    out: OutOption = Path("traces.jsonl"),
+    as_json: JsonOption = False,
+) -> None:
     """Synthesize compliant traces.
 
     Each has its initial state and only arguments that a caller can know. A recipe without --count makes its spare

@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.implementation import implemented_by
-from lawtrace.runs.cli.options import ForceOption, JsonOption, ReviewHostOption, ReviewPortOption, ReviewStatusOption
+from lawtrace.runs.cli.options import (
+    ClusterOption,
+    ForceOption,
+    JsonOption,
+    ReviewHostOption,
+    ReviewPortOption,
+    ReviewStatusOption,
+)
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 
 app = typer.Typer(help="Benchmark legal agents on data-protection decisions.", no_args_is_help=True)
@@ -32,6 +39,7 @@ def run_command(
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    on: ClusterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer all questions in every cell of the grid."""

@@ -12,12 +12,18 @@ from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
+from lawtrace.runs.legal.legal_runner import (
+    check_divisible,
+    load_cases_with_questions,
+    load_recorded_dataset,
+    run_legal,
+)
 from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.run_kinds import find_run_kind
@@ -36,12 +42,13 @@ def run(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
+    on: str | None,
     as_json: bool,
 ) -> None:
     """Run a legal recipe, or print its plan."""
     resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
-    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, as_json=as_json)
+    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, on=on, as_json=as_json)
 
 
 def start_legal(
@@ -51,10 +58,13 @@ def start_legal(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
+    on: str | None,
     as_json: bool,
 ) -> None:
     """Run the recipe on the cases, or print its plan. Its log has no path of the cases: the run has a copy of them."""
     resolved = recipe.model_copy(update={"cases": None})
+    if on is not None:
+        check_divisible(resolved)
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -65,7 +75,7 @@ def start_legal(
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
-        _execute(resolved, dataset, folder, event_log, reuse=reuse, as_json=as_json)
+        _execute(resolved, dataset, folder, event_log, reuse=reuse, on=on, as_json=as_json)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -115,7 +125,7 @@ def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
     print_result(calls_table(plan, f"{grid} {expected} At most: every call is made twice."))
 
 
-def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) -> None:
+def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
     with EventLogFile.resume(directory) as event_log:
         recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
@@ -123,7 +133,7 @@ def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) ->
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan)
-        _execute(recipe, dataset, RunFolder(directory), event_log, as_json=as_json)
+        _execute(recipe, dataset, RunFolder(directory), event_log, on=on, as_json=as_json)
 
 
 def _execute(
@@ -133,10 +143,19 @@ def _execute(
     event_log: EventLogFile,
     *,
     reuse: Path | None = None,
+    on: str | None,
     as_json: bool,
 ) -> None:
-    running = run_legal(recipe, folder, event_log=event_log, dataset=dataset, progress=ProgressBars(), reuse=reuse)
-    with resumable(folder.path):
+    with resumable(folder.path), cluster_at(on) as cluster:
+        running = run_legal(
+            recipe,
+            folder,
+            event_log=event_log,
+            dataset=dataset,
+            progress=ProgressBars(),
+            reuse=reuse,
+            cluster=cluster,
+        )
         answers = asyncio.run(running)
     _finish(folder.path, len(answers), as_json=as_json)
 

@@ -23,7 +23,9 @@ from tests.support.shell import run_command
 
 pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 
-VICTIMS = ["worker"] * 6 + ["driver"] + ["worker"] * 6 + ["head"] + ["worker"] * 5 + ["driver"]
+PAIR = ("worker", 2)
+VICTIMS = [PAIR, ("worker", 1), PAIR, ("driver", 1), PAIR, PAIR, PAIR, ("head", 1), PAIR, PAIR, PAIR, ("driver", 1)]
+"""What is killed in each round, and how many of them: both workers at once, or one."""
 SECONDS = 480
 TURNS = 6
 CONCURRENCY = 3
@@ -122,7 +124,7 @@ def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServ
     driver = Driver(tmp_path, server.environment, marker)
     kills, known = Counter[str](), list[tuple[set[Request], int]]()
     try:
-        for victim in VICTIMS:
+        for victim, times in VICTIMS:
             position = len(server.requests)
             while len(server.requests) < position + 2 and time.monotonic() < deadline:
                 gate.tickets.release()
@@ -134,8 +136,11 @@ def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServ
                 driver.kill()
             else:
                 name = b"ray::RemoteWorker" if victim == "worker" else b"gcs_server"
-                os.kill(chance.choice(sorted(processes(marker, name))), signal.SIGKILL)
-            kills[victim] += 1
+                while len(found := processes(marker, name)) < times and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                for pid in chance.sample(sorted(found), times):
+                    os.kill(pid, signal.SIGKILL)
+            kills[victim] += times
             known.append((committed(events), len(server.requests)))
             if victim == "head":
                 time.sleep(1)

@@ -1,5 +1,7 @@
-"""Attempts on a Ray cluster of two workers: the files and the event log of one process."""
+"""Commands on a Ray cluster of two workers: the files and the event log of one process."""
 
+import json
+import pickle
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -8,29 +10,53 @@ from typing import Any
 
 import pytest
 
+from lawtrace.runs.cluster.worker import WorkerLog
+from lawtrace.runs.ingest import audit_run
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.stages.pipeline import prepare_attempts
+from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import entry_key
+from lawtrace.runs.store.task_file import read_task_rows
 from tests.support.openai_server import OpenAIServer, calling, serving
+from tests.support.playing import play
+from tests.support.ray_cluster import log_content, ray_workers
 from tests.support.shell import Shell, run_command
 
-ray = pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
+pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 TURNS = 3
+RUN = """
+[tasks]
+count = 2
+spare = 1
+
+[models]
+instruction_generator = "openai:writer"
+
+[attempts]
+models = ["openai:tester"]
+mode = "tools"
+"""
 KEY = "sk-only-in-the-environment"
 ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools", "--trials", 2)
 
 
 class Load:
-    """How many requests are answered at once."""
+    """When requests come, and how many are answered at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._now = self.most = 0
+        self.times: list[float] = []
 
     def answer(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
         """Calls a tool in each turn but the last; the answer depends on the request only."""
+        self.times.append(time.monotonic())
+        if request["model"] == "writer":
+            return play(request)
         with self._lock:
             self._now += 1
             self.most = max(self.most, self._now)
@@ -54,13 +80,8 @@ def server(load: Load) -> Iterator[OpenAIServer]:
 
 @pytest.fixture(scope="module")
 def cluster(server: OpenAIServer) -> Iterator[None]:
-    """A cluster with two workers. They have address and key from their environment."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**server.environment, "OPENAI_API_KEY": KEY, "RAY_USAGE_STATS_ENABLED": "0"}.items():
-            patch.setenv(name, value)
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    with ray_workers({**server.environment, "OPENAI_API_KEY": KEY}):
         yield
-        ray.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +98,8 @@ def here(tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def content(folder: Path) -> list[str]:
-    """The event log by key."""
     with EventLogFile.open(folder) as event_log:
-        return sorted(map(entry_key, event_log.entries()))
+        return log_content(event_log)
 
 
 def test_a_cluster_writes_what_one_process_writes(
@@ -113,3 +133,84 @@ def test_calls_in_flight_are_limited_across_workers(cluster: None, load: Load, l
     load.most = 0
     lawtrace.json(*ATTEMPT, "--concurrency", 2, "--on", "ray", "--out", "cluster.jsonl")
     assert load.most == 2
+
+
+def test_requests_a_minute_are_limited_across_workers(cluster: None, load: Load, lawtrace: Shell) -> None:
+    load.times.clear()
+    limit = ("--set", "conversation.requests_per_minute=600")
+    lawtrace.json(*ATTEMPT, "--limit", 1, *limit, "--on", "ray", "--out", "cluster.jsonl")
+    assert len(load.times) == 2 * 2 * (TURNS + 1)
+    assert load.times[-1] - load.times[0] > 0.8 * 0.1 * (len(load.times) - 1)  # the first take longer to connect
+
+
+def stage_files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
+
+
+def test_a_run_and_its_resumption_write_what_one_process_writes(
+    cluster: None, server: OpenAIServer, lawtrace: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "run.toml").write_text(RUN, encoding="utf-8")
+    before = len(server.requests)
+    lawtrace.json("run", "run.toml", "--out", "whole")
+    asked = len(server.requests) - before
+    lawtrace.json("run", "run.toml", "--on", "ray", "--out", "cluster")
+    assert len(server.requests) == before + 2 * asked
+    assert stage_files(tmp_path / "cluster") == stage_files(tmp_path / "whole")
+    assert content(tmp_path / "cluster") == content(tmp_path / "whole")
+    code, _, err = lawtrace("run", "run.toml", "--budget", f"messages={asked - 5}", "--on", "ray", "--out", "stopped")
+    assert (code, "is used up" in err) == (3, True)
+    lawtrace.json("resume", "stopped", "--budget", f"messages={asked}", "--on", "ray")
+    assert len(server.requests) == before + 3 * asked
+    assert stage_files(tmp_path / "stopped") == stage_files(tmp_path / "whole")
+    assert (tmp_path / "stopped" / "report.html").exists()
+
+
+def test_built_tasks_are_those_of_one_process(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
+    build = ("tasks", "build", "--count", 2, "--set", "models.instruction_generator=openai:writer")
+    lawtrace.json(*build, "--out", "whole.jsonl")
+    lawtrace.json(*build, "--on", "ray", "--out", "cluster.jsonl")
+    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
+
+
+def test_grades_are_those_of_one_process(cluster: None, tasks: Path, lawtrace: Shell, tmp_path: Path) -> None:
+    programs = [{"task": task.id, "style": "goal", "program": task.program} for task in read_task_rows(tasks).rows]
+    programs.append({**programs[0], "style": "workflow", "program": "while True: pass"})
+    (tmp_path / "programs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in programs), encoding="utf-8")
+    grade = ("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--set", "attempts.seconds=1")
+    code, out, _ = lawtrace(*grade, "--out", "whole.jsonl", "--json")
+    on_ray = lawtrace(*grade, "--on", "ray", "--out", "cluster.jsonl", "--json")
+    assert on_ray[0] == code
+    assert on_ray[1].replace("cluster", "whole") == out
+    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_an_audit_is_that_of_one_process(
+    cluster: None, lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_run, "BATCH", 7)
+    pay = {"id": "1", "type": "function", "function": {"name": "PayBill", "arguments": '{"amount": 10.5}'}}
+    paid: list[object] = [{"role": "assistant", "content": None, "tool_calls": [pay]}]
+    messages = [{"role": "user", "content": "Pay."}, *paid, {"role": "tool", "tool_call_id": "1", "content": "{}"}]
+    lines = [json.dumps({"id": str(number), "messages": messages[: 1 + 2 * (number % 2)]}) for number in range(100)]
+    (tmp_path / "log.jsonl").write_text("\n".join([*lines, "{damaged"]), encoding="utf-8")
+    whole = lawtrace("audit", "log.jsonl", "--out", "whole.jsonl", "--format", "sarif", "--json")
+    on_ray = lawtrace("audit", "log.jsonl", "--on", "ray", "--out", "cluster.jsonl", "--format", "sarif", "--json")
+    assert len((tmp_path / "whole.jsonl").read_text(encoding="utf-8").splitlines()) == 101
+    assert on_ray[0] == whole[0]
+    assert on_ray[1].replace("cluster", "whole") == whole[1]
+    for suffix in ("jsonl", "sarif"):
+        assert (tmp_path / f"cluster.{suffix}").read_bytes() == (tmp_path / f"whole.{suffix}").read_bytes()
+
+
+def test_a_synthesis_cannot_be_divided(cluster: None, lawtrace: Shell) -> None:
+    code, _, err = lawtrace("traces", "synthesize", "--on", "ray")
+    assert (code, "cannot be divided" in err) == (2, True)
+
+
+def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    job: StageJob[str, Attempt] = StageJob(Recipe().model_dump(mode="json"), (), prepare_attempts)
+    settings = WorkerLog(Path("workers"), Recipe().call_settings())
+    assert KEY.encode() not in pickle.dumps((job, settings))

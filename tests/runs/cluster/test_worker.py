@@ -5,22 +5,30 @@ from pathlib import Path
 
 from lawtrace.agents.event_log import Context, Entry, ModelCalled
 from lawtrace.agents.models.budget import CallSize
-from lawtrace.agents.models.call_settings import Budget, Spending
+from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending
 from lawtrace.runs.cluster.grants import GrantOffice
-from lawtrace.runs.cluster.worker import AttemptJob, KnownAnswers, MadeAttempt, Worker
+from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerLog
 from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.stages.pipeline import ATTEMPTS, HABITS, TASKS
+from lawtrace.runs.stages.cluster_jobs import Unit
+from lawtrace.runs.stages.pipeline import ATTEMPTS, HABITS, TASKS, prepare_attempts
+from lawtrace.runs.stages.stage_job import StageJob
 
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)
 
 
-def job(small_run: RunResult, folder: Path, sandbox: str = "bwrap") -> AttemptJob:
-    """The attempts of the literal policy at the tasks of the run."""
+def started(small_run: RunResult, folder: Path, sandbox: str = "bwrap") -> tuple[Worker[str, Attempt], str | None]:
+    """A worker for the attempts of the literal policy at the tasks of the run, and why it refuses, if it does."""
     recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=("baseline:literal",), baselines=False))
-    files = {file.name: (small_run.folder.path / file.name).read_bytes() for file in (TASKS, HABITS)}
-    return AttemptJob(recipe.model_dump(mode="json"), files, folder, None)
+    files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
+    job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
+    worker = Worker(job, WorkerLog(folder / "workers" / "one", recipe.call_settings()), ask)
+    return worker, asyncio.run(begin(worker))
+
+
+async def begin(worker: Worker[str, Attempt]) -> str | None:
+    return worker.start()
 
 
 async def ask(method: str, *values: object) -> object:
@@ -28,14 +36,15 @@ async def ask(method: str, *values: object) -> object:
 
 
 def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Path) -> None:
-    worker = Worker(job(small_run, tmp_path), "one", ask)
-    assert worker.start() is None
+    worker, refusal = started(small_run, tmp_path)
+    assert refusal is None
     try:
         for expected in ATTEMPTS.read(small_run.folder.attempts):
             if expected.answer.model == "baseline:literal":
-                made = asyncio.run(worker.make(expected.answer.id, ()))
-                assert isinstance(made, MadeAttempt)
-                assert Attempt.model_validate_json(made.row) == expected
+                key = expected.answer.id
+                made = asyncio.run(worker.make(Unit(key, key, (key,))))
+                assert isinstance(made, MadeUnit)
+                assert made.product == expected
                 assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
     finally:
         worker.close()
@@ -43,21 +52,21 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
 
 
 def test_a_worker_without_a_jail_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
-    refusal = Worker(job(small_run, tmp_path, "docker:no-such-image-of-lawtrace"), "one", ask).start()
+    _, refusal = started(small_run, tmp_path, "docker:no-such-image-of-lawtrace")
     assert refusal is not None
     assert "docker" in refusal
 
 
 def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
     (tmp_path / "workers").write_text("a file", encoding="utf-8")
-    refusal = Worker(job(small_run, tmp_path), "one", ask).start()
+    _, refusal = started(small_run, tmp_path)
     assert refusal is not None
     assert "cannot make" in refusal
 
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
     async def work() -> None:
-        office = GrantOffice(Budget(messages=2), Spending(), concurrency=1)
+        office = GrantOffice(CallSettings(budget=Budget(messages=2), concurrency=1), Spending())
         await office.acquire("lost")
         assert await office.reserve("lost", SIZE) == Spending(1, 20)
         other = asyncio.create_task(office.acquire("other"))

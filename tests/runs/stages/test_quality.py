@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.quality_rows import CHECKS, Check, QualityRow
 from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
+from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
-from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
+from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.masking.instructions import Instruction
@@ -54,18 +56,11 @@ async def gate(
 
 
 async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, jail: Jail) -> BuiltTasks:
-    async with ModelClients(NullEventLog()) as clients:
-        return await build_tasks(
-            BANKING,
-            rules,
-            traces,
-            count=count,
-            role_models=casting_of(clients),
-            event_log=NullEventLog(),
-            jail=jail,
-            most_rounds=3,
-            concurrency=1,
-        )
+    log = NullEventLog()
+    async with ModelClients(log) as clients:
+        context = stage_context(Recipe(), BANKING, clients=clients, event_log=log, jail=jail, folder=Path())
+        write = partial(write_pairs, pair_writer(context), concurrency=1)
+        return await build_tasks(BANKING, rules, traces, count=count, write=write, jail=jail)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,103 @@
+"""What is divided among the workers of a cluster: units with content keys, and a job that makes each of them.
+
+A job is a pure function of a unit. Workers make units; the process that divides them writes all files and the event
+log of the run.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from lawtrace.agents.event_log import EventLog
+from lawtrace.agents.models.call_settings import CallSettings
+
+if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
+    from lawtrace.agents.models.stack import ModelClients
+    from lawtrace.runs.store.event_log_file import EventLogFile
+
+Given = TypeVar("Given")
+Product = TypeVar("Product")
+GivenIn = TypeVar("GivenIn", contravariant=True)
+ProductOut = TypeVar("ProductOut", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Generic[Given]):
+    """A piece of work that depends on no other unit of its job.
+
+    Attributes:
+        key: its content key.
+        given: what the job makes the product of.
+        conversations: the ids of its conversations in the event log, if models take part.
+    """
+
+    key: str
+    given: Given
+    conversations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a worker has for a job that calls models.
+
+    Attributes:
+        folder: the worker's own.
+        event_log: the worker's part of that of the run; ``clients`` record there.
+    """
+
+    folder: Path
+    event_log: EventLog
+    clients: "ModelClients"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecords:
+    """Where the process that divides a job keeps the calls of its workers.
+
+    Attributes:
+        settings: the limits, which hold for all workers together.
+    """
+
+    event_log: "EventLogFile"
+    clients: "ModelClients"
+    settings: CallSettings
+
+
+class Job(Protocol[GivenIn, ProductOut]):
+    """Makes the product of each unit. It is sent to every worker, so it holds no key of an endpoint."""
+
+    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[GivenIn], Awaitable[ProductOut]]:
+        """Prepare a worker; return what makes a unit. ``desk``: None if no model takes part. ``stack``: closed when the
+        worker ends.
+
+        Raises LawtraceError if this worker cannot work: units are then made elsewhere.
+        """
+        ...
+
+
+class Cluster(Protocol):
+    """Processes, on this machine or others, that make units."""
+
+    def products(
+        self,
+        job: Job[Given, Product],
+        units: Iterable[Unit[Given]],
+        *,
+        records: CallRecords | None = None,
+        on_product: Callable[[Product], None] = lambda _: None,
+    ) -> AsyncIterator[Product]:
+        """The product of each unit, in order. ``on_product``: called for each as soon as it is there.
+
+        Args:
+            records: None if no model takes part. With records, all units are handed out as soon as workers are free;
+                without, no more than a few ahead of what is taken, so that memory does not grow with their number.
+
+        Raises OperationalError if no worker can work, or too many are lost.
+        """
+        ...
+
+    def stream(self, job: Job[Given, Product], units: Iterable[Unit[Given]]) -> Iterator[Product]:
+        """The same outside an event loop."""
+        ...

