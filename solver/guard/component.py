@@ -189,6 +189,10 @@ class RuleMonitors:
         """See `Monitor.fingerprint`."""
         return tuple(monitor.fingerprint(values) for monitor in self._numbered)
 
+    def state(self, rule: str) -> Fingerprint:
+        """See `Monitor.fingerprint`; of one rule."""
+        return self._monitors[rule].fingerprint({})
+
     def moves(self) -> tuple[tuple[int, ...], ...]:
         """See `Monitor.moves`."""
         return tuple(monitor.moves() for monitor in self._numbered)

@@ -1,10 +1,11 @@
 """Search: whether some continuation of a trace keeps all rules of a component.
 
-A continuation consists of representative events (`lawtrace.solver.guard.vocabulary`) at representative times. It is
-looked for best first: by its length and by how far the rules are from being kept. Traces that leave the monitors in
-the same state are followed once. So a search that ends without a continuation proves that there is none, if the
-representatives are all that matter; and one that exceeds its steps decides nothing. Steps are counted, not seconds:
-the same trace gets the same answer on every machine.
+A continuation consists of representative events (`lawtrace.solver.guard.vocabulary`) at representative times. First,
+duties are met one by one (`lawtrace.solver.guard.means_ends`), with as many steps as the search afterwards. That is
+best first: by the length of a continuation and by how far the rules are from being kept. Traces that leave the
+monitors in the same state are followed once. So a search that ends without a continuation proves that there is none,
+if the representatives are all that matter; and one that exceeds its steps decides nothing. Steps are counted, not
+seconds: the same trace gets the same answer on every machine.
 """
 
 import heapq
@@ -16,6 +17,7 @@ from typing import Final, Literal
 
 from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
 from lawtrace.solver.guard.component import Component, tools_of
+from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.ltlf.monitor import Fingerprint
 from lawtrace.solver.ltlf.terms import Scalar, is_value
 from lawtrace.solver.ltlf.windows import Window
@@ -25,6 +27,8 @@ MAX_TIMES: Final = 80
 """At how many different times events of a continuation may happen."""
 MAX_RESULTS: Final = 300
 """How many results of the calls in question are tried."""
+MAX_AIMED: Final = 3
+"""Of how many of them the duties are met one by one."""
 
 Path = tuple[Event, ...]
 Forced = Sequence[Sequence[Event]]
@@ -91,9 +95,16 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         for events in starts:
             for hint in _hints(component, events, now):
                 log.back_to(base)
-                distances = play(component, (*events, *hint))
-                if distances is not None and not any(distances):
+                if _keeps_all(component, (*events, *hint)):
                     return Answer("met", hint, events)
+        share = Budget(budget.left)
+        for events in starts[:MAX_AIMED]:
+            log.back_to(base)
+            play(component, events)
+            path = MeansEnds(component, now, share).find(next(_hints(component, events, now), ()))
+            log.back_to(base)
+            if path is not None and _keeps_all(component, (*events, *path)):
+                return Answer("met", path, events)
         log.back_to(base)
         return _search(component, starts, now, budget, exact=exact)
 
@@ -103,6 +114,11 @@ def play(component: Component, events: Sequence[Event]) -> list[int] | None:
     for event in events:
         component.monitor.feed(event)
     return component.distances()
+
+
+def _keeps_all(component: Component, events: Sequence[Event]) -> bool:
+    distances = play(component, events)
+    return distances is not None and not any(distances)
 
 
 def _hints(component: Component, events: Path, now: int) -> Iterator[Path]:

@@ -10,7 +10,7 @@ clock, or sum: then a search that finds nothing proves nothing.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise, product
+from itertools import combinations, islice, pairwise, product
 from typing import Final
 
 from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
@@ -65,6 +65,8 @@ from lawtrace.solver.rules import Rule
 
 MAX_EVENTS: Final = 300
 """How many representative events one tool has at most."""
+MAX_DRAFTS: Final = 40
+"""How many drafts of events of one tool are tried for one rule."""
 
 Place = tuple[str, FieldPath]
 """A field of a tool."""
@@ -104,6 +106,14 @@ class _Groups:
         self._parents[self.of(one)] = self.of(other)
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event, and which value it has in each field that rules read; a message has none."""
+
+    event: Event
+    fields: Mapping[FieldPath, Candidate]
+
+
 class Vocabulary:
     """The representative events of some rules.
 
@@ -116,6 +126,7 @@ class Vocabulary:
         self.exact = True
         self._schemas: Final = tools
         self._fields: Final[dict[str, dict[FieldPath, _Field]]] = {}
+        self._read_by: Final[dict[str, dict[str, dict[FieldPath, None]]]] = {rule.id: {} for rule in rules}
         self._groups: Final = _Groups()
         self._constants: Final[dict[Place | Name, list[Json]]] = {}
         self._attempted: Final[set[str]] = set()
@@ -135,6 +146,7 @@ class Vocabulary:
         match node:
             case Atom(tool, condition, attempted):
                 self._fields.setdefault(tool, {})
+                self._read_by[rule].setdefault(tool, {})
                 if attempted:
                     self._attempted.add(tool)
                 if condition is not None:
@@ -144,11 +156,11 @@ class Vocabulary:
                 for one, other in pairwise(names):
                     self._groups.join(self._variable(one, rule, number), self._variable(other, rule, number))
                 self.exact = self.exact and _is_exact(comparison)
-                self._read_aggregates(node, comparison)
+                self._read_aggregates(node, comparison, rule)
             case _:
                 pass
 
-    def _read_aggregates(self, node: Formula, comparison: Comparison) -> None:
+    def _read_aggregates(self, node: Formula, comparison: Comparison, rule: str) -> None:
         limits = [part for leaf in _leaves(comparison) for part in constants(Comparison(leaf, "<", leaf))]
         for aggregate in aggregates_of(node):
             if not isinstance(aggregate, EventAggregate):
@@ -156,10 +168,11 @@ class Vocabulary:
             if aggregate.term is not None:
                 for leaf in leaves(aggregate.term):
                     if isinstance(leaf, FieldPath):
-                        self._field(aggregate.atom.tool, leaf).tracked = True
+                        self._field(aggregate.atom.tool, leaf, rule).tracked = True
                         self._constants.setdefault((aggregate.atom.tool, leaf), []).extend([*limits, 0, 1])
 
-    def _field(self, tool: str, path: FieldPath) -> _Field:
+    def _field(self, tool: str, path: FieldPath, rule: str) -> _Field:
+        self._read_by[rule].setdefault(tool, {})[path] = None
         return self._fields.setdefault(tool, {}).setdefault(path, _Field())
 
     def _variable(self, variable: BoundVariable, rule: str, number: int) -> Name:
@@ -178,17 +191,17 @@ class Vocabulary:
             self.exact = False
             for leaf in leaves(condition.elements):
                 if isinstance(leaf, FieldPath):
-                    self._field(tool, leaf).computed += condition_leaves(condition.part)
+                    self._field(tool, leaf, rule).computed += condition_leaves(condition.part)
             return
         for part in condition_parts(condition):
             self._read_condition(tool, part, rule, number)
         match condition:
             case IsTrue(FieldPath() as path):
-                self._field(tool, path).tests.append(condition)
+                self._field(tool, path, rule).tests.append(condition)
             case Comparison(left, sign, right):
                 self._read_comparison(tool, condition, left, right, rule, number)
                 if sign == "in" and isinstance(right, FieldPath):
-                    self._field(tool, right).is_list = True
+                    self._field(tool, right, rule).is_list = True
             case _:
                 pass
 
@@ -198,16 +211,16 @@ class Vocabulary:
         parts = [part for part in _leaves(condition) if not isinstance(part, LiteralValue | LiteralList | SpanLiteral)]
         fields = [part for part in parts if isinstance(part, FieldPath)]
         for path in fields:
-            self._field(tool, path)
+            self._field(tool, path, rule)
         if any(side not in (*fields, *leaves(side)) for side in (left, right)) or any(
             not isinstance(part, FieldPath | BoundVariable) for part in parts
         ):
             self.exact = False
             for path in fields:
-                self._field(tool, path).computed += [left, right]
+                self._field(tool, path, rule).computed += [left, right]
             return
         if len(parts) == 1 and fields:
-            self._field(tool, fields[0]).tests.append(condition)
+            self._field(tool, fields[0], rule).tests.append(condition)
             if condition.operator in ("startswith", "endswith", "contains"):
                 self.exact = False
             return
@@ -216,7 +229,7 @@ class Vocabulary:
         members: list[Place | Name] = [(tool, path) for path in fields]
         members += [self._variable(part, rule, number) for part in parts if isinstance(part, BoundVariable)]
         for path in fields:
-            self._field(tool, path).tracked = True
+            self._field(tool, path, rule).tracked = True
         for one, other in pairwise(members):
             self._groups.join(one, other)
 
@@ -292,16 +305,78 @@ class Vocabulary:
         for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
             if number == MAX_EVENTS:
                 return events, False
-            content: Json = dict(given or {})
-            for (path, _), value in zip(options, combination, strict=True):
-                if not isinstance(value, Absent):
-                    content = placed(content, path.path, value)
-            arguments = dict(content) if isinstance(content, dict) else {}
-            result = None if given and RESULT in given else arguments.pop(RESULT, None)
-            events.append(Event(tool, arguments, result=result, time=now))
+            chosen = {path: value for (path, _), value in zip(options, combination, strict=True)}
+            events.append(_event(tool, chosen, now, given))
         if tool in self._attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
         return events, True
+
+    def drafts(
+        self,
+        tool: str,
+        rule: str,
+        live: Mapping[Place | Name, Sequence[Scalar]],
+        now: int | None,
+        given: "Draft | None" = None,
+        *,
+        strange: bool = False,
+    ) -> list["Draft"]:
+        """Events of a tool that differ in the fields that a rule reads.
+
+        Args:
+            tool: its name.
+            rule: the id of the rule.
+            live: the values that matter; fields that may have one have no others.
+            now: their time.
+            given: another event, which they equal in the other fields.
+            strange: whether fields may have other values, too.
+        """
+        read = self._read_by[rule].get(tool)
+        if read is None or (given is not None and not given.fields):
+            return []
+        if tool in SPEAKERS:
+            return [Draft(event, {}) for event in self._messages(tool, live, now)]
+        schema = self._schemas.get(tool)
+        if schema is None:
+            return []
+        if given is None:
+            fields = {
+                path: self._few(schema, path, use, live, now, strange=strange)[: None if path in read else 1]
+                for path, use in self._fields[tool].items()
+            }
+        else:
+            fields = {path: [value] for path, value in given.fields.items()}
+            uses = self._fields[tool]
+            fields.update({path: self._few(schema, path, uses[path], live, now, strange=strange) for path in read})
+        some = islice(product(*fields.values()), MAX_DRAFTS)
+        chosen = [dict(zip(fields, values, strict=True)) for values in some]
+        return [Draft(_event(tool, one, now), one) for one in chosen]
+
+    def _few(
+        self,
+        schema: ToolSchema,
+        path: FieldPath,
+        use: _Field,
+        live: Mapping[Place | Name, Sequence[Scalar]],
+        now: int | None,
+        *,
+        strange: bool,
+    ) -> list[Candidate]:
+        """Candidates of a field; if values matter that it may have, only these, or these first."""
+        found = self._candidates(schema, path, use, live, now)
+        if not use.tracked:
+            return found
+        known = live.get(self._groups.of((schema.name, path)), ())
+        if use.is_list:
+            found = [one for one in found if not isinstance(one, list) or len(one) < 2 or len(one) == len(known)]
+
+        def matters(one: Candidate) -> bool:
+            return all(part in known for part in one) and one != [] if isinstance(one, list) else one in known
+
+        first = [one for one in found if matters(one)]
+        if first and not strange:
+            return [*first, *(one for one in found if isinstance(one, Absent) or one == [])]
+        return [*first, *(one for one in found if not matters(one))]
 
     def call_results(self, schema: ToolSchema, arguments: Mapping[str, Json], now: int) -> tuple[list[Event], bool]:
         """The call with these arguments and each representative result, and whether these are all that matter."""
@@ -379,6 +454,19 @@ class Vocabulary:
         texts = list(dict.fromkeys(texts))
         some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
         return [message_event(speaker, " ".join(parts), now) for parts in [*some, tuple(texts)][:MAX_EVENTS]]
+
+
+def _event(
+    tool: str, fields: Mapping[FieldPath, Candidate], now: int | None, given: Mapping[str, Json] | None = None
+) -> Event:
+    """A call with these values of its fields. `given`: its arguments, if only the result is open."""
+    content: Json = dict(given or {})
+    for path, value in fields.items():
+        if not isinstance(value, Absent):
+            content = placed(content, path.path, value)
+    arguments = dict(content) if isinstance(content, dict) else {}
+    result = None if given and RESULT in given else arguments.pop(RESULT, None)
+    return Event(tool, arguments, result=result, time=now)
 
 
 def _is_exact(comparison: Comparison) -> bool:
