@@ -1,7 +1,8 @@
 """Baseline policies in tools mode: they play a given sequence of calls."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from autogen_core import FunctionCall
 from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
@@ -10,9 +11,31 @@ from lawtrace.environments.events import FromResults, Json
 from lawtrace.solver.traces import PlannedCall, resolve_path
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedCall:
+    """A call that a policy makes."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+def next_move(calls: Sequence[PlannedCall], told: Sequence[str]) -> PlayedCall | str:
+    """The next call of a policy that plays these calls, or the text that it ends with.
+
+    An argument that originates in an earlier result is read from the actual result; if a result does not have the
+    documented form, the policy stops and says so. ``told``: the results so far.
+    """
+    if len(told) == len(calls):
+        return "Done."
+    call = calls[len(told)]
+    try:
+        return PlayedCall(call.event.tool, {name: _argument(call, name, told) for name in call.event.arguments})
+    except (LookupError, TypeError, ValueError):
+        return f"I cannot go on: {call.event.tool} needs what no result so far holds."
+
+
 def play_calls(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]:
-    """One call a turn. An argument that originates in an earlier result is read from the actual result; if a result
-    does not have the documented form, the policy stops and says so."""
+    """A policy that plays these calls, one a turn."""
 
     def answer(messages: Sequence[LLMMessage]) -> str | list[FunctionCall]:
         told = [
@@ -21,14 +44,10 @@ def play_calls(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]],
             if isinstance(message, FunctionExecutionResultMessage)
             for result in message.content
         ]
-        if len(told) == len(calls):
-            return "Done."
-        call = calls[len(told)]
-        try:
-            arguments = {name: _argument(call, name, told) for name in call.event.arguments}
-        except (LookupError, TypeError, ValueError):
-            return f"I cannot go on: {call.event.tool} needs what no result so far holds."
-        return [FunctionCall(f"call_{len(told) + 1}", json.dumps(arguments), call.event.tool)]
+        move = next_move(calls, told)
+        if isinstance(move, str):
+            return move
+        return [FunctionCall(f"call_{len(told) + 1}", json.dumps(move.arguments), move.tool)]
 
     return answer
 

@@ -193,7 +193,7 @@ class _AnswerCollection:
     async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the conversation of a model that calls tools."""
         client = self._client(model, task, answer.style, context)
-        session = _session(self.domain.environment, task, answer.shield, self.law.regulation)
+        session = open_session(self.domain.environment, task, answer.shield, self.law.regulation)
         # A policy knows all values: nothing is left for a user to tell.
         users = None if model.is_scripted else self.users
         conversation = await run_tool_conversation(
@@ -274,8 +274,7 @@ def _execute(
     if answer.invalid is not None:
         return Attempt(answer=answer, invalid=answer.invalid)
     if answer.conversation is not None:
-        session = _session(environment, task, answer.shield, regulation)
-        return _execute_calls(answer, answer.conversation, session)
+        return execute_conversation(environment, task, answer, answer.conversation, regulation)
     if answer.program is None or not answer.program.strip():
         return Attempt(answer=answer)
     initial, variables = task.initial(environment), task.instructions[answer.style].variables
@@ -295,11 +294,14 @@ def _execute(
     )
 
 
-def _execute_calls(answer: Answer, conversation: ToolConversation, session: Session) -> Attempt:
+def execute_conversation(
+    environment: Environment, task: Task, answer: Answer, conversation: ToolConversation, regulation: Regulation | None
+) -> Attempt:
     """The attempt of a conversation in a new session, which gives the same events as the model's own.
 
     Without calls there is nothing to judge, unless the user withdrew the request.
     """
+    session = open_session(environment, task, answer.shield, regulation)
     conversation.replay(session)
     if not session.calls and conversation.withdrawal is None:
         return Attempt(answer=answer)
@@ -313,7 +315,8 @@ def _execute_calls(answer: Answer, conversation: ToolConversation, session: Sess
     )
 
 
-def _session(environment: Environment, task: Task, shield: ShieldMode, regulation: Regulation | None) -> Session:
+def open_session(environment: Environment, task: Task, shield: ShieldMode, regulation: Regulation | None) -> Session:
+    """A new session of a task. Raises InputError for a shield without the regulation that it cites."""
     return Session(environment, task.initial(environment), _guard(shield, task, environment, regulation))
 
 

@@ -15,6 +15,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.habits import Habits, wrap_task
 from lawtrace.solver.habits.wrapper import print_wrapped
 from lawtrace.solver.masking.instructions import requested_calls
+from lawtrace.solver.traces import PlannedCall
 
 REFUSAL = "I am sorry, but I cannot help with that."
 
@@ -26,21 +27,28 @@ def baseline_client(
 
     Raises InputError for a model that cannot be under test.
     """
-    if mode != "program":
-        match model.baseline:
-            case "reference":
-                return ScriptedClient(play_calls(task.planned))
-            case "literal":
-                initial = task.initial(environment)
-                return ScriptedClient(play_calls(requested_calls(environment, initial, task.requested, style)))
-            case "habit":
-                return ScriptedClient(play_calls(wrap_task(environment, task, style, habits[style]).calls))
-            case "noop":
-                return ScriptedClient(play_calls(()))
-            case _:
-                pass
+    calls = None if mode == "program" else baseline_calls(model, environment, task, style, habits)
+    if calls is not None:
+        return ScriptedClient(play_calls(calls))
     answer = baseline_answer(model, environment, task, style, habits)
     return ScriptedClient(lambda messages: answer)
+
+
+def baseline_calls(
+    model: ModelSpec, environment: Environment, task: Task, style: Style, habits: Habits
+) -> Sequence[PlannedCall] | None:
+    """The calls that a built-in model makes in the modes with tools; None for one that only says something."""
+    match model.baseline:
+        case "reference":
+            return task.planned
+        case "literal":
+            return requested_calls(environment, task.initial(environment), task.requested, style)
+        case "habit":
+            return wrap_task(environment, task, style, habits[style]).calls
+        case "noop":
+            return ()
+        case _:
+            return None
 
 
 def baseline_answer(model: ModelSpec, environment: Environment, task: Task, style: Style, habits: Habits) -> str:

@@ -1,0 +1,146 @@
+"""The guard as an approver: it decides about each tool call of a sample, in any task of Inspect.
+
+An approver is asked before a call. What calls returned, and what was said, it reads in the conversation at the next
+call; a result that has not come counts with any value that it may have, as always in a guard.
+"""
+
+import json
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from inspect_ai.approval import Approval, Approver, approver
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
+from inspect_ai.tool import ToolCall, ToolCallView
+from inspect_ai.util import store
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.runs.ingest.transcripts import parse_if_json, unwrap_result
+from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
+from lawtrace.solver.guard.decisions import Call, Decision, Refuse
+from lawtrace.solver.guard.guard import Guard
+
+_NOT_MADE: Final = frozenset({"approval", "parsing", "cancelled"})
+"""Errors of Inspect for calls that never reached their tool."""
+
+
+@dataclass(slots=True)
+class WatchedSample:
+    """The guard of one sample, and how far it has read the conversation.
+
+    Attributes:
+        seen: ids of the messages that it has read, and of their calls.
+        asked: calls that were allowed and have no result yet, by id. Some models use an id again.
+        made: calls in the conversation that have no result yet, by id.
+    """
+
+    guard: Guard
+    seen: set[str] = field(default_factory=set[str])
+    asked: dict[str, list[Call]] = field(default_factory=dict[str, list[Call]])
+    made: dict[str, list[ToolCall]] = field(default_factory=dict[str, list[ToolCall]])
+
+    def decide(self, call: ToolCall, history: Sequence[ChatMessage]) -> Decision:
+        """Read what is new in the conversation, then decide."""
+        for message in history:
+            self._read(message)
+        wanted = Call(call.function, _as_json(call.arguments), call.id)
+        decision = self.guard.before(wanted)
+        if not isinstance(decision, Refuse):
+            self.asked.setdefault(call.id, []).append(wanted)
+        return decision
+
+    def _read(self, message: ChatMessage) -> None:
+        if isinstance(message, ChatMessageAssistant):
+            for call in message.tool_calls or ():
+                if self._is_new(f"{message.id} {call.id}"):
+                    self.made.setdefault(call.id, []).append(call)
+        if not self._is_new(str(message.id)):
+            return
+        if isinstance(message, ChatMessageTool):
+            self._take_result(message)
+        elif not isinstance(message, ChatMessageSystem) and message.text.strip():
+            self.guard.message("user" if isinstance(message, ChatMessageUser) else "agent", message.text)
+
+    def _is_new(self, name: str) -> bool:
+        new = name not in self.seen
+        self.seen.add(name)
+        return new
+
+    def _take_result(self, message: ChatMessageTool) -> None:
+        """Tell the guard what came of a call: one that it allowed, or one that it was not asked about."""
+        name = message.tool_call_id or ""
+        error = None if message.error is None else message.error.message
+        result = None if error is not None else unwrap_result(parse_if_json(message.text))
+        unmade = message.error is not None and message.error.type in _NOT_MADE
+        made = self.made[name].pop(0) if self.made.get(name) else None
+        if asked := self.asked.get(name):
+            self.guard.after(asked.pop(0), result, error=error, outcome="rejected" if unmade else None)
+        elif made is not None and not unmade:
+            arguments = _as_json(made.arguments)
+            call = Call(made.function, arguments, made.id)
+            self.guard.see(_event(call, result, error))
+
+
+def _event(call: Call, result: Json, error: str | None) -> Event:
+    if error is not None:
+        return Event(call.tool, call.arguments, "raised", None, error)
+    failed = isinstance(result, dict) and result.get("success") is False
+    return Event(call.tool, call.arguments, "failed" if failed else "completed", result)
+
+
+def _as_json(arguments: dict[str, Any]) -> dict[str, Json]:
+    return json.loads(json.dumps(arguments, default=str))
+
+
+@approver
+def guard(
+    rules: str | None = None,
+    tools: str | list[str] | None = None,
+    mode: Literal["refuse", "record"] = "refuse",
+    on_undecided: Literal["refuse", "allow"] = "refuse",
+    allowed: Literal["approve", "escalate"] = "approve",
+) -> Approver:
+    """Reject a call after which not all duties could be met, with what to call first.
+
+    Args:
+        rules: a rule file (TOML or JSON lines); by default the rules of the environment ``tools``.
+        tools: a built-in environment, the folder of one, or files with tool schemas.
+        mode: ``record`` approves every call and notes what it would have rejected.
+        on_undecided: what to do about a call that could not be decided.
+        allowed: what to do about other calls: approve, or ask the next approver.
+    """
+    chosen, environment, regulation = read_rules_and_tools(rules, tools)
+    watched: dict[int, WatchedSample] = {}
+
+    def sample() -> WatchedSample:
+        """The guard of the running sample, which its store identifies."""
+        place = store()
+        if id(place) not in watched:
+            guard = Guard(chosen, environment, mode=mode, on_undecided=on_undecided, regulation=regulation)
+            watched[id(place)] = WatchedSample(guard)
+            weakref.finalize(place, watched.pop, id(place), None)
+        return watched[id(place)]
+
+    async def approve(
+        message: str,  # noqa: ARG001
+        call: ToolCall,
+        view: ToolCallView,  # noqa: ARG001
+        history: list[ChatMessage],
+    ) -> Approval:
+        decision = sample().decide(call, history)
+        finding = decision.finding
+        metadata: dict[str, Any] = {}
+        if finding is not None:
+            metadata = {
+                "rules": list(finding.rules),
+                "provisions": list(finding.provisions),
+                "first": [str(step) for step in finding.first],
+                "undecided": finding.undecided,
+            }
+        if isinstance(decision, Refuse):
+            return Approval(decision="reject", explanation=decision.reason, metadata=metadata)
+        reason = None if finding is None else finding.reason
+        return Approval(decision=allowed, explanation=reason, metadata=metadata)
+
+    return approve
