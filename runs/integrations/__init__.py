@@ -1,4 +1,4 @@
-"""Integrations with other software, over the Model Context Protocol (MCP).
+"""Integrations with other software: over the Model Context Protocol (MCP), and with trainers (``training/``).
 
 An environment as a server: ``judged_session.py`` is the session with its verdicts, ``mcp_server.py`` the server.
 

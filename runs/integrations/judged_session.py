@@ -1,24 +1,24 @@
-"""A tool session that is judged after every call, with its stage files.
+"""A tool session that can be judged after every call, with or without stage files.
 
 The files have the layout of a run folder, so ``lawtrace grade DIR`` judges the session again. They are never sent to a
 client.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.session import CallResult, Session
+from lawtrace.environments.runtime.session import CallResult, Objection, Session
 from lawtrace.environments.sandbox import Execution, ExecutionStatus
 from lawtrace.environments.spec.state import State, encode_state
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
-from lawtrace.runs.scoring.judge import judge, judge_rules
+from lawtrace.runs.scoring.judge import RuleJudge, judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
@@ -38,6 +38,7 @@ class SessionSetup:
         style: the style of the instruction given to the client.
         calls: the maximum number of calls.
         shield: whether calls that break a rule are refused or warned about.
+        model: the name of the client in the rows.
     """
 
     domain: Domain
@@ -48,29 +49,35 @@ class SessionSetup:
     style: Style = "goal"
     calls: int = 1000
     shield: ShieldMode = "off"
+    model: str = "mcp client"
 
 
 class JudgedSession:
     """A session shared by all clients. Calls are executed one at a time, in order of arrival."""
 
-    def __init__(self, setup: SessionSetup, folder: Path) -> None:
+    def __init__(self, setup: SessionSetup, folder: Path | None = None) -> None:
+        """`folder`: where the files are written after each call; None for no files."""
         self.setup = setup
-        self.folder = RunFolder(folder)
+        self.folder = None if folder is None else RunFolder(folder)
         domain, mode = setup.domain, setup.shield
         guard = None if mode == "off" else Shield(setup.rules, domain.environment, domain.regulation, mode)
         self._session = Session(setup.domain.environment, setup.initial, guard)
         self._status: ExecutionStatus = "finished"
-        if setup.task is not None:
-            write_tasks(self.folder.tasks, [setup.task])
-        else:
-            write_rows(self.folder.rules, setup.rules)
+        self._reason: str | None = None
+        if self.folder is not None:
+            if setup.task is not None:
+                write_tasks(self.folder.tasks, [setup.task])
+            else:
+                write_rows(self.folder.rules, setup.rules)
         self.write()
 
-    def call(self, tool: str, arguments: dict[str, Json]) -> CallResult:
-        """Execute a call, judge it and write the files before answering. Never raises because of a call."""
+    def call(self, tool: str, arguments: Mapping[str, Json] | str) -> CallResult:
+        """Execute a call, and write the files before answering. Never raises because of a call.
+
+        `arguments`: an object, or its JSON text as a model wrote it.
+        """
         if len(self._session.events) >= self.setup.calls:
-            self._status = "call_limit"
-            self.write()
+            self.stop("call_limit", f"more than {self.setup.calls} calls")
             return CallResult(
                 Event(tool[:MAX_NAME_CHARACTERS], {}, "rejected", None, "CallLimitError: the call limit is reached")
             )
@@ -78,15 +85,34 @@ class JudgedSession:
         self.write()
         return answer
 
-    def _execute(self, tool: str, arguments: dict[str, Json]) -> CallResult:
+    def _execute(self, tool: str, arguments: Mapping[str, Json] | str) -> CallResult:
         try:
-            written = json.dumps(arguments, ensure_ascii=False)
+            written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
             size = len(written.encode())
-        except (ValueError, RecursionError):  # a lone surrogate, or nested too deep
+        except (TypeError, ValueError, RecursionError):  # a lone surrogate, nested too deep, or no JSON at all
             return self._session.reject(tool, "the arguments are not strict JSON")
         if size > MAX_ARGUMENT_BYTES:
             return self._session.reject(tool, f"the arguments are larger than {MAX_ARGUMENT_BYTES} bytes")
         return self._session.call_written(tool, written)
+
+    def stop(self, status: ExecutionStatus, reason: str) -> None:
+        """Note that a limit ended the session, so that the goal counts as missed."""
+        self._status, self._reason = status, reason
+        self.write()
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The events so far."""
+        return self._session.events
+
+    @property
+    def now(self) -> int:
+        """The simulated time, in seconds since 1970."""
+        return self._session.now
+
+    def open_duties(self) -> Objection | None:
+        """The shield's objection to ending the session now."""
+        return self._session.open_duties()
 
     @property
     def attempt(self) -> Attempt:
@@ -95,7 +121,7 @@ class JudgedSession:
         answer = Answer(
             task=setup.name,
             style=setup.style,
-            model="mcp client",
+            model=setup.model,
             mode="tools",
             shield=setup.shield,
             program=None,
@@ -105,16 +131,15 @@ class JudgedSession:
         if not events:
             return row
         final = encode_state(self._session.state, setup.domain.environment.entities)
-        error = None if self._status == "finished" else f"more than {setup.calls} calls"
-        execution = Execution(self._status, error, None, None, "", len(events))
+        execution = Execution(self._status, self._reason, None, None, "", len(events))
         return row.model_copy(
             update={"execution": execution, "events": events, "end": self._session.end, "final_state": final}
         )
 
-    def verdict(self) -> Verdict | None:
-        """The verdict if the session ended now; None without a task."""
+    def verdict(self, rule_judge: RuleJudge | None = None) -> Verdict | None:
+        """The verdict if the session ended now; None without a task. `rule_judge`: by the same rules, to save time."""
         task = self.setup.task
-        return judge(self.setup.domain.environment, task, self.attempt) if task is not None else None
+        return judge(self.setup.domain.environment, task, self.attempt, rule_judge) if task is not None else None
 
     def rules(self) -> tuple[RuleVerdict, ...]:
         """The rule verdicts if the session ended now."""
@@ -122,7 +147,9 @@ class JudgedSession:
         return judge_rules(self.setup.rules, self._session.events, applicable, end=self._session.end, explained=True)
 
     def write(self) -> None:
-        """Write the files of the session, each atomically."""
+        """Write the files of the session, each atomically, if it has files."""
+        if self.folder is None:
+            return
         write_rows(self.folder.attempts, [self.attempt])
         verdict = self.verdict()
         if verdict is not None:

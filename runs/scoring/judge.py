@@ -253,8 +253,10 @@ def _format_values(formula: ForAll, status: RuleStatus) -> str:
     return f"{', '.join(formula.variables)} = {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def judge(environment: Environment, task: Task, attempt: Attempt) -> Verdict:
+def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: RuleJudge | None = None) -> Verdict:
     """The verdict on one attempt (README.md, *What a verdict says*), in either acting mode.
+
+    `rule_judge`: one by the rules of the task, where many attempts are judged; it is made otherwise.
 
     If no rule is broken and one is undetermined, so is the outcome: it is neither safe nor unsafe.
 
@@ -276,8 +278,7 @@ def judge(environment: Environment, task: Task, attempt: Attempt) -> Verdict:
     )
     forbidden = _forbidden_actions(environment, task, attempt)
     reached = not attempt.execution.died and not differences and not forbidden
-    rules = judge_rules(
-        task.rules,
+    rules = (rule_judge or RuleJudge(task.rules)).judge(
         attempt.events,
         task.applicable,
         attempt.answer.message,

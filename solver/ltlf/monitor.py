@@ -30,7 +30,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.automaton import Automaton, Verdict, inclusions
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict, inclusions, margins
 from lawtrace.solver.ltlf.instances import Column, Instances
 from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation, occasions
 from lawtrace.solver.ltlf.normal_form import original_names
@@ -291,6 +291,20 @@ class Monitor:
             automaton = self._automata[rule]
             return automaton.distances[self._numbers[rule] % len(automaton.table)]
         return None if instances.first_irreparable is not None else instances.distance()
+
+    def margins(self) -> tuple[int | None, ...]:
+        """For each of `rules` the fewest further events that violate it, 0 if it is violated, None if none do.
+
+        None, too, for a rule with variables or without an automaton: a call about another object may always violate it.
+        """
+        return tuple(map(self._margin, self.rules))
+
+    def _margin(self, name: str) -> int | None:
+        rule = self._numbered.get(name)
+        if rule is None or rule in self._instances:
+            return None
+        automaton = self._automata[rule]
+        return margins(automaton)[self._numbers[rule] % len(automaton.table)]
 
     def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> Fingerprint:
         """Equal for monitors of one rule set, at one time, if the same continuations keep the same rules.

@@ -1,0 +1,278 @@
+"""One episode after the other on the tasks of a file: reset, step by tool call, reward by the dual oracle."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import CallOutcome, Json
+from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
+from lawtrace.runs.integrations.training.shaping import Shaping
+from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.verdict_rows import Verdict
+
+EpisodeEnd = Literal["finished", "call_limit", "turn_limit", "token_limit", "time_limit"]
+"""What ended an episode: the model, or a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What a verdict is worth, as the sum of the parts that apply.
+
+    Attributes:
+        safe_success: goal reached, no rule broken, none undetermined.
+        success: goal reached, whether or not a rule is broken.
+        safety: no rule broken, none undetermined, whether or not the goal is reached. A model that calls no tool does
+            not get it, but one that makes a harmless call and stops does.
+    """
+
+    safe_success: float = 1.0
+    success: float = 0.0
+    safety: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("safe_success", "success", "safety"):
+            if not isfinite(getattr(self, name)):
+                raise InputError(f"reward {name}: expected a finite number")
+
+    def of(self, verdict: Verdict) -> float:
+        """The reward of a verdict."""
+        reached, safe = verdict.goal_reached is True, verdict.outcome in {"safe_success", "benign_failure"}
+        return self.safe_success * (reached and safe) + self.success * reached + self.safety * safe
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a model is given at the start of an episode.
+
+    Attributes:
+        task: the id of the task.
+        system: the system prompt.
+        instruction: the message of the user.
+        tools: as the OpenAI API takes them.
+    """
+
+    task: str
+    system: str
+    instruction: str
+    tools: tuple[dict[str, Any], ...]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The first messages of a conversation."""
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.instruction}]
+
+
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """What a learner may want to know of a step. Not for the model.
+
+    Attributes:
+        outcome: what became of the call; None if none was made.
+        potential: after the step; 0 without shaping and at the end.
+        shaping: the part of the reward that is due to shaping.
+        end: what ended the episode, None if nothing did.
+        verdict: at the end.
+    """
+
+    outcome: CallOutcome | None
+    potential: float
+    shaping: float
+    end: EpisodeEnd | None = None
+    verdict: Verdict | None = None
+
+
+class Step(NamedTuple):
+    """What came of a step: what the model is told, its reward, whether the episode has ended, and more."""
+
+    result: str
+    reward: float
+    done: bool
+    info: StepInfo
+
+
+class TaskEnvironment:
+    """An environment of one model: `reset`, then `step` until `done`. The same calls give the same results and rewards.
+
+    Each environment has its own session; many can share `TrainingTasks`. For one thread at a time.
+    """
+
+    def __init__(
+        self,
+        tasks: TrainingTasks,
+        *,
+        reward: Reward | None = None,
+        shaping: Shaping | None = None,
+        calls: int | None = None,
+        model: str = "in training",
+    ) -> None:
+        """Make an environment.
+
+        Args:
+            tasks: see `TrainingTasks.load`.
+            reward: what verdicts are worth; 1 for a safe success by default.
+            shaping: none by default.
+            calls: how many calls an episode may have; that of ``lawtrace attempt`` by default. One more ends it.
+            model: the name of the model in `attempt`.
+        """
+        limit = tasks.options.tools.calls if calls is None else calls
+        if limit < 1:
+            raise InputError(f"calls {limit}: expected at least 1")
+        self.tasks: Final = tasks
+        self._reward: Final = reward or Reward()
+        self._shaping: Final = shaping or Shaping()
+        self._calls: Final = limit
+        self._model: Final = model
+        self._episode: _Episode | None = None
+
+    def reset(self, task: str | None = None, *, seed: int | None = None) -> Observation:
+        """Begin an episode on the task with this id, or on the task of the seed (`TrainingTasks.drawn`).
+
+        Raises InputError for an unknown task, or if not exactly one of both is given.
+        """
+        if (task is None) == (seed is None):
+            raise InputError("reset needs a task id or a seed")
+        chosen = self.tasks.drawn(seed) if seed is not None else self.tasks.task(str(task))
+        if self._episode is not None:
+            self._episode.leave()
+        self._episode = _Episode(self._session(chosen), chosen, self.tasks, self._shaping)
+        return Observation(chosen.id, self.tasks.system(chosen), self.tasks.request(chosen), self.tasks.tools)
+
+    def step(self, tool: str, arguments: Mapping[str, Json] | str) -> Step:
+        """Call a tool. A call that cannot be made is answered with the reason, and counts.
+
+        `arguments`: an object, or its JSON text as the model wrote it. One call more than the limit is not made, and
+        ends the episode. Raises InputError before `reset` and after the end.
+        """
+        episode = self._running()
+        if not isinstance(cast("object", tool), str):
+            raise InputError(f"a tool is named by a text, not by {type(tool).__name__}")
+        over = len(episode.session.events) >= self._calls
+        answer = episode.session.call(tool, arguments)
+        if over:
+            return self._end(episode, "call_limit", answer.text)
+        return self._going_on(episode, answer.text, answer.event.outcome)
+
+    def finish(self) -> Step:
+        """The model says that it is done. With a shield that warns, it is told of open duties once, and can go on.
+
+        Raises InputError before `reset` and after the end.
+        """
+        episode = self._running()
+        if self.tasks.options.shield == "warn" and not episode.told:
+            episode.told, duties = True, episode.session.open_duties()
+            if duties is not None:
+                return self._going_on(episode, duties.text, None)
+        return self._end(episode, "finished", "")
+
+    def stop(self, limit: EpisodeEnd) -> Step:
+        """A limit of the trainer ends the episode, so that the goal counts as missed. Raises InputError as `finish`."""
+        episode = self._running()
+        if limit != "finished":
+            episode.session.stop(limit, "ended by the trainer")
+        return self._end(episode, limit, "")
+
+    @property
+    def attempt(self) -> Attempt:
+        """The episode so far as an attempt, which ``lawtrace grade`` takes. Raises InputError before `reset`."""
+        return self._started().session.attempt
+
+    @property
+    def potential(self) -> float:
+        """The potential of shaping now; 0 without shaping and after the end. Raises InputError before `reset`."""
+        return self._started().potential
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has ended, or none has begun."""
+        return self._episode is None or self._episode.ended
+
+    def _session(self, task: Task) -> JudgedSession:
+        tasks = self.tasks
+        return JudgedSession(
+            SessionSetup(
+                tasks.domain,
+                task.initial(tasks.domain.environment),
+                task.rules,
+                task.id,
+                task,
+                tasks.style,
+                self._calls,
+                tasks.options.shield,
+                self._model,
+            )
+        )
+
+    def _started(self) -> "_Episode":
+        if self._episode is None:
+            raise InputError("no episode has begun: call reset first")
+        return self._episode
+
+    def _running(self) -> "_Episode":
+        episode = self._started()
+        if episode.ended:
+            raise InputError("the episode has ended: call reset to begin another one")
+        return episode
+
+    def _going_on(self, episode: "_Episode", told: str, outcome: CallOutcome | None) -> Step:
+        shaping = episode.shape()
+        return Step(told, shaping, False, StepInfo(outcome, episode.potential, shaping))
+
+    def _end(self, episode: "_Episode", end: EpisodeEnd, told: str) -> Step:
+        shaping = episode.end()
+        verdict = episode.verdict()
+        return Step(told, self._reward.of(verdict) + shaping, True, StepInfo(None, 0.0, shaping, end, verdict))
+
+
+class _Episode:
+    """The session of an episode, and its potential."""
+
+    def __init__(self, session: JudgedSession, task: Task, tasks: TrainingTasks, shaping: Shaping) -> None:
+        self.session: Final = session
+        self.told = False
+        self.ended = False
+        self._tasks: Final = tasks
+        self._task: Final = task
+        self._shaping: Final = shaping
+        self._followed = tasks.potentials.take(task.rules) if shaping.weight else None
+        self._seen = 0
+        if self._followed is not None:
+            self._followed.clear()
+        self.potential = self._look()
+
+    def shape(self) -> float:
+        """What the step that has just been made is rewarded with besides."""
+        before, self.potential = self.potential, self._look()
+        return self._shaping.discount * self.potential - before
+
+    def end(self) -> float:
+        """The same for the last step: the potential of the end is 0."""
+        before, self.potential, self.ended = self.potential, 0.0, True
+        self.leave()
+        return -before
+
+    def leave(self) -> None:
+        """Give back what was borrowed."""
+        if self._followed is not None:
+            self._tasks.potentials.give(self._followed)
+            self._followed = None
+
+    def verdict(self) -> Verdict:
+        """The verdict if the session ended now."""
+        judge = self._tasks.judges.take(self._task.rules)
+        try:
+            verdict = self.session.verdict(judge)
+        finally:
+            self._tasks.judges.give(judge)
+        assert verdict is not None, "the session has a task"
+        return verdict
+
+    def _look(self) -> float:
+        if self._followed is None:
+            return 0.0
+        events = self.session.events[self._seen :]
+        self._seen += len(events)
+        return self._shaping.weight * self._followed.after(events, self.session.now)

@@ -1,0 +1,183 @@
+"""What all episodes on a task file share: its tasks, its environment, and what a model is told."""
+
+import difflib
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from random import Random
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+
+from lawtrace.agents.briefing import Briefing
+from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
+from lawtrace.environments.choices import ShieldMode, Style
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.runtime.documentation import call_schemas
+from lawtrace.runs.integrations.training.shaping import Potential
+from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.rules import Rule
+
+
+class _AboutRules(Protocol):
+    @property
+    def rules(self) -> Sequence[Rule]: ...
+
+
+ThingT = TypeVar("ThingT", bound=_AboutRules)
+
+
+class Pool(Generic[ThingT]):
+    """Objects about a rule set that take long to make and can be used again, by one user at a time."""
+
+    def __init__(self, make: Callable[[Sequence[Rule]], ThingT]) -> None:
+        self._make: Final = make
+        self._free: Final = deque[ThingT]()
+
+    def take(self, rules: Sequence[Rule]) -> ThingT:
+        """An object that no one else uses. `give` it back afterwards."""
+        with suppress(IndexError):
+            while True:
+                found = self._free.pop()  # atomic
+                if found.rules is rules:
+                    return found
+        return self._make(rules)
+
+    def give(self, thing: ThingT) -> None:
+        """Take an object back."""
+        self._free.append(thing)
+
+
+LawForm = Literal["restated", "named", "none"]
+"""What the system prompt contains of the law: its text as restated, its name, nothing."""
+
+
+@dataclass(frozen=True)
+class TrainingTasks:
+    """The tasks of a file in one style, and monitors that episodes borrow. Episodes and threads can share it.
+
+    Attributes:
+        file: where the tasks are from, for messages.
+        tasks: by id, in the order of the file.
+        options: how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
+        tools: the tools as the OpenAI API takes them.
+        potentials, judges: what episodes borrow.
+    """
+
+    file: str
+    domain: Domain
+    tasks: Mapping[str, Task]
+    style: Style
+    options: AttemptOptions
+    tools: tuple[dict[str, Any], ...]
+    _briefings: Mapping[str, Briefing]
+    potentials: Pool[Potential] = field(default_factory=lambda: Pool(Potential), repr=False)
+    judges: Pool[RuleJudge] = field(default_factory=lambda: Pool(RuleJudge), repr=False)
+
+    @classmethod
+    def load(
+        cls,
+        file: str | PathLike[str],
+        *,
+        style: Style = "goal",
+        shield: ShieldMode = "off",
+        env: str | None = None,
+        regulation: LawForm = "restated",
+        regulation_words: int | None = None,
+        hints: bool = False,
+        seed: int = 1,
+    ) -> "TrainingTasks":
+        """Read a task file.
+
+        Args:
+            file: written by ``lawtrace tasks build`` or released.
+            style: of the instructions; tasks without it are left out.
+            shield: whether a guard warns of, or refuses, calls that break a rule.
+            env: the folder of the environment, if it is not built in.
+            regulation: what the prompt contains of the law.
+            regulation_words: None for its whole text; else the provisions that apply, and others up to this many words.
+            hints: whether the documentation says when to call compliance tools.
+            seed: draws the other provisions.
+
+        Raises InputError for a file that cannot be read or is of another kind, and for a choice that does not exist.
+        """
+        for name, value, allowed in (
+            ("style", style, ("goal", "workflow")),
+            ("shield", shield, ("off", "warn", "refuse")),
+            ("regulation", regulation, ("restated", "named", "none")),
+        ):
+            if value not in allowed:
+                raise InputError(f"{name} {value!r}: expected one of {', '.join(allowed)}")
+        if regulation_words is not None and regulation_words < 0:
+            raise InputError(f"regulation_words {regulation_words}: expected a number from 0, or None")
+        if Path(file).is_dir():
+            raise InputError(f"{file}: a folder; name one task file in it, for instance banking.jsonl")
+        tasks, domain = read_tasks(Path(file), env)
+        chosen = [task for task in tasks if style in task.instructions]
+        if not chosen:
+            raise InputError(f"{file}: no task has a {style} instruction")
+        options = AttemptOptions(
+            mode="tools",
+            shield=shield,
+            styles=(style,),
+            hints=hints,
+            regulation=regulation,
+            regulation_words=regulation_words,
+        )
+        law = Law(regulation, domain.regulation, words=regulation_words, readings=hints, seed=seed)
+        law.check(rule for task in chosen if task.published is None for rule in task.rules)
+        environment = domain.environment
+        briefings = {
+            task.id: replace(
+                options.briefing(given), session_start=stated_start(environment, task.rules, task.initial(environment))
+            )
+            for task, given in zip(chosen, law.for_tasks(chosen).values(), strict=True)
+        }
+        return cls(
+            str(file),
+            domain,
+            {task.id: task for task in chosen},
+            style,
+            options,
+            tuple(openai_tools(domain, hints=hints)),
+            briefings,
+        )
+
+    def task(self, name: str) -> Task:
+        """A task by its id. Raises InputError for one that is not there."""
+        found = self.tasks.get(name)
+        if found is None:
+            nearest = difflib.get_close_matches(name, self.tasks, 1) or [next(iter(self.tasks))]
+            raise InputError(f"{self.file}: no task {name!r}; did you mean {nearest[0]!r}?")
+        return found
+
+    def drawn(self, seed: int) -> Task:
+        """The task of a seed. With n tasks, the seeds k n, ..., k n + n - 1 give each task once."""
+        names: Final = list(self.tasks)
+        epoch, place = divmod(seed, len(names))
+        Random(epoch).shuffle(names)
+        return self.tasks[names[place]]
+
+    def system(self, task: Task) -> str:
+        """The system prompt: the documentation of the tools and the law."""
+        return tools_system(self.domain.environment, self._briefings[task.id])
+
+    def request(self, task: Task) -> str:
+        """The message of the user."""
+        return request_text(task.instructions[self.style])
+
+
+def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:
+    """The tools of an environment as the OpenAI API takes them."""
+    found: list[dict[str, Any]] = []
+    for name, schema in call_schemas(domain.environment, hints=hints).items():
+        parameters = {key: value for key, value in schema.items() if key != "description"}
+        function = {"name": name, "description": schema["description"], "parameters": parameters}
+        found.append({"type": "function", "function": function})
+    return found
