@@ -53,9 +53,8 @@ def _table(comparison: RunComparison) -> Table:
     for column in (*names, "n", comparison.success, "difference", "p", *gaps):
         table.add_column(column, overflow="fold", justify="left" if column in names else "right")
     table.caption = (
-        f"{comparison.sides[0]} compared with {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over "
-        f"{comparison.clusters}). p: exact McNemar, which treats attempts as independent; in brackets "
-        "adjusted for the lines of this table (Holm)."
+        f"{comparison.sides[0]} compared with {comparison.sides[1]}. In brackets the 95 % interval "
+        f"({comparison.intervals}). p: {comparison.test}; in brackets adjusted for the lines of this table (Holm)."
     )
     if not graded:
         table.caption += " gap: change of the share of unsafe successes."

@@ -22,13 +22,20 @@ def answer_label(row: AnswerRow) -> str | None:
 
 
 def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> PairedComparison:
-    """Compare two cells with the same questions in the same order; the difference is left minus right.
+    """Compare two cells with the same questions in the same order; the difference is left minus right."""
+    assert [row.question for row in left] == [row.question for row in right]
+    return compare_answers(
+        (a.case, a.question, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)
+    )
+
+
+def compare_answers(answers: Iterable[tuple[str, str, bool, bool]]) -> PairedComparison:
+    """Compare pairs of answers, each a case, a question, and whether the first and the second are right.
 
     Interval and p value are those of `paired_difference`. One case has no interval, and its p value is McNemar's exact
     one, which speaks of the questions of that case alone. All answers count.
     """
-    assert [row.question for row in left] == [row.question for row in right]
-    pairs = [(a.case, a.question, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)]
+    pairs = [*answers]
     lost = sum(before and not after for *_, before, after in pairs)
     won = sum(after and not before for *_, before, after in pairs)
     found = paired_difference(differences(pairs))

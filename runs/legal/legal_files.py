@@ -1,9 +1,9 @@
 """The files of a legal run and their rows."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.agents.legal.meta_llm import Citation
@@ -99,6 +99,15 @@ class AnswerRow(_Frozen):
     @property
     def cell(self) -> GridCell:
         return GridCell(self.model, self.context, self.retriever, self.depth)
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A grid has tens of thousands of rows, most of them without these fields."""
+        fields: dict[str, Any] = dump(self)
+        return {name: value for name, value in fields.items() if value or name not in _OFTEN_EMPTY}
+
+
+_OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "steps"})
 
 
 class ProbeRow(_Frozen):

@@ -1,9 +1,10 @@
 """The run kind of legal runs, for the commands and pages of the core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lawtrace.runs.cli.recipe_overrides import with_budget
+from lawtrace.runs.legal.accuracy import compare_answers
 from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, resume_legal, start_legal
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
@@ -12,6 +13,7 @@ from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.report.sections import RunReport
+from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
 
@@ -22,7 +24,8 @@ class LegalRuns:
     name = "legal"
     task_name = "question"
     unit_name = "configuration"
-    clusters = "cases"
+    intervals = "t over cases"
+    test = "the same distribution; of a single case exact McNemar"
     outcomes: Mapping[str, OutcomeLabel] = {
         "correct": OutcomeLabel("correct", "✓", "the right option", "#009E73", ""),
         "wrong": OutcomeLabel("wrong", "✗", "another option", "#E69F00", "///"),
@@ -64,6 +67,12 @@ class LegalRuns:
     def graded_units(self, folder: Path) -> list[GradedUnit]:
         path = folder / ANSWERS.name
         return [_graded(row) for row in ANSWERS.read(path)] if path.exists() else []
+
+    def compare(self, pairs: Sequence[tuple[GradedUnit, GradedUnit]]) -> PairedComparison:
+        return compare_answers(
+            (before.cluster, before.task, before.outcome == "correct", after.outcome == "correct")
+            for before, after in pairs
+        )
 
 
 def _graded(row: AnswerRow) -> GradedUnit:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.run_comparison import ComparedModel, Flip, RunComparison, compare_runs, read_side
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
-from lawtrace.runs.scoring.statistics import compare_results, holm_adjusted
+from lawtrace.runs.scoring.statistics import holm_adjusted
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey, conversation_numbers
 
@@ -74,7 +74,7 @@ def compare_graded(
     best = next(iter(first.kind.outcomes))
     pairs = [models] if models else [(model, model) for model in first.counts() if model in second.counts()]
     sides = [(pair, _by_key(first, pair[0]), _by_key(second, pair[1])) for pair in pairs]
-    lines = [line for pair, ours, theirs in sides for line in _lines(pair, ours, theirs, best)]
+    lines = [line for pair, ours, theirs in sides for line in _lines(pair, ours, theirs, first.kind)]
     if not lines:
         known = [
             f"{name} has {', '.join(of.counts()) or 'none'}" for name, of in zip(names, (first, second), strict=True)
@@ -91,7 +91,8 @@ def compare_graded(
         success=first.kind.outcomes[best].label,
         unit=first.kind.unit_name,
         paired_by=f"{first.kind.task_name} and {first.kind.unit_name}",
-        clusters=first.kind.clusters,
+        intervals=first.kind.intervals,
+        test=first.kind.test,
     )
 
 
@@ -103,13 +104,13 @@ def _by_key(index: GradedIndex, model: str) -> _UnitsByKey:
     return {(unit.task, unit.unit): unit for unit in index.select(model=model)}
 
 
-def _lines(pair: tuple[str, str], ours: _UnitsByKey, theirs: _UnitsByKey, best: str) -> Iterable[ComparedModel]:
+def _lines(pair: tuple[str, str], ours: _UnitsByKey, theirs: _UnitsByKey, kind: RunKind) -> Iterable[ComparedModel]:
     configurations: Sequence[str | None] = (None, *dict.fromkeys(unit for _, unit in (*ours, *theirs)))
     for configuration in configurations if len(configurations) > 2 else configurations[1:]:
         asked = [key for key in dict.fromkeys((*ours, *theirs)) if configuration in (None, key[1])]
         shared = [key for key in asked if key in ours and key in theirs]
-        results = [(ours[key].cluster, ours[key].outcome == best, theirs[key].outcome == best) for key in shared]
-        if compared := compare_results(results):
+        if shared:
+            compared = kind.compare([(ours[key], theirs[key]) for key in shared])
             left_out = len(asked) - len(shared)
             yield ComparedModel(pair, "authorized", configuration, compared, None, compared.p_value, left_out)
 

@@ -94,7 +94,7 @@ class RunComparison:
         changed_tasks: task id -> fields that differ. The verdicts of these tasks are still compared, since a changed
             rule is often the purpose of the comparison.
         success: the name of the compared rate; ``unit``: of what `ComparedModel.style` is.
-        paired_by: what identifies an attempt; ``clusters``: what the bootstrap resamples.
+        paired_by: what identifies an attempt; ``intervals`` and ``test``: how intervals and p values are made.
     """
 
     sides: tuple[str, str]
@@ -105,7 +105,8 @@ class RunComparison:
     success: str = "Pass@1"
     unit: str = "style"
     paired_by: str = "task, style and trial"
-    clusters: str = "tasks"
+    intervals: str = "bootstrap over tasks"
+    test: str = "exact McNemar, which treats attempts as independent"
 
 
 def read_side(path: Path) -> ComparisonSide:

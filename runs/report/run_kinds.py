@@ -1,6 +1,6 @@
 """Kinds of runs added by plug-ins: the interface that the core's commands and pages use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -20,6 +20,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 
 if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
     from lawtrace.runs.report.sections import RunReport
+    from lawtrace.runs.scoring.statistics import PairedComparison
     from lawtrace.runs.store.event_log_queries import ConversationKey
 
 RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
@@ -51,7 +52,7 @@ class RunKind(Protocol):
     Attributes:
         name: the name in messages and pages.
         task_name, unit_name: what a task and a unit of a `GradedUnit` are, such as question and configuration.
-        clusters: what the clusters of tasks are, in the plural, such as cases.
+        intervals: how `compare` makes intervals, in a few words; ``test``: how it makes p values.
         outcomes: all outcomes of a `GradedUnit` with their labels, best first. All count in the denominator.
         graded_file: the name of the file that `graded_units` reads.
         repeat_command: the command line that repeats a run; the folder of the run is appended.
@@ -67,7 +68,10 @@ class RunKind(Protocol):
     def unit_name(self) -> str: ...
 
     @property
-    def clusters(self) -> str: ...
+    def intervals(self) -> str: ...
+
+    @property
+    def test(self) -> str: ...
 
     @property
     def outcomes(self) -> Mapping[str, OutcomeLabel]: ...
@@ -113,6 +117,10 @@ class RunKind(Protocol):
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
         """All graded units in file order; empty before they are written."""
+        ...
+
+    def compare(self, pairs: Sequence[tuple[GradedUnit, GradedUnit]]) -> "PairedComparison":
+        """Compare the shares of the best outcome over the same tasks and units; at least one pair."""
         ...
 
 

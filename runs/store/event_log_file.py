@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from lawtrace.agents.event_log import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
+from lawtrace.agents.event_log import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
 from lawtrace.agents.model_spec import ModelParameters, RecordedModel
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
@@ -27,6 +27,7 @@ from lawtrace.runs.store.event_log_database import (
     SCHEMA,
     SCHEMA_VERSION,
     check_can_create,
+    check_can_resume,
     connect_reader,
     connect_writer,
     event_log_path,
@@ -35,7 +36,7 @@ from lawtrace.runs.store.event_log_database import (
     way_on,
     write_ahead_path,
 )
-from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
+from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter, pack_hash
 
 Clock = Callable[[], datetime]
 
@@ -163,10 +164,10 @@ class EventLogFile:
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
-            " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
+            " WHERE hash IN (?, ?) AND occurrence = ? AND kind IN ('model_call', 'failure')"
             " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
             " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, seq LIMIT 1",
-            (request_hash, occurrence, *place),
+            (pack_hash(request_hash), request_hash, occurrence, *place),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None
@@ -191,14 +192,15 @@ class EventLogFile:
     def in_flight(self) -> Sequence[Context]:
         """The contexts of calls sent and not answered since the run began or was last resumed."""
         rows = self.rows(
-            "SELECT min(payload) FROM entries AS asked WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS"
-            " came WHERE came.request_hash = asked.request_hash AND came.occurrence = asked.occurrence"
-            " AND came.conversation = asked.conversation AND came.seq > asked.seq AND (came.kind = 'model_call'"
-            " OR came.kind = 'failure' AND came.payload ->> '$.reason' <> 'cancelled'))"
+            f"SELECT {COLUMNS} FROM entries WHERE seq IN (SELECT min(seq) FROM entries AS asked"  # noqa: S608
+            " WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS came WHERE came.hash = asked.hash"
+            " AND came.occurrence = asked.occurrence AND came.conversation = asked.conversation"
+            " AND came.seq > asked.seq AND came.kind IN ('model_call', 'failure')"
+            " AND (came.kind = 'model_call' OR came.payload ->> '$.reason' <> 'cancelled'))"
             " AND seq > (SELECT coalesce(max(seq), 0) FROM entries WHERE kind = 'resumed')"
-            " GROUP BY conversation, request_hash, occurrence ORDER BY min(seq)",
+            " GROUP BY conversation, hash, occurrence) ORDER BY seq"
         )
-        return [Context.model_validate(json.loads(payload)["context"]) for (payload,) in rows]
+        return [entry.context for row in rows if isinstance(entry := self.entry(row), RequestSent)]
 
     @property
     def recipe(self) -> Json:
@@ -260,7 +262,7 @@ class EventLogFile:
         with translate_errors(path):
             # Checked before opening for writing, which would already change a foreign file.
             if resumed:
-                connect_reader(path).close()
+                check_can_resume(path)
             lock = take_lock(directory)
             try:
                 if not resumed:

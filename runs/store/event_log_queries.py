@@ -197,9 +197,9 @@ def _select_messages(
     )
     calls = _calls_behind(event_log, [row[0] for row in rows])
     return [
-        LoggedMessage(row[0], row[5], row[6], line, calls.get(row[0]))
-        for row in rows
-        if isinstance(line := event_log.entry(row[:5]), MessageSent | RoleFailed)
+        LoggedMessage(row[0], conversation, at, line, calls.get(row[0]))
+        for *row, conversation, at in rows
+        if isinstance(line := event_log.entry(tuple(row)), MessageSent | RoleFailed)
     ]
 
 
@@ -211,7 +211,7 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " (SELECT count(*) FROM entries AS again WHERE again.conversation = call.conversation AND again.kind = 'retry'"
         " AND again.role = call.role AND again.turn = call.turn),"
         " call.payload ->> '$.paid', call.payload ->> '$.replayed'"
-        " FROM entries AS said JOIN entries AS call ON call.request_hash = said.request_hash"
+        " FROM entries AS said JOIN entries AS call ON call.hash = said.hash"
         " AND call.occurrence = said.occurrence AND call.conversation = said.conversation"
         " AND call.kind IN ('model_call', 'failure')"
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",

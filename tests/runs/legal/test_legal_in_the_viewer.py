@@ -11,7 +11,9 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.run_kind import LEGAL_RUNS
 from lawtrace.runs.report.graded_units import compare_folders
+from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.web.server import make_viewer_app
 from tests.support.legal.small_runs import run_grid
 from tests.support.shell import Shell
@@ -82,6 +84,8 @@ def test_two_runs_are_compared_by_question(runs: Path, browse: TestClient, lawtr
     page = browse.get("/compare?run=first&run=second").text
     assert "Paired by question and configuration" in page
     assert all(task in page for task in changed)
+    assert "t over cases" in page
+    assert "bootstrap" not in page
     printed = lawtrace.json("compare", runs / "first", runs / "second")
     assert printed["lines"][0]["safe_success"]["pairs"] == 4
     code, out, _ = lawtrace("compare", runs / "first", runs / "second")
@@ -90,6 +94,20 @@ def test_two_runs_are_compared_by_question(runs: Path, browse: TestClient, lawtr
         pass
     with pytest.raises(InputError, match="different kinds"):
         compare_folders(runs / "first", runs / "other")
+
+
+def test_p_values_and_intervals_of_a_comparison_agree() -> None:
+    cases = [(f"{case}", f"{case}/{question}", question) for case in range(3) for question in range(20)]
+    for won in range(0, 20, 2):
+        pairs = [(_unit(case, task, "wrong" if n < won else "correct"), _unit(case, task)) for case, task, n in cases]
+        found = LEGAL_RUNS.compare(pairs)
+        assert found.interval is not None
+        assert (found.p_value < 0.05) == (not found.interval.low <= 0 <= found.interval.high)
+        assert found.difference == pytest.approx(won / 20)
+
+
+def _unit(case: str, task: str, outcome: str = "correct") -> GradedUnit:
+    return GradedUnit(task, "F", case, "openai:a", outcome, "", ConversationKey(stage="answers", task=task))
 
 
 def test_messages_are_found_by_outcome(runs: Path, lawtrace: Shell) -> None:

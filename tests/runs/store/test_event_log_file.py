@@ -295,7 +295,7 @@ def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageS
     event_log.record(message)
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
-        connection.execute("UPDATE entries SET payload = ?", (payload,))
+        connection.execute("UPDATE frames SET frame = ?", (payload,))
     connection.close()
     with (
         EventLogFile.open(event_log.path.parent) as damaged,
