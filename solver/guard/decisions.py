@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lawtrace.environments.events import SPEAKERS, Event, Json
+from lawtrace.solver.guard.schemas import ToolSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ class Step:
         call: the call; a message is a call of ``user`` or ``agent``; None to wait.
         result: what the call has to return, as far as it matters.
         wait: seconds from the step before.
+        free: arguments that the tool requires and no rule reads, with the kind of value: ``string``.
     """
 
     call: Call | None
     result: Mapping[str, Json] = field(default_factory=dict[str, Json])
     wait: int = 0
+    free: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __str__(self) -> str:
         if self.call is None:
@@ -47,7 +50,10 @@ class Step:
             return f"{said} after {self.wait} seconds" if self.wait else said
         returned = ", ".join(f"{name} = {_json(value)}" for name, value in _scalars(dict(self.result)))
         later = f" after {self.wait} seconds" if self.wait else ""
-        return f"{self.call}{f' with the result {returned}' if returned else ''}{later}"
+        given = [f"{name}={value!r}" for name, value in self.call.arguments.items()]
+        given += [f"{name}=<{kind}>" for name, kind in self.free.items()]
+        written = f"{self.call.tool}({', '.join(given)})"
+        return f"{written}{f' with the result {returned}' if returned else ''}{later}"
 
 
 def _scalars(value: Json, path: str = "") -> list[tuple[str, Json]]:
@@ -60,13 +66,15 @@ def _json(value: Json) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def steps_of(events: Sequence[Event], now: int, last: int) -> tuple[Step, ...]:
+def steps_of(events: Sequence[Event], now: int, last: int, tools: Mapping[str, ToolSchema]) -> tuple[Step, ...]:
     """Events as steps from a time on; `last`: when what they lead to can happen."""
     found: list[Step] = []
     for event in events:
         time = now if event.time is None else event.time
         result = event.result if isinstance(event.result, dict) else {}
-        found.append(Step(Call(event.tool, event.arguments), result, time - now))
+        schema = tools.get(event.tool)
+        free = {} if schema is None else {name: schema.kind(name) for name in schema.required(event.arguments)}
+        found.append(Step(Call(event.tool, event.arguments), result, time - now, free))
         now = time
     return (*found, Step(None, wait=last - now)) if last > now else tuple(found)
 

@@ -216,7 +216,7 @@ class Guard:
                 owed = component.owed()
                 if owed:
                     answer = decide(component, self._forced(component), now, Budget(self._steps))
-                    steps = steps_of(answer.path, now, now)
+                    steps = steps_of(answer.path, now, now, self.tools)
                     found += [self._duty(component, rule, steps) for rule in owed]
             found.sort(key=lambda duty: [rule.id for rule in self._rules].index(duty.rule))
             self._log.finished(now, found, self.lost)
@@ -297,7 +297,7 @@ class Guard:
         path = advise(component, forced[-1:], rules, now, budget, _can_be_advised)
         if path is None:
             return ()
-        return steps_of(path.events, now, path.time)
+        return steps_of(path.events, now, path.time, self.tools)
 
     def _alternatives(self, component: Component, call: Call, now: int) -> tuple[Sequence[Event], bool]:
         """The events that a call may become, and whether these are all that matter."""

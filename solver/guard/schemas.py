@@ -42,6 +42,19 @@ class ToolSchema:
         closed = isinstance(properties, Mapping) and self.arguments.get("additionalProperties") is False
         return None if closed else ANYTHING, True
 
+    def required(self, given: Mapping[str, Json]) -> list[str]:
+        """The arguments that a call must have and that are not given."""
+        listed = self.arguments.get("required")
+        return [str(name) for name in listed if name not in given] if isinstance(listed, list) else []
+
+    def kind(self, name: str) -> str:
+        """What an argument may be, in a word or two: ``string``, ``one of 'a', 'b'``."""
+        schema, _ = self.argument(name)
+        allowed, kinds = (schema or {}).get("enum"), (schema or {}).get("type")
+        if isinstance(allowed, list):
+            return f"one of {', '.join(map(repr, allowed))}"
+        return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds or "value")
+
 
 Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
 """An environment, its name or folder; or schemas of OpenAI, Anthropic or MCP, Python functions, or names of tools; or a

@@ -262,3 +262,16 @@ def test_errors_name_the_tool(tools: list[object], message: str) -> None:
         Guard([], tools)
     with pytest.raises(InputError, match="a call needs"):
         guard_of().before({"arguments": {}})
+
+
+def test_advice_names_the_arguments_that_a_tool_requires_and_no_rule_reads() -> None:
+    schema: dict[str, Json] = {
+        "properties": {"reservation_id": {}, "note": {"type": "string"}, "by": {"enum": ["a", 1]}, "more": {}},
+        "required": ["reservation_id", "note", "by"],
+    }
+    guard = Guard([RECORD, CLOSED], {"cancel": {}, "close": {}, "record": schema}, clock=lambda: 0)
+    made(guard, CANCEL)
+    decision = refused(guard, Call("close"))
+    assert "Call record(reservation_id='G2LTC4', note=<string>, by=<one of 'a', 1>) first." in decision.reason
+    (step,) = decision.first
+    assert (step.call, dict(step.free)) == (RECORDED, {"note": "string", "by": "one of 'a', 1"})
