@@ -42,6 +42,5 @@ class Shield:
         if not owed:
             return None
         text = " ".join(dict.fromkeys(str(duty) for duty in owed))
-        return Objection(
-            tuple(duty.rule for duty in owed), f"If you end here, you do not comply with this: {text}", refused=False
-        )
+        opening = "You still have an open duty." if len(owed) == 1 else "You still have open duties."
+        return Objection(tuple(duty.rule for duty in owed), f"{opening} {text}", refused=False)

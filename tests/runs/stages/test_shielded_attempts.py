@@ -132,12 +132,12 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
                 {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-02-01"},
             )
         )
-    if "If you end here" in request["messages"][-1]["content"]:
+    if "You still have an open duty." in request["messages"][-1]["content"]:
         return calling(("RecordAuditEvent", {"events": ["ACCOUNT_ACCESS"]}))
     return "Done."
 
 
-OPEN = "If you end here, you do not comply with this: Call RecordAuditEvent(events=['ACCOUNT_ACCESS']). PSD2 Article"
+OPEN = "You still have an open duty. Call RecordAuditEvent(events=['ACCOUNT_ACCESS']). PSD2 Article"
 
 
 @pytest.mark.slow
