@@ -5,7 +5,7 @@ returns a structured answer. An answer that does not parse is rejected once, wit
 agent returns a `RoleFailure`, which ends the conversation. A check applies a pure function to the last message.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -301,7 +301,7 @@ class ToolAgent(BaseChatAgent):
         client: ChatCompletionClient,
         system: str,
         tools: Sequence[ToolSchema],
-        execute: Callable[[FunctionCall], FunctionExecutionResult | None],
+        execute: Callable[[FunctionCall], Awaitable[FunctionExecutionResult | None]],
         stop_reason: Callable[[], str | None],
     ) -> None:
         super().__init__(name, description=f"plays the role {name} with tools")
@@ -342,7 +342,7 @@ class ToolAgent(BaseChatAgent):
             yield ToolCallRequestEvent(content=calls, source=self.name)
             results: list[FunctionExecutionResult] = []
             for call in calls:
-                executed = self._execute(call)
+                executed = await self._execute(call)
                 if executed is None:
                     break
                 results.append(executed)

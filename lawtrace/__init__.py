@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lawtrace._judge import RuleSet, TraceVerdict, judge, load_environment, load_rules
     from lawtrace._run import Run, Verdicts, load_run, run
+    from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
     from lawtrace.environments.domains.loader import Domain
     from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
     from lawtrace.environments.events import Event
@@ -40,6 +41,8 @@ __all__ = [
     "Finding",
     "Guard",
     "GuardLog",
+    "GuardedAgent",
+    "GuardedWorkbench",
     "InputError",
     "LawtraceError",
     "OpenDuty",
@@ -65,6 +68,8 @@ _MODULES = {
     **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
     "Guard": "lawtrace.solver.guard.guard",
     "GuardLog": "lawtrace.solver.guard.log",
+    "GuardedAgent": "lawtrace.agents.guarded_tools",
+    "GuardedWorkbench": "lawtrace.agents.guarded_tools",
     "Domain": "lawtrace.environments.domains.loader",
     "Event": "lawtrace.environments.events",
     "InputError": "lawtrace.environments.errors",

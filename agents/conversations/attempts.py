@@ -15,7 +15,7 @@ from autogen_agentchat.messages import (
 )
 from autogen_core import CancellationToken, FunctionCall
 from autogen_core.models import ChatCompletionClient, FunctionExecutionResult
-from autogen_core.tools import ParametersSchema, ToolSchema
+from autogen_core.tools import Workbench
 
 from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import sent_message
@@ -25,6 +25,7 @@ from lawtrace.agents.models.recording import RecordedClient, recorded_call
 from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
+from lawtrace.agents.session_tools import SessionTools
 from lawtrace.agents.tool_conversation import (
     ToolConversation,
     ToolConversationEnd,
@@ -33,8 +34,7 @@ from lawtrace.agents.tool_conversation import (
     UserTurn,
 )
 from lawtrace.environments.events import Json
-from lawtrace.environments.runtime.documentation import call_schemas
-from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.session import Session, parse_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.solver.masking.instructions import Instruction
@@ -113,6 +113,7 @@ class _ToolConversationState:
     """A tool conversation in progress: executes calls, checks the limits and records messages."""
 
     session: Session
+    tools: SessionTools
     client: RecordedClient
     limits: ToolConversationLimits
     recorder: _Recorder
@@ -120,16 +121,26 @@ class _ToolConversationState:
     said: list[UserTurn] = field(default_factory=list[UserTurn])
     turns: list[Turn] = field(default_factory=list[Turn])
     end: ToolConversationEnd = "finished"
+    guarded: Workbench = field(init=False)
     _thought: str = ""
     _told: str = ""
 
-    def execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
+    def __post_init__(self) -> None:
+        self.guarded = self.tools.guarded()
+
+    async def execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
         if self.session.calls == self.limits.calls:
             self.end = "call_limit"
             return None
-        answer = self.session.call_written(call.name, call.arguments, self.turns[-1].message)
+        self.tools.message = self.turns[-1].message
+        try:
+            arguments = parse_arguments(call.arguments)
+        except ValueError as error:
+            result = self.tools.reject(call.name, str(error))
+        else:
+            result = await self.guarded.call_tool(call.name, arguments, call_id=call.id)
         return FunctionExecutionResult(
-            content=answer.text, name=call.name, call_id=call.id, is_error=answer.event.error is not None
+            content=result.to_text(), name=call.name, call_id=call.id, is_error=result.is_error
         )
 
     def reached_limit(self) -> tuple[ToolConversationEnd, str] | None:
@@ -220,12 +231,13 @@ async def run_tool_conversation(
 
     Raises CallFailed if an answer did not come.
     """
-    conversation = _ToolConversationState(session, client, limits, _Recorder(context, event_log), user)
+    tools = SessionTools(session, hints=briefing.hints)
+    conversation = _ToolConversationState(session, tools, client, limits, _Recorder(context, event_log), user)
     agent = ToolAgent(
         "executor",
         client=client,
         system=tools_system(session.environment, briefing),
-        tools=tool_schemas(session.environment, hints=briefing.hints),
+        tools=await tools.list_tools(),
         execute=conversation.execute,
         stop_reason=conversation.stop_reason,
     )
@@ -251,20 +263,3 @@ async def run_tool_conversation(
             task = None if duties is None else TextMessage(content=duties.text, source=SHIELD)
     behaviour = user.behaviour if user is not None else None
     return ToolConversation(tuple(conversation.turns), conversation.end, reason, tuple(conversation.said), behaviour)
-
-
-def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:
-    """The tool declarations for function calling."""
-    schemas: list[ToolSchema] = []
-    for name, schema in call_schemas(environment, hints=hints).items():
-        properties, required = schema["properties"], schema["required"]
-        assert isinstance(properties, dict)
-        assert isinstance(required, list)
-        parameters = ParametersSchema(
-            type="object",
-            properties=properties,
-            required=[str(parameter) for parameter in required],
-            additionalProperties=False,
-        )
-        schemas.append(ToolSchema(name=name, description=str(schema["description"]), parameters=parameters))
-    return schemas

@@ -56,6 +56,14 @@ class CallGuard(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call that has not taken effect: its event, and the state after it."""
+
+    event: Event
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
 class CallResult:
     """Event of a call, and the guard's warning for the agent if there is one."""
 
@@ -81,6 +89,7 @@ class Session:
         events: one per call, and one per message of a dialogue, in order.
         calls: how many of the events are calls.
         objections: the guard's objections, in order.
+        guard: what checks the calls, if there is one.
         now: the time at which the next call begins, in seconds since 1970.
     """
 
@@ -92,7 +101,7 @@ class Session:
         self.objections: list[Objection] = []
         self.now = environment.clock.start(initial)
         self._declared_end = environment.clock.end(initial)
-        self._guard = guard
+        self.guard = guard
 
     @property
     def end(self) -> int:
@@ -105,12 +114,15 @@ class Session:
 
     def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
         """Execute one call unless the guard refuses it. Never raises."""
+        return self._review(self.prepare(tool, arguments, message))
+
+    def prepare(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> PreparedCall:
+        """What a call would do now. `commit` lets it take effect, if nothing else has meanwhile. Never raises."""
         if self.now >= self._declared_end:
             error = f"{SESSION_ENDED}: the session has ended; no more calls are possible"
-            event, after = Event(tool, dict(arguments), "rejected", None, error, self.now), self.state
-        else:
-            event, after = simulate_call(self.environment, self.state, tool, arguments, self.now)
-        return self._commit(event, after, message)
+            return PreparedCall(Event(tool, dict(arguments), "rejected", None, error, self.now, message), self.state)
+        event, after = simulate_call(self.environment, self.state, tool, arguments, self.now)
+        return PreparedCall(event if message is None else replace(event, message=message), after)
 
     def call_written(self, tool: str, arguments: str, message: str | None = None) -> CallResult:
         """Execute a call whose arguments are a JSON object as text; empty text means no arguments.
@@ -118,36 +130,36 @@ class Session:
         Any other text is a rejected call, whose event has no arguments and the reason as its error.
         """
         try:
-            parsed = parse_strict_json(arguments) if arguments.strip() else {}
-        except (ValueError, RecursionError) as error:
-            return self.reject(tool, f"the arguments are not strict JSON: {error}", message)
-        if not isinstance(parsed, dict):
-            return self.reject(tool, "the arguments are not a JSON object", message)
-        return self.call(tool, parsed, message)
+            read = parse_arguments(arguments)
+        except ValueError as error:
+            return self.reject(tool, str(error), message)
+        return self.call(tool, read, message)
 
     def reject(self, tool: str, reason: str, message: str | None = None) -> CallResult:
         """Record a call whose arguments cannot be read. Its event has no arguments."""
         error = f"{INVALID_CALL}: {reason}"
-        return self._commit(Event(tool, {}, "rejected", None, error, self.now), self.state, message)
+        return self._review(PreparedCall(Event(tool, {}, "rejected", None, error, self.now, message), self.state))
 
     def say(self, speaker: str, text: str, message: str | None = None) -> None:
         """Record a message of the user or the agent. It takes no time and changes nothing."""
         event = message_event(speaker, text, self.now, message)
-        if self._guard:
-            self._guard.note(event)
+        if self.guard:
+            self.guard.note(event)
         self.events.append(event)
 
     def open_duties(self) -> Objection | None:
         """The guard's objection to ending the session now."""
-        objection = self._guard.open_duties() if self._guard else None
+        objection = self.guard.open_duties() if self.guard else None
         if objection is not None:
             self.objections.append(objection)
         return objection
 
-    def _commit(self, event: Event, after: State, message: str | None) -> CallResult:
-        """Append the event and take over its state, unless the guard refuses."""
-        event = event if message is None else replace(event, message=message)
-        objection = self._guard.review(event) if self._guard else None
+    def _review(self, call: PreparedCall) -> CallResult:
+        return self.commit(call, self.guard.review(call.event) if self.guard else None)
+
+    def commit(self, call: PreparedCall, objection: Objection | None) -> CallResult:
+        """Append the event of a call and take over its state, unless a guard's objection refuses it."""
+        event, after = call.event, call.after
         if objection is not None:
             self.objections.append(replace(objection, event=len(self.events)))
             if objection.refused:
@@ -158,3 +170,14 @@ class Session:
         self.calls += 1
         self.pass_time(call_duration(self.environment, event))
         return CallResult(event, objection.text if objection is not None and not objection.refused else None)
+
+
+def parse_arguments(text: str) -> dict[str, Json]:
+    """The arguments of a call, written as a JSON object; empty text means none. Raises ValueError with the reason."""
+    try:
+        parsed = parse_strict_json(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the arguments are not strict JSON: {error}") from error
+    if not isinstance(parsed, dict):
+        raise ValueError("the arguments are not a JSON object")
+    return parsed

@@ -7,7 +7,7 @@ from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.guard.decisions import Refuse
+from lawtrace.solver.guard.decisions import Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule
 
@@ -25,12 +25,7 @@ class Shield:
 
     def review(self, event: Event) -> Objection | None:
         """The objections to the call with this event. If it is not refused, the event is taken to happen."""
-        decision = self.guard.review(event)
-        if isinstance(decision, Refuse):
-            return Objection(decision.finding.rules, decision.reason, refused=True)
-        if decision.warning is None or decision.finding is None:
-            return None
-        return Objection(decision.finding.rules, decision.warning, refused=False)
+        return objection_of(self.guard.review(event))
 
     def note(self, event: Event) -> None:
         """Take a message into account. It happens whatever the rules say, so there is no objection to it."""
@@ -44,3 +39,12 @@ class Shield:
         text = " ".join(dict.fromkeys(str(duty) for duty in owed))
         opening = "You still have an open duty." if len(owed) == 1 else "You still have open duties."
         return Objection(tuple(duty.rule for duty in owed), f"{opening} {text}", refused=False)
+
+
+def objection_of(decision: Decision) -> Objection | None:
+    """A decision as a session records it; None if there is nothing to say."""
+    if isinstance(decision, Refuse):
+        return Objection(decision.finding.rules, decision.reason, refused=True)
+    if decision.warning is None or decision.finding is None:
+        return None
+    return Objection(decision.finding.rules, decision.warning, refused=False)

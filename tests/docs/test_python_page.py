@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and docs/guard.md run unchanged, each in a folder of its own."""
+"""The examples of docs/python.md, docs/guard.md and docs/frameworks.md run unchanged, each in a folder of its own."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = [
     code
-    for page in (DOCS / "python.md", DOCS / "guard.md")
+    for page in (DOCS / "python.md", DOCS / "guard.md", DOCS / "frameworks.md")
     for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 ]
 
