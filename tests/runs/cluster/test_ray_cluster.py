@@ -1,5 +1,6 @@
 """Commands on a Ray cluster of two workers: the files and the event log of one process."""
 
+import contextlib
 import json
 import pickle
 import threading
@@ -9,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
+from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cluster.worker import WorkerLog
 from lawtrace.runs.ingest import audit_run
 from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.report.run_index import RunIndex
+from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.pipeline import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.runs.web.server import make_viewer_app
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play
 from tests.support.ray_cluster import log_content, ray_workers
@@ -143,6 +149,40 @@ def test_requests_a_minute_are_limited_across_workers(cluster: None, load: Load,
     assert load.times[-1] - load.times[0] > 0.8 * 0.1 * (len(load.times) - 1)  # the first take longer to connect
 
 
+class Browser:
+    """Opens pages of a run, and measures its progress, while it is going on."""
+
+    def __init__(self, folder: Path, run: str) -> None:
+        self._folder, self._run = folder, run
+        self._client = TestClient(make_viewer_app(folder), base_url="http://127.0.0.1:8718")
+        self._thread = threading.Thread(target=self._watch)
+        self._ended = threading.Event()
+        self.progress: list[tuple[int, int]] = []
+        self.shown: set[str] = set()
+
+    def __enter__(self) -> "Browser":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        index = RunIndex(self._folder)
+        while not self._ended.wait(0.05):
+            with contextlib.suppress(LawtraceError), EventLogFile.open(self._folder / self._run) as event_log:
+                answered, planned = measure_progress(
+                    index.folder(self._run), event_log, index.verdicts(self._run)
+                ).attempts
+                self.progress.append((answered, planned or 0))
+                if answered:
+                    run = f"/runs/{self._run}"
+                    for page in ("/", f"{run}/attempts", f"{run}/conversations", f"{run}/conversations/1"):
+                        if self._client.get(page).status_code == 200:
+                            self.shown.add(page)
+
+
 def stage_files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
 
@@ -154,7 +194,13 @@ def test_a_run_and_its_resumption_write_what_one_process_writes(
     before = len(server.requests)
     lawtrace.json("run", "run.toml", "--out", "whole")
     asked = len(server.requests) - before
-    lawtrace.json("run", "run.toml", "--on", "ray", "--out", "cluster")
+    with Browser(tmp_path, "cluster") as browser:
+        lawtrace.json("run", "run.toml", "--on", "ray", "--out", "cluster")
+    planned = browser.progress[-1][1]
+    assert any(0 < answered < planned for answered, of in browser.progress if of == planned)
+    assert {"/", "/runs/cluster/attempts", "/runs/cluster/conversations", "/runs/cluster/conversations/1"} == {
+        *browser.shown
+    }
     assert len(server.requests) == before + 2 * asked
     assert stage_files(tmp_path / "cluster") == stage_files(tmp_path / "whole")
     assert content(tmp_path / "cluster") == content(tmp_path / "whole")
