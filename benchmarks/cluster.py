@@ -1,11 +1,13 @@
-"""Attempts on one, two and four Ray workers of this machine, against an endpoint that answers after 200 ms.
+"""Attempts, grading and an audit on one, two and four Ray workers of this machine.
 
     python -m benchmarks.cluster
     python -m benchmarks.cluster --workers 1 2 --trials 10 --in-flight 8
 
-An attempt is one call and one program in the jail. Each worker has the same number of calls in flight, so N workers
-make at most N times as many attempts a second as one. Then what the event log of the driver takes for an attempt, and a
-merge of shards for an entry. Needs the extra `lawtrace[ray]`.
+An attempt is one call of an endpoint that answers after 200 ms, and one program in the jail. Each worker has the same
+number of calls in flight, so N workers make at most N times as many attempts a second as one. Graded are reference
+programs, audited conversations of three traces each, from the first product to the last. Then what the event log of
+the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of other shards.
+Needs the extra `lawtrace[ray]`.
 """
 
 import argparse
@@ -15,15 +17,36 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from benchmarks.audit import conversations, traces
 from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, RequestMessage
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.sandbox import JailPool, Limits
+from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
+from lawtrace.runs.ingest.programs import SubmittedRow
+from lawtrace.runs.ingest.sources.reading import find_transcripts
+from lawtrace.runs.published.grading_stages import prepare_programs
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.stages.attempts_stage import AnswerExecutor
+from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
+from lawtrace.runs.stages.pipeline import JAILS_OF_A_WORKER
+from lawtrace.runs.stages.pipeline import TASKS as PIPELINE_TASKS
+from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.solver.rules import load_rules
 
 TASKS = Path("docs/tasks/1.1/clinic.jsonl")
+
+RULES = 20
+"""Of the audit."""
 
 COMMAND = """
 import sys
@@ -60,6 +83,63 @@ def rate(folder: Path, environment: Mapping[str, str], workers: int, *words: obj
         ((first, last),) = event_log.rows(query)
     seconds = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
     return json.loads(done.stdout.splitlines()[-1])["attempts"] / seconds
+
+
+def pace(sizes: Iterator[int]) -> float:
+    """Size per second from the first product to the last."""
+    next(sizes)
+    begun = time.perf_counter()
+    return sum(sizes) / (time.perf_counter() - begun)
+
+
+@contextmanager
+def workers_of(count: int) -> Generator[Cluster | None]:
+    """A cluster of this machine; None for no workers."""
+    if not count:
+        yield None
+        return
+    import ray
+
+    from lawtrace.runs.cluster.ray_cluster import RayCluster
+
+    ray.init("local", num_cpus=count, include_dashboard=False, log_to_driver=False, logging_level="error")
+    try:
+        yield RayCluster()
+    finally:
+        ray.shutdown()
+
+
+def graded(cluster: Cluster | None, count: int) -> float:
+    """Programs per second."""
+    environment = load_domain(TASKS.stem).environment
+    tasks = read_task_rows(TASKS).rows
+    answers = [
+        Answer(task=task.id, style="goal", program=task.program, trial=trial)
+        for trial in range(-(-count // len(tasks)))
+        for task in tasks
+    ][:count]
+    if cluster is None:
+        executor = AnswerExecutor(environment, tasks, None)
+        with JailPool(Limits(seconds=10), count=JAILS_OF_A_WORKER) as jails:
+            return pace(1 for _ in jails.map(executor.execute, answers))
+    recipe = Recipe(environment=TASKS.stem).model_dump(mode="json")
+    job: StageJob[SubmittedRow, Attempt] = StageJob(recipe, ((PIPELINE_TASKS, TASKS.read_bytes()),), prepare_programs)
+    return pace(1 for _ in cluster.stream(job, [Unit(answer.id, answer) for answer in answers]))
+
+
+def audited(cluster: Cluster | None, log: Path, rules: Path) -> float:
+    """Events (calls and messages) per second."""
+    job = AuditJob("payments", rules, complete=False)
+    batches = judge_batches(job, find_transcripts(log), 0, cluster)
+    return pace(batch.summary.calls + batch.summary.messages for batch in batches)
+
+
+def skipped_microseconds(log: Path, events: int) -> float:
+    """CPU time in which a shard finds the conversations of other shards, for an event."""
+    begun = time.process_time()
+    for _ in find_transcripts(log):
+        pass
+    return (time.process_time() - begun) / events * 1e6
 
 
 def entries_of(task: str) -> list[tuple[str, Entry]]:
@@ -112,6 +192,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=30, help="tasks")
     parser.add_argument("--in-flight", type=int, default=4, help="calls of each worker")
     parser.add_argument("--answer-seconds", type=float, default=0.2)
+    parser.add_argument("--programs", type=int, default=600)
+    parser.add_argument("--conversations", type=int, default=4000)
     asked = parser.parse_args()
     words = ("--tasks", TASKS, "--limit", asked.limit, "--model", "openai:loopback", "--trials", asked.trials)
     serve = ["-m", "benchmarks.conversations", "--serve", "--answer-seconds", str(asked.answer_seconds)]
@@ -132,6 +214,19 @@ def main() -> None:
                 print(f"{name:13} {found:6.1f} attempts/s of {most:4.0f} ({found / most:.0%})", flush=True)
         finally:
             server.terminate()
+        log, rules, events = folder / "log.jsonl", folder / "rules.jsonl", 0
+        write_rows(rules, load_rules(load_domain("payments").rules_file)[:RULES])
+        known = traces("payments")
+        with log.open("w", encoding="utf-8") as file:
+            for one in conversations(known, asked.conversations, seed=1):
+                file.write(json.dumps(one) + "\n")
+                events += sum(message["role"] != "tool" for message in one["messages"])
+        for workers in (0, *asked.workers):
+            name = f"{workers} workers" if workers else "this process"
+            with workers_of(workers) as cluster:
+                programs, judged = graded(cluster, asked.programs), audited(cluster, log, rules)
+            print(f"{name:13} {programs:6.1f} programs/s, {judged:8,.0f} events/s", flush=True)
+        print(f"audit, other shards {skipped_microseconds(log, events):5.2f} us of CPU time an event")
         print(f"driver's event log {driver_milliseconds(folder / 'driver', 2000):6.2f} ms of CPU time an attempt")
         print(f"merge of shards    {merge_milliseconds(folder / 'merge', 2000):6.2f} ms of CPU time an entry")
         print(f"cores {os.cpu_count()}, machine load {os.getloadavg()[0]:.1f}")

@@ -13,7 +13,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_outcome
 from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
 from lawtrace.runs.ingest.audit_summary import AuditSummary
-from lawtrace.runs.ingest.sources.reading import find_files, read_transcripts
+from lawtrace.runs.ingest.sources.reading import AnyTranscript, find_files, find_transcripts
 from lawtrace.runs.ingest.transcript_audit import AuditRow
 from lawtrace.runs.ingest.transcripts import Transcript
 from lawtrace.runs.stages.cluster_jobs import Cluster
@@ -47,11 +47,11 @@ class AuditArguments(BaseModel):
         return stage_key("audit", version("lawtrace"), self, domain, [file_digest(path) for path in files])
 
 
-def read_all(files: Sequence[Path]) -> Iterator[Transcript]:
+def read_all(files: Sequence[Path]) -> Iterator[AnyTranscript]:
     """The transcripts of all files. An unreadable file among several counts as one invalid conversation."""
     for path in files:
         try:
-            yield from read_transcripts(path)
+            yield from find_transcripts(path)
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -60,7 +60,7 @@ def read_all(files: Sequence[Path]) -> Iterator[Transcript]:
 
 def judged_audit(
     job: AuditJob,
-    transcripts: Iterable[Transcript],
+    transcripts: Iterable[AnyTranscript],
     files: Sequence[Path],
     summary: AuditSummary,
     step: Callable[[], None],
@@ -87,12 +87,12 @@ def write_shard(
 ) -> None:
     """Judge the conversations of a shard, and write their rows and its record.
 
-    All files are read, since nothing but reading shows where a conversation begins.
+    All files are parsed, since nothing else shows where a conversation begins. Those of other shards are not read.
     """
     record = begin_record("audit", shard, out)
     files, units = find_files(arguments.sources), 0
 
-    def chosen() -> Iterator[Transcript]:
+    def chosen() -> Iterator[AnyTranscript]:
         nonlocal units
         for transcript in read_all(files):
             if units % shard.count == shard.number - 1:

@@ -1,4 +1,4 @@
-"""An audit of many transcripts: read one after the other, judged on all cores, written in order."""
+"""An audit of many transcripts: found one after the other, read and judged on all cores, written in order."""
 
 import os
 from collections import deque
@@ -15,8 +15,8 @@ from lawtrace.environments.domains.loader import is_folder, load_domain, load_to
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import DEFAULT_CHOICE, LabelChoice
 from lawtrace.runs.ingest.marks import Marks, read_marks
+from lawtrace.runs.ingest.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
-from lawtrace.runs.ingest.transcripts import Transcript
 from lawtrace.runs.stages.cluster_jobs import Cluster, Desk, Unit
 from lawtrace.solver.rules import load_rules
 
@@ -56,11 +56,11 @@ class AuditJob:
         files = {"rules": self.rules, "against": self.against, "marks": self.marks}
         return replace(self, environment=environment, **{name: path and path.resolve() for name, path in files.items()})
 
-    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[list[Transcript]], Awaitable["JudgedBatch"]]:
+    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[list[AnyTranscript]], Awaitable["JudgedBatch"]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of transcripts."""
         worker = _Worker(self)
 
-        async def judge(transcripts: list[Transcript]) -> JudgedBatch:
+        async def judge(transcripts: list[AnyTranscript]) -> JudgedBatch:
             return worker.judge(transcripts)
 
         return judge
@@ -88,7 +88,7 @@ class JudgedBatch:
 
 
 def judge_batches(
-    job: AuditJob, transcripts: Iterable[Transcript], size: int, cluster: Cluster | None = None
+    job: AuditJob, transcripts: Iterable[AnyTranscript], size: int, cluster: Cluster | None = None
 ) -> Iterator[JudgedBatch]:
     """Judge the transcripts in order, in batches. ``size``: of the files in bytes; it decides how many processes.
     ``cluster``: other processes that judge them."""
@@ -112,7 +112,7 @@ def judge_batches(
             yield waiting.popleft().result()
 
 
-def _batches(transcripts: Iterable[Transcript]) -> Iterator[list[Transcript]]:
+def _batches(transcripts: Iterable[AnyTranscript]) -> Iterator[list[AnyTranscript]]:
     remaining = iter(transcripts)
     while batch := list(islice(remaining, BATCH)):
         yield batch
@@ -126,12 +126,12 @@ class _Worker:
         self._auditor: Final = job.auditor()
         self._marks: Final = job.read_marks()
 
-    def judge(self, transcripts: list[Transcript]) -> JudgedBatch:
+    def judge(self, transcripts: list[AnyTranscript]) -> JudgedBatch:
         auditor = self._auditor
         summary = AuditSummary(auditor.rules, auditor.changes, self._job.label, self._marks)
         lines: list[str] = []
         for transcript in transcripts:
-            row = auditor.audit(transcript)
+            row = auditor.audit(read_transcript(transcript))
             summary.add(row)
             lines.append(row.model_dump_json())
         if summary.marks is not None:
@@ -147,5 +147,5 @@ def _prepare(job: AuditJob) -> None:
     _prepared.append(_Worker(job))
 
 
-def _judge_prepared(transcripts: list[Transcript]) -> JudgedBatch:
+def _judge_prepared(transcripts: list[AnyTranscript]) -> JudgedBatch:
     return _prepared[0].judge(transcripts)

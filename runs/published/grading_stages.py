@@ -28,7 +28,7 @@ async def _execute(context: StageContext, products: Products) -> Made:
     domain, programs = context.domain, products[PROGRAMS]
     with context.progress.stage("programs in the jail", len(programs)) as step:
         if context.cluster is not None:
-            job = StageJob[SubmittedRow, Attempt].of(context, products, (TASKS,), _prepare_programs)
+            job = StageJob[SubmittedRow, Attempt].of(context, products, (TASKS,), prepare_programs)
             units = [Unit(str(row.key), row) for row in programs]
             made = context.cluster.products(job, units, on_product=lambda _: step())
             return Made().add(ATTEMPTS, [row async for row in made])
@@ -43,7 +43,7 @@ async def _execute(context: StageContext, products: Products) -> Made:
         return await run_in_worker_thread(execute)
 
 
-def _prepare_programs(
+def prepare_programs(
     context: StageContext, products: Products, stack: ExitStack
 ) -> Callable[[SubmittedRow], Awaitable[Attempt]]:
     """What a worker makes attempts of submitted programs with."""

@@ -29,12 +29,15 @@ class AgentDojo(Source):
         fields = fields_of(value)
         return "user_task_id" in fields and isinstance(fields.get("messages"), list)
 
+    def name(self, record: Record) -> str:
+        fields = fields_of(record.value)
+        return ", ".join(str(fields[part]) for part in _PARTS if fields.get(part) is not None)
+
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
-        name = ", ".join(str(fields[part]) for part in _PARTS if fields.get(part) is not None)
         labels = {key: fields[key] for key in ("utility", "security", *_PARTS) if fields.get(key) is not None}
         messages = [_with_records(message) for message in read_messages(fields["messages"])]
-        yield make_transcript(record.place, name, messages, labels)
+        yield make_transcript(record.place, self.name(record), messages, labels)
 
 
 def _with_records(message: RecordedMessage) -> RecordedMessage:

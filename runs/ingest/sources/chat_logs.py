@@ -24,11 +24,14 @@ class ChatLogs(Source):
     def recognizes(value: Json) -> bool:
         return bool(_messages(value)) or (isinstance(value, dict) and _asked(fields_of(value)) == [])
 
+    def name(self, record: Record) -> str:
+        fields = fields_of(record.value)
+        return next((str(fields[key]) for key in _IDS if fields.get(key) is not None), record.name)
+
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
-        name = next((str(fields[key]) for key in _IDS if fields.get(key) is not None), record.name)
         labels = {key: fields[key] for key in _LABELS if fields.get(key) is not None}
-        yield make_transcript(record.place, name, read_messages(_messages(record.value)), labels)
+        yield make_transcript(record.place, self.name(record), read_messages(_messages(record.value)), labels)
 
 
 def _messages(value: Json) -> list[Any]:

@@ -30,12 +30,15 @@ class InspectLogs(Source):
         fields = fields_of(value)
         return "id" in fields and "epoch" in fields and isinstance(fields.get("messages"), list)
 
+    def name(self, record: Record) -> str:
+        sample = fields_of(record.value)
+        return f"{sample['id']}, epoch {sample['epoch']}"
+
     def read(self, record: Record) -> Iterable[Transcript]:
         sample = fields_of(record.value)
-        name = f"{sample['id']}, epoch {sample['epoch']}"
         attachments = fields_of(sample.get("attachments"))
         messages = items_of(_resolve(sample["messages"], attachments) if attachments else sample["messages"])
-        yield make_transcript(record.place, name, read_messages(messages), _labels(sample))
+        yield make_transcript(record.place, self.name(record), read_messages(messages), _labels(sample))
 
 
 def _labels(sample: Mapping[str, Any]) -> dict[str, Json]:

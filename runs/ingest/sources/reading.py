@@ -2,7 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lawtrace.environments.errors import InputError, describe_read_error
@@ -56,13 +56,51 @@ def find_files(paths: list[Path]) -> list[Path]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadTranscript:
+    """A transcript whose place and id are known, and which is read when it is needed: that takes most of the time of a
+    file.
+
+    Attributes:
+        notes: what is odd in it already.
+    """
+
+    source: Source
+    record: Record
+    id: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return self.record.place
+
+    def read(self) -> Transcript:
+        """The transcript."""
+        (one,) = _of_record(self.source, self.record)
+        return replace(one, notes=(*one.notes, *self.notes)) if self.notes else one
+
+
+AnyTranscript = Transcript | UnreadTranscript
+
+
+def read_transcript(one: AnyTranscript) -> Transcript:
+    """A transcript, read if it is not yet."""
+    return one.read() if isinstance(one, UnreadTranscript) else one
+
+
 def read_transcripts(path: Path) -> Iterator[Transcript]:
-    """The transcripts of a file, one after the other. An id that comes again is marked, since one may be a copy.
+    """The transcripts of a file, one after the other. Raises InputError if nothing in the file can be read."""
+    return map(read_transcript, find_transcripts(path))
+
+
+def find_transcripts(path: Path) -> Iterator[AnyTranscript]:
+    """The transcripts of a file, one after the other, as far as possible unread. An id that comes again is marked,
+    since one may be a copy.
 
     Raises InputError if nothing in the file can be read.
     """
     first: dict[str, str] = {}
-    for one in _read(path):
+    for one in _find(path):
         if one.id in first:
             note = f"its id is there before, at {first[one.id]}"
             one = replace(one, notes=(*one.notes, note))
@@ -71,7 +109,7 @@ def read_transcripts(path: Path) -> Iterator[Transcript]:
         yield one
 
 
-def _read(path: Path) -> Iterator[Transcript]:
+def _find(path: Path) -> Iterator[AnyTranscript]:
     lists = {name for source in SOURCES for name in source.lists}
     readers: dict[type[Source], Source] = {}
     unknown: list[Transcript] = []
@@ -83,7 +121,12 @@ def _read(path: Path) -> Iterator[Transcript]:
                 continue
             kind = next((source for source in SOURCES if source.recognizes(record.value)), None)
             if kind is not None:
-                yield from _of_record(readers.setdefault(kind, kind()), record)
+                source = readers.setdefault(kind, kind())
+                name = _name(source, record)
+                if name is None:
+                    yield from _of_record(source, record)
+                else:
+                    yield UnreadTranscript(source, record, name)
             elif readers:
                 yield _unknown(record)
             elif len(unknown) < MAX_UNKNOWN:
@@ -97,6 +140,13 @@ def _read(path: Path) -> Iterator[Transcript]:
             yield from reader.end()
     except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
+
+
+def _name(source: Source, record: Record) -> str | None:
+    try:
+        return source.name(record)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return None
 
 
 def _of_record(source: Source, record: Record) -> Iterator[Transcript]:

@@ -43,6 +43,11 @@ class Source(ABC):
     def read(self, record: Record) -> Iterable[Transcript]:
         """The transcripts of a record. Raises ValueError, KeyError, TypeError or AttributeError if one is malformed."""
 
+    def name(self, record: Record) -> str | None:
+        """The id of the one transcript of a record; None if only reading shows how many it holds. Raises as `read`."""
+        del record
+        return None
+
     def end(self) -> Iterable[Transcript]:
         """The transcripts collected from several records, at the end of the file."""
         return ()

@@ -21,13 +21,16 @@ class TauBench(Source):
         fields = fields_of(value)
         return isinstance(fields.get("traj"), list) and "reward" in fields
 
+    def name(self, record: Record) -> str:
+        fields = fields_of(record.value)
+        return f"task {fields.get('task_id', record.name)}, trial {fields.get('trial', 0)}"
+
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
-        name = f"task {fields.get('task_id', record.name)}, trial {fields.get('trial', 0)}"
         labels = {key: fields.get(key) for key in ("reward", "task_id", "trial")}
         task = fields_of(fields_of(fields.get("info")).get("task"))
         reference = _actions(task.get("actions"), "kwargs")
-        yield make_transcript(record.place, name, read_messages(fields["traj"]), labels, reference)
+        yield make_transcript(record.place, self.name(record), read_messages(fields["traj"]), labels, reference)
 
 
 class Tau2(Source):
@@ -39,15 +42,18 @@ class Tau2(Source):
         fields = fields_of(value)
         return isinstance(fields.get("messages"), list) and "task_id" in fields and "reward_info" in fields
 
+    def name(self, record: Record) -> str:
+        fields = fields_of(record.value)
+        return f"task {fields['task_id']}, trial {fields.get('trial', 0)}"
+
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
-        name = f"task {fields['task_id']}, trial {fields.get('trial', 0)}"
         labels = {key: fields.get(key) for key in ("task_id", "trial", "termination_reason") if key in fields}
         scored = fields_of(fields.get("reward_info"))
         checked = [fields_of(one).get("action") for one in items_of(scored.get("action_checks"))]
         labels = {"reward": scored.get("reward"), **labels}
         reference = _actions(checked, "arguments")
-        yield make_transcript(record.place, name, read_messages(fields["messages"]), labels, reference)
+        yield make_transcript(record.place, self.name(record), read_messages(fields["messages"]), labels, reference)
 
 
 def _actions(actions: object, arguments: str) -> Iterator[tuple[str, Mapping[str, Json]]]:
