@@ -81,7 +81,7 @@ _HEADINGS: Sequence[tuple[str, float, str]] = (
     ),
     ("penalty", 3.5, r"\bcharacter of the (?:infringement|contravention|failure)|\barticle 83\b|\bfactors relevant\b"),
 )
-_PATTERNS = [(part, weight, re.compile(pattern, re.IGNORECASE)) for part, weight, pattern in _HEADINGS]
+HEADING_PATTERNS = [(part, weight, re.compile(pattern, re.IGNORECASE)) for part, weight, pattern in _HEADINGS]
 _LABEL = re.compile(
     r"^\(\w{1,3}[)l]\s+|^(?:[IVX]{1,6}|[A-Z]|\d{1,2}(?:\.\d{1,2})*)[.)]\s+|^(?:part|section|chapter) \w+[:.]?\s+", re.I
 )
@@ -146,7 +146,7 @@ def heading_weights(heading: str) -> dict[str, float]:
     text = _LABEL.sub("", heading.strip())
     closed = text.replace(" ", "") if text.isupper() else ""  # *CALCU LATION OF PENAL TY*
     found: list[tuple[int, float, str]] = []
-    for part, weight, pattern in _PATTERNS:
+    for part, weight, pattern in HEADING_PATTERNS:
         match = pattern.search(text)
         if match is None and closed and (words := re.search(pattern.pattern.replace(r"\b", ""), closed, re.I)):
             found.append((words.start(), weight * 0.8, part))
