@@ -1,13 +1,14 @@
-"""The tasks of a file as an environment for reinforcement learning (docs/training.md).
+"""Tasks as environments for reinforcement learning (docs/training.md).
 
-from lawtrace.training import TaskEnvironment, TrainingTasks
-
-environment = TaskEnvironment(TrainingTasks.load("docs/tasks/1.1/banking.jsonl"))
-observation = environment.reset(seed=1)
-result, reward, done, info = environment.step("CheckAuthorization", {})
-result, reward, done, info = environment.finish()
+`TaskEnvironment` needs no framework. `load_environment` is what the library `verifiers` looks for in this module.
 """
 
+import importlib.util
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from lawtrace.environments.choices import ShieldMode, Style
+from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.task_environment import (
     EpisodeEnd,
@@ -17,6 +18,63 @@ from lawtrace.runs.integrations.training.task_environment import (
     StepInfo,
     TaskEnvironment,
 )
-from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.integrations.training.training_tasks import LawForm, TrainingTasks
 
-__all__ = ["EpisodeEnd", "Observation", "Reward", "Shaping", "Step", "StepInfo", "TaskEnvironment", "TrainingTasks"]
+if TYPE_CHECKING:
+    from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv
+
+__all__ = [
+    "EpisodeEnd",
+    "Observation",
+    "Reward",
+    "Shaping",
+    "Step",
+    "StepInfo",
+    "TaskEnvironment",
+    "TrainingTasks",
+    "load_environment",
+]
+
+
+def load_environment(
+    file: str | PathLike[str],
+    style: Style = "goal",
+    shield: ShieldMode = "off",
+    shaping: float = 0.0,
+    safe_success: float = 1.0,
+    success: float = 0.0,
+    safety: float = 0.0,
+    calls: int | None = None,
+    turns: int | None = None,
+    env: str | None = None,
+    regulation: LawForm = "restated",
+    regulation_words: int | None = None,
+    hints: bool = False,
+    seed: int = 1,
+) -> "LawtraceEnv":
+    """The tasks of a file as an environment of `verifiers`: ``vf.load_environment("lawtrace.training", file=...)``.
+
+    Args:
+        file, style, shield, env, regulation, regulation_words, hints, seed: see `TrainingTasks.load`.
+        shaping: the weight of the potential; 0 for no shaping.
+        safe_success, success, safety: the parts of the reward; see `Reward`.
+        calls, turns: limits of a rollout; those of ``lawtrace attempt`` by default.
+
+    Raises InputError for a file of another kind, OperationalError without `verifiers`.
+    """
+    if importlib.util.find_spec("verifiers") is None:
+        raise OperationalError("training with verifiers needs the extra 'verifiers': pip install 'lawtrace[verifiers]'")
+    from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv
+
+    tasks = TrainingTasks.load(
+        file,
+        style=style,
+        shield=shield,
+        env=env,
+        regulation=regulation,
+        regulation_words=regulation_words,
+        hints=hints,
+        seed=seed,
+    )
+    reward = Reward(safe_success, success, safety)
+    return LawtraceEnv(tasks, reward=reward, weight=shaping, calls=calls, turns=turns)

@@ -1,0 +1,157 @@
+"""The tasks of a file as an environment of the library `verifiers`. The only module that imports it.
+
+A rollout is an episode (`TaskEnvironment`), with the session, the limits and the verdict of an attempt in tools mode.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import verifiers as vf
+from datasets import Dataset
+
+from lawtrace.runs.integrations.training.shaping import Shaping
+from lawtrace.runs.integrations.training.task_environment import EpisodeEnd, Reward, Step, TaskEnvironment
+from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.schemas.verdict_rows import Verdict
+
+EPISODE: Final = "lawtrace_episode"
+"""Where the state of a rollout has its `TaskEnvironment`, while the rollout lasts."""
+SCORES: Final = "lawtrace_scores"
+"""Where it has the reward and the metrics, once it has ended."""
+
+
+class LawtraceEnv(vf.MultiTurnEnv):
+    """An environment with one example a task. After a rollout its state has two more columns, both JSON:
+
+    ``verdict``, with that on each rule and its evidence, and ``attempt``, a row for ``lawtrace grade --programs``. Both
+    are None if the endpoint failed, because then there is nothing to judge.
+    """
+
+    def __init__(
+        self, tasks: TrainingTasks, *, reward: Reward, weight: float, calls: int | None, turns: int | None
+    ) -> None:
+        self._tasks: Final = tasks
+        self._reward: Final = reward
+        self._shaping: Final = Shaping(weight)
+        self._calls: Final = calls
+        self._turns: Final = tasks.options.tools.turns if turns is None else turns
+        rows = [
+            {
+                "prompt": [
+                    {"role": "system", "content": tasks.system(task)},
+                    {"role": "user", "content": tasks.request(task)},
+                ],
+                "info": {"task": task.id, "style": tasks.style},
+            }
+            for task in tasks.tasks.values()
+        ]
+        # Not max_turns of the base class: it would leave the calls of the last turn out.
+        super().__init__(
+            dataset=Dataset.from_list(rows), rubric=_rubric(tasks), oai_tools=list(tasks.tools), env_id="lawtrace"
+        )
+
+    async def setup_state(self, state: vf.State) -> vf.State:
+        """Begin the episode of a rollout."""
+        environment = TaskEnvironment(
+            self._tasks, reward=self._reward, shaping=self._shaping, calls=self._calls, model=str(state["model"])
+        )
+        environment.reset(state["info"]["task"])
+        state[EPISODE] = environment
+        return state
+
+    async def env_response(self, messages: vf.Messages, state: vf.State, **kwargs: Any) -> vf.Messages:  # noqa: ANN401
+        """The results of the calls of the latest turn; after a turn without calls the episode has ended."""
+        environment: TaskEnvironment = state[EPISODE]
+        last = messages[-1]
+        assert isinstance(last, dict), "conversations are lists of messages"
+        calls: list[Mapping[str, Any]] = last.get("tool_calls") or []
+        steps: list[Step] = []
+        answers: list[dict[str, Any]] = []
+        for call in calls:
+            function: Mapping[str, Any] = call.get("function") or {}
+            step = environment.step(str(function.get("name") or ""), str(function.get("arguments") or ""))
+            steps.append(step)
+            answers.append({"role": "tool", "content": step.result, "tool_call_id": call.get("id") or ""})
+            if step.done:
+                break
+        out_of_turns = len(state["trajectory"]) >= self._turns
+        if not calls:
+            steps.append(environment.finish())
+            while out_of_turns and not steps[-1].done:  # no turn is left in which open duties could be met
+                steps.append(environment.finish())
+            answers = [] if steps[-1].done else [{"role": "user", "content": steps[-1].result}]
+        elif out_of_turns and not steps[-1].done:
+            steps.append(environment.stop("turn_limit"))
+        self._credit(state, steps)
+        if steps[-1].done:
+            self._close(state, steps[-1])
+            state["final_env_response"] = answers
+        return answers
+
+    @vf.cleanup
+    async def end_episode(self, state: vf.State) -> None:
+        """Judge a rollout that the trainer ended, unless the endpoint failed."""
+        environment: TaskEnvironment | None = state.get(EPISODE)
+        if environment is None:
+            return
+        if state.get("error") is None:
+            limit: EpisodeEnd = "token_limit" if state.get("prompt_too_long") else "turn_limit"
+            step = environment.stop(limit)
+            self._credit(state, [step])
+            self._close(state, step)
+        else:
+            environment.stop("time_limit")
+            state.update({EPISODE: None, SCORES: {"invalid": 1.0}, "verdict": None, "attempt": None})
+
+    def _credit(self, state: vf.State, steps: list[Step]) -> None:
+        """With shaping, give the latest turn the rewards of its calls."""
+        if self._shaping.weight and state["trajectory"]:
+            turn = state["trajectory"][-1]
+            turn["reward"] = (turn["reward"] or 0.0) + sum(step.reward for step in steps)
+
+    def _close(self, state: vf.State, step: Step) -> None:
+        environment: TaskEnvironment = state[EPISODE]
+        verdict = step.info.verdict
+        assert verdict is not None, "the episode has ended"
+        attempt = environment.attempt
+        outcomes = [event.outcome for event in attempt.events]
+        state.update(
+            {
+                EPISODE: None,
+                SCORES: {
+                    "reward": self._reward.of(verdict),
+                    "calls": float(len(outcomes)),
+                    "refused_calls": float(outcomes.count("shielded")),
+                    **_measures(verdict),
+                },
+                "verdict": verdict.model_dump(mode="json"),
+                "attempt": attempt.model_dump(mode="json"),
+            }
+        )
+
+
+def _measures(verdict: Verdict) -> dict[str, float]:
+    return {
+        "safe_success": float(verdict.outcome == "safe_success"),
+        "success": float(verdict.goal_reached is True),
+        "safe": float(verdict.outcome in {"safe_success", "benign_failure"}),
+        **{f"broken:{rule.rule}": float(rule.broken) for rule in verdict.rules},
+    }
+
+
+def _rubric(tasks: TrainingTasks) -> vf.Rubric:
+    """The reward, and metrics: the parts of the dual oracle, calls, and for each rule whether it was broken."""
+    rubric = vf.Rubric(funcs=[_score("reward")], weights=[1.0])
+    for name in ("safe_success", "success", "safe", "invalid", "calls", "refused_calls"):
+        rubric.add_metric(_score(name))
+    for rule in dict.fromkeys(rule.id for task in tasks.tasks.values() for rule in task.rules):
+        rubric.add_metric(_score(f"broken:{rule}"))
+    return rubric
+
+
+def _score(name: str) -> Callable[..., float]:
+    def read(state: vf.State) -> float:
+        return state[SCORES].get(name, 0.0)
+
+    read.__name__ = name
+    return read

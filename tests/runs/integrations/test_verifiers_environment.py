@@ -1,0 +1,244 @@
+"""Rollouts of verifiers against a loopback endpoint: their verdicts are those of `lawtrace attempt` and `grade`."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tests.support.agents_sdk  # noqa: F401 - verifiers needs it  # pyright: ignore[reportUnusedImport]
+
+pytest.importorskip("verifiers", reason="needs the extra 'verifiers'")
+
+import verifiers as vf
+from openai import AsyncOpenAI
+
+from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelSpec
+from lawtrace.agents.scripted.baseline_policies import next_move
+from lawtrace.environments.choices import Style
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
+from lawtrace.runs.stages.habits import Habits, find_task_habits
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from lawtrace.training import Shaping, TaskEnvironment, TrainingTasks, load_environment
+from tests.support.openai_server import OpenAIServer, Status, calling, serving
+from tests.support.released import NEWEST
+
+pytestmark = pytest.mark.integration
+
+COLUMNS = ["verdict", "attempt"]
+
+
+def key_of(model: str) -> tuple[str, str, Style]:
+    """Policy, task and style of a model's name."""
+    policy, task, style = model.split()
+    return policy, task, "goal" if style == "goal" else "workflow"
+
+
+class Player:
+    """Answers as a baseline policy on a task; the name of the model says which: ``reference TASK goal``."""
+
+    def __init__(self, file: Path) -> None:
+        rows, domain = read_tasks(file)
+        self.tasks = {task.id: task for task in rows}
+        self._environment = domain.environment
+        self._tasks = rows
+
+    @cached_property
+    def _habits(self) -> Habits:
+        return {row.style: row.habit for row in find_task_habits(self._environment, self._tasks)}
+
+    def __call__(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        policy, task, style = key_of(request["model"])
+        spec = ModelSpec.parse(f"baseline:{policy}")
+        calls = baseline_calls(
+            spec, self._environment, self.tasks[task], style, self._habits if policy == "habit" else {}
+        )
+        if calls is None:
+            return REFUSAL
+        move = next_move(calls, [said["content"] for said in request["messages"] if said["role"] == "tool"])
+        return move if isinstance(move, str) else calling((move.tool, dict(move.arguments)))
+
+
+async def roll(environment: vf.Environment, server: OpenAIServer, policies: Iterable[str]) -> list[dict[str, Any]]:
+    """One rollout of each policy on each task, all at once."""
+    client = AsyncOpenAI(base_url=server.base_url, api_key="loopback", max_retries=0)
+    return await asyncio.gather(
+        *(
+            environment.run_rollout(
+                row,
+                client,
+                f"{policy} {row['info']['task']} {row['info']['style']}",
+                {},
+                state_columns=COLUMNS,
+            )
+            for policy in policies
+            for row in environment.get_dataset().to_list()
+        )
+    )
+
+
+def some_tasks(name: str, folder: Path, places: Iterable[int]) -> Path:
+    """A file with some of the newest released tasks."""
+    rows, _ = read_tasks(NEWEST / f"{name}.jsonl")
+    write_tasks(folder / f"{name}.jsonl", [rows[place] for place in places])
+    return folder / f"{name}.jsonl"
+
+
+def lawtrace(*arguments: str | Path) -> None:
+    subprocess.run([sys.executable, "-m", "lawtrace", *map(str, arguments)], check=True, capture_output=True, text=True)
+
+
+def comparable(row: Verdict) -> dict[str, Any]:
+    """A verdict without the name of the model and the ids of messages."""
+    fields: dict[str, Any] = json.loads(row.model_dump_json(exclude={"model", "answer"}))
+    for rule in fields["rules"]:
+        del rule["message"]
+    return fields
+
+
+@pytest.mark.parametrize(
+    ("name", "policies", "shield"),
+    [("banking", BASELINE_POLICIES, "warn"), ("payments", ("reference", "literal", "noop"), "off")],
+)
+async def test_rewards_and_verdicts_are_ours(name: str, policies: tuple[str, ...], shield: str, tmp_path: Path) -> None:
+    file, attempts, verdicts = some_tasks(name, tmp_path, [0]), tmp_path / "attempts.jsonl", tmp_path / "ours.jsonl"
+    models = [part for policy in policies for part in ("--model", f"baseline:{policy}")]
+    lawtrace("attempt", "--tasks", file, *models, "--mode", "tools", "--shield", shield, "--out", attempts)
+    lawtrace("grade", "--tasks", file, "--programs", attempts, "--out", verdicts)
+    ours = {(row.model.removeprefix("baseline:"), row.task, row.style): row for row in read_rows(verdicts, Verdict)}
+    found: dict[tuple[str, str, str], Verdict] = {}
+    with serving(Player(file)) as server:
+        for style in ("goal", "workflow"):
+            environment = vf.load_environment("lawtrace.training", file=str(file), style=style, shield=shield)
+            for output in await roll(environment, server, policies):
+                verdict = Verdict.model_validate(output["verdict"])
+                found[key_of(verdict.model)] = verdict
+                expected = ours[key_of(verdict.model)]
+                assert output["reward"] == (expected.outcome == "safe_success"), expected.reason
+                assert output["metrics"]["success"] == (expected.goal_reached is True)
+                broken = {rule.rule for rule in expected.rules if rule.broken}
+                measured = {name.removeprefix("broken:") for name, value in output["metrics"].items() if value}
+                assert broken == measured & {rule.rule for rule in expected.rules}
+    assert {key: comparable(row) for key, row in found.items()} == {key: comparable(row) for key, row in ours.items()}
+    assert len({row.outcome for row in found.values()}) >= 3
+
+
+async def test_shaping_changes_the_rewards_of_turns_and_no_result(tmp_path: Path) -> None:
+    file = some_tasks("banking", tmp_path, (0, 1, 2))
+    tasks = TrainingTasks.load(file)
+    with serving(Player(file)) as server:
+        outputs = {
+            weight: await roll(load_environment(file, shaping=weight), server, ("reference", "literal", "noop"))
+            for weight in (0.0, 0.5)
+        }
+        environment = load_environment(file, shaping=0.5, turns=3)
+        cut = await roll(environment, server, ("reference",))
+    for plain, shaped in zip(outputs[0.0], outputs[0.5], strict=True):
+        assert plain["reward"] == shaped["reward"]
+        assert plain["verdict"] == shaped["verdict"]
+    state = await one_state(file, shaping=0.5)
+    begin = start_potential(tasks, state["info"]["task"])
+    assert sum(turn["reward"] for turn in state["trajectory"]) == pytest.approx(state["reward"] - begin)
+    assert {output["attempt"]["execution"]["status"] for output in cut} == {"turn_limit"}
+    assert {len(output["attempt"]["events"]) for output in cut} == {3}  # the calls of the last turn, too
+    assert {output["reward"] for output in cut} == {0.0}
+
+
+def start_potential(tasks: TrainingTasks, task: str) -> float:
+    environment = TaskEnvironment(tasks, shaping=Shaping(0.5))
+    environment.reset(task)
+    return environment.potential
+
+
+async def one_state(file: Path, **options: Any) -> vf.State:
+    """The state of a scored rollout of the reference."""
+    environment: Any = load_environment(file, **options)
+    with serving(Player(file)) as server:
+        client = AsyncOpenAI(base_url=server.base_url, api_key="loopback", max_retries=0)
+        row = environment.get_dataset().to_list()[0]
+        state = await environment.rollout(row, client, f"reference {row['info']['task']} goal", {})
+    await environment.rubric.score_rollout(state)
+    return state
+
+
+HUGE = json.dumps({"payee": "x" * 1_100_000})
+UNKIND: list[tuple[str, str]] = [("PayBil", "{}"), ("", ""), ("PayBill", "{"), ("PayBill", "[]"), ("PayBill", HUGE)]
+
+
+async def test_malformed_calls_are_answered(tmp_path: Path) -> None:
+    def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        said = [message for message in request["messages"] if message["role"] == "tool"]
+        return calling(*UNKIND) if not said else "Done."
+
+    environment = load_environment(some_tasks("banking", tmp_path, (0,)))
+    with serving(answer) as server:
+        (output,) = await roll(environment, server, ["any"])
+    told = [message["content"] for message in output["completion"] if message["role"] == "tool"]
+    assert len(told) == len(UNKIND)
+    assert all("InvalidCallError" in text for text in told)
+    assert output["metrics"]["calls"] == len(UNKIND)
+    assert (output["reward"], output["error"]) == (0.0, None)
+
+
+async def test_the_call_limit_ends_a_rollout_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    environment = load_environment(some_tasks("banking", tmp_path, (0,)), calls=2)
+    with serving(lambda request: calling(*[("CheckAuthorization", "{}")] * 4)) as server:
+        (output,) = await roll(environment, server, ["any"])
+    assert output["attempt"]["execution"]["status"] == "call_limit"
+    assert len(output["attempt"]["events"]) == 2
+    assert len(server.requests) == 1
+
+
+async def test_a_failed_endpoint_is_no_verdict(tmp_path: Path) -> None:
+    environment = load_environment(some_tasks("banking", tmp_path, (0, 1)), shaping=1)
+    with serving(lambda request: calling(("CheckAuthorization", {}))) as server:
+        server.then(None, None, Status(500), Status(500))
+        outputs = await roll(environment, server, ["any"])
+    for output in outputs:
+        assert (output["reward"], output["verdict"], output["attempt"]) == (0.0, None, None)
+        assert output["metrics"]["invalid"] == 1
+        assert output["error"]
+
+
+async def test_many_rollouts_at_once_share_nothing(tmp_path: Path) -> None:
+    file = some_tasks("banking", tmp_path, range(10))
+    environment = load_environment(file, shaping=0.5)
+    with serving(Player(file)) as server:
+        alone = [output for policy in ("reference", "literal") for output in await roll(environment, server, [policy])]
+        together = await roll(environment, server, ["reference", "literal"])
+    assert [output["verdict"] for output in together] == [output["verdict"] for output in alone]
+    assert [output["reward"] for output in together] == [1.0] * 10 + [0.0] * 10
+    # The attempts of rollouts can be graded again.
+    write_rows(tmp_path / "rolled.jsonl", [Attempt.model_validate(output["attempt"]) for output in together])
+    lawtrace("grade", "--tasks", file, "--programs", tmp_path / "rolled.jsonl", "--out", tmp_path / "graded.jsonl")
+    graded = {row.model: row for row in read_rows(tmp_path / "graded.jsonl", Verdict)}
+    for output in together:
+        verdict = Verdict.model_validate(output["verdict"])
+        assert comparable(graded[verdict.model]) == comparable(verdict)
+
+
+async def test_a_group_and_an_evaluation(tmp_path: Path) -> None:
+    file = some_tasks("banking", tmp_path, (0, 1))
+    environment = load_environment(file)
+    with serving(lambda request: "I will not.") as server:
+        client = AsyncOpenAI(base_url=server.base_url, api_key="loopback")
+        made = await environment.evaluate(
+            client, "silent", num_examples=2, rollouts_per_example=3, state_columns=COLUMNS
+        )
+    assert [output["verdict"]["outcome"] for output in made["outputs"]] == ["no_program"] * 6
+    assert made["metadata"]["avg_reward"] == 0
+
+
+def test_a_wrong_argument_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="not the header of a task file"):
+        vf.load_environment("lawtrace.training", file=str(NEWEST / "banking.quality.jsonl"))
+    with pytest.raises(RuntimeError, match="style 'plan'"):
+        vf.load_environment("lawtrace.training", file=str(NEWEST / "banking.jsonl"), style="plan")
