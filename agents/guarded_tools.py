@@ -32,9 +32,11 @@ from autogen_core.tools import (
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.logs import get_logger
+from lawtrace.environments.tool_schemas.schemas import ToolSchema as DocumentedTool
+from lawtrace.environments.tool_schemas.schemas import wrong_argument
 from lawtrace.environments.written_values import parse_result
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
@@ -132,7 +134,10 @@ class GuardedWorkbench(Workbench):
         cancellation_token: CancellationToken | None = None,
         call_id: str | None = None,
     ) -> ToolResult:
+        # An AssistantAgent waits for ever for a call that raises: whatever fails is an error for the model.
         token = cancellation_token or CancellationToken()
+        if not isinstance(arguments, Mapping | None):
+            return _error(name, "Not carried out. The arguments are not a JSON object.")
         given: dict[str, Any] = dict(arguments or {})
         if isinstance(self._tools, Simulator):
             call = self._tools.simulate(name, given)
@@ -149,26 +154,49 @@ class GuardedWorkbench(Workbench):
     ) -> ToolResult:
         tool = self._own.get(name)
         call = Call(name, given if tool is None else _converted(tool, given), call_id)
-        decision = self.guard.before(call)
+        try:
+            if tool is None and (wrong := self._wrong_argument(call)) is not None:
+                self.guard.see(Event(name, given, "rejected", None, wrong))
+                return _error(name, wrong)
+            decision = self.guard.before(call)
+        except Exception as error:
+            _logger.exception("guard.failed", tool=name)
+            return _error(name, f"Not carried out. It could not be checked: {_described(error)}")
         if isinstance(decision, Refuse):
             return _error(name, decision.reason)
+        answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled")
         try:
             making = self._call(name, given, token, call_id) if tool is None else _run(tool, given, token, call_id)
             answer = await making
         except asyncio.CancelledError:
-            self.guard.after(call, error="it was cancelled")
             if not token.is_cancelled():
                 raise
-            # An AssistantAgent waits for ever for a call that raises this.
-            return _error(name, "The call was cancelled.")
-        except Exception as error:
-            self.guard.after(call, error=_described(error))
-            raise
-        self.guard.after(call, answer.value, error=answer.error)
-        return _with_warning(answer.result, decision)
+        finally:
+            told = self._tell(call, answer)
+        return _error(name, told) if told is not None else _with_warning(answer.result, decision)
+
+    def _wrong_argument(self, call: Call) -> str | None:
+        """Why the tool may get other arguments than the guard saw: it may convert what has another type."""
+        known = self.guard.tools.get(call.tool)
+        if known is None or not known.arguments or self.guard.mode != "refuse" or not self.guard.concerns(call.tool):
+            return None
+        wrong = wrong_argument(DocumentedTool(call.tool, "", known.arguments, None, "the workbench"), call.arguments)
+        return None if wrong is None else f"Not carried out. It could not be checked: {wrong}."
+
+    def _tell(self, call: Call, answer: _Answer) -> str | None:
+        """Tell the guard what became of a call; what the model is told if that fails."""
+        try:
+            self.guard.after(call, answer.value, error=answer.error)
+        except LawtraceError as error:
+            _logger.exception("guard.failed", tool=call.tool)
+            return f"The call was made, but its result was not recorded: {error}"
+        return None
 
     async def _call(self, name: str, given: dict[str, Any], token: CancellationToken, call_id: str | None) -> _Answer:
-        result = await self._tools.call_tool(name, given, token, call_id)
+        try:
+            result = await self._tools.call_tool(name, given, token, call_id)
+        except Exception as error:  # noqa: BLE001 (the guard and the model are told)
+            return _Answer(_error(name, _described(error)), error=_described(error))
         text = result.to_text(replace_image="[image]")
         return _Answer(result, error=text or "error") if result.is_error else _Answer(result, parse_result(text))
 

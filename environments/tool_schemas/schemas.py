@@ -13,7 +13,7 @@ from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import ObjectOf, ValueType
+from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongType
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader, object_of
 
 RESULT: Final = "result"
@@ -82,6 +82,19 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
         unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
     tool = Tool(schema.name, schema.description, parameters, returns=returns)
     return DeclaredTool(tool, tuple(left_open), tuple(unchecked))
+
+
+def wrong_argument(schema: ToolSchema, arguments: Mapping[str, Any]) -> str | None:
+    """What is wrong with the JSON types of the arguments, which a tool might convert silently."""
+    for parameter in declare_tool(schema).tool.parameters:
+        if arguments.get(parameter.name) is not None:
+            try:
+                parameter.type.decode(arguments[parameter.name])
+            except WrongType as error:
+                return f"argument {parameter.name!r}: {error}"
+            except (ValueError, TypeError, ArithmeticError):
+                continue
+    return None
 
 
 def make_environment(name: str, schemas: Sequence[ToolSchema], title: str = "") -> Environment:

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import SPEAKERS, Json
-from lawtrace.environments.spec.types import WrongType
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
 from lawtrace.environments.tool_schemas.json_types import object_of
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
 from lawtrace.solver.guard import schemas as guard_schemas
 from lawtrace.solver.guard.component import counts_steps, tools_of
 from lawtrace.solver.rules import Rule, check_rules
@@ -57,17 +56,7 @@ class ImportedTools:
     def wrong_argument(self, tool: str, arguments: Mapping[str, Json]) -> str | None:
         """What is wrong with the JSON types of the arguments, which a server might convert silently."""
         schema = self.schemas.get(tool)
-        if schema is None:
-            return None
-        for parameter in declare_tool(schema).tool.parameters:
-            if arguments.get(parameter.name) is not None:
-                try:
-                    parameter.type.decode(arguments[parameter.name])
-                except WrongType as error:
-                    return f"argument {parameter.name!r}: {error}"
-                except (ValueError, TypeError, ArithmeticError):
-                    continue
-        return None
+        return None if schema is None else wrong_argument(schema, arguments)
 
     def changed_since(self, earlier: "ImportedTools", tool: str) -> str | None:
         """How a tool differs from what it was; None if rules see no difference."""

@@ -12,7 +12,7 @@ from autogen_agentchat.messages import ToolCallExecutionEvent
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken, FunctionCall
 from autogen_core.models import FunctionExecutionResult
-from autogen_core.tools import FunctionTool, StaticWorkbench
+from autogen_core.tools import FunctionTool, StaticWorkbench, ToolResult
 
 import lawtrace
 from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
@@ -163,6 +163,34 @@ async def test_warnings_stand_beside_the_result() -> None:
     first, warning = result.to_text().split("\n", 1)
     assert first == "{'success': True}"
     assert warning.startswith("Warning: Carried out, but it rules out compliance. Call look_up(id='A') first.")
+
+
+class Remote(StaticWorkbench):
+    """A workbench whose connection is lost, and which converts nothing."""
+
+    async def call_tool(self, *args: Any, **kwargs: Any) -> ToolResult:
+        raise ConnectionError("the server is gone")
+
+
+async def test_what_fails_around_a_tool_is_an_error_for_the_model(tmp_path: Path) -> None:
+    desk = Desk()
+    log = lawtrace.GuardLog(tmp_path / "guard.jsonl")
+    guard = lawtrace.Guard([RECEIPT], desk.tools, log=log)
+    remote = Remote([FunctionTool(tool, description="A tool.") for tool in desk.tools])
+    cancel = calling(("cancel", {"id": "A"}))
+    turns: list[Turn] = [cancel, calling(("cancel", {"id": 7})), "Sorry."]
+    lost, wrong = await asyncio.wait_for(results(clerk(GuardedWorkbench(remote, guard), turns)), 10)
+    assert lost.content == "ConnectionError: the server is gone"
+    assert wrong.content == "Not carried out. It could not be checked: argument 'id': expected a string, not a number."
+    listed = [FunctionCall(id="c", name="cancel", arguments="[1]")]
+    (malformed,) = await asyncio.wait_for(results(clerk(GuardedWorkbench(desk.tools, guard), [listed, "Sorry."])), 10)
+    assert malformed.content == "Not carried out. The arguments are not a JSON object."
+    log.close()
+    (unlogged,) = await asyncio.wait_for(results(clerk(GuardedWorkbench(desk.tools, guard), [cancel, "Sorry."])), 10)
+    assert unlogged.is_error
+    assert "the log cannot be written" in unlogged.content
+    assert desk.log == []
+    assert guard.lost == ()
 
 
 async def test_a_cancelled_call_leaves_the_tools_usable() -> None:
