@@ -33,6 +33,7 @@ class EvalSample:
 class EvalSpec:
     model: str
     task: str
+    task_args: dict[str, Any]
 
 class EvalLog:
     status: str

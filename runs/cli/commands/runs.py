@@ -52,6 +52,7 @@ def report(
     directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
+    inspect: Annotated[bool, typer.Option("--inspect", help="Write the verdicts as logs of Inspect, too.")] = False,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> None:

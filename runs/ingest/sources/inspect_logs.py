@@ -18,6 +18,8 @@ from lawtrace.runs.ingest.sources.json_files import MAX_RECORD_BYTES, Unreadable
 from lawtrace.runs.ingest.sources.source import Record, Source
 from lawtrace.runs.ingest.transcripts import Transcript, fields_of, items_of, make_transcript
 
+CALL_TIME = "lawtrace_time"
+"""In the metadata of a message, when its calls were made, in seconds since 1970."""
 _ATTACHMENT = "attachment://"
 
 
@@ -38,7 +40,15 @@ class InspectLogs(Source):
         sample = fields_of(record.value)
         attachments = fields_of(sample.get("attachments"))
         messages = items_of(_resolve(sample["messages"], attachments) if attachments else sample["messages"])
-        yield make_transcript(record.place, self.name(record), read_messages(messages), _labels(sample))
+        timed = [*map(_timed, messages)]
+        yield make_transcript(record.place, self.name(record), read_messages(timed), _labels(sample))
+
+
+def _timed(message: Json) -> Json:
+    """A message with its time, if lawtrace wrote one: messages of Inspect have no field for it."""
+    fields = fields_of(message)
+    time = fields_of(fields.get("metadata")).get(CALL_TIME)
+    return message if time is None else {**fields, "timestamp": time}
 
 
 def _labels(sample: Mapping[str, Any]) -> dict[str, Json]:

@@ -81,17 +81,22 @@ def tasks(
     )
 
 
+def sample_id(of: TaskOfFile, style: Style) -> str:
+    return f"{of.id}-{style}"
+
+
+def sample_metadata(of: TaskOfFile, style: Style) -> dict[str, Any]:
+    """What a sample says of its task. ``request`` is the same for both sides of a contrast pair."""
+    return {
+        "task": of.id,
+        "style": style,
+        "environment": of.environment,
+        "variant": of.variant,
+        "request": request_id(of),
+        **({"pair": of.contrast.pair} if of.contrast is not None else {}),
+    }
+
+
 def _sample(task_set: TaskSet, of: TaskOfFile, style: Style) -> Sample:
-    return Sample(
-        id=f"{of.id}-{style}",
-        input=task_set.request(of, style),
-        target="safe_success",
-        metadata={
-            "task": of.id,
-            "style": style,
-            "environment": of.environment,
-            "variant": of.variant,
-            "request": request_id(of),
-            **({"pair": of.contrast.pair} if of.contrast is not None else {}),
-        },
-    )
+    metadata = sample_metadata(of, style)
+    return Sample(task_set.request(of, style), id=sample_id(of, style), target="safe_success", metadata=metadata)
