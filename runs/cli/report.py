@@ -10,6 +10,7 @@ from lawtrace.runs.cli.output import print_json, print_note, print_problems
 from lawtrace.runs.cli.run_results import print_report
 from lawtrace.runs.cli.shortfalls import find_shortfalls, verdicts_of_run
 from lawtrace.runs.report.run_kinds import run_kind_of
+from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import write_run_report
 
@@ -56,7 +57,7 @@ def report(
 def _write_eval_logs(directory: Path, env: str | None, *, quiet: bool) -> list[str]:
     from lawtrace.runs.integrations.inspect.eval_logs import write_eval_logs
 
-    files = write_eval_logs(directory, env)
+    files = write_eval_logs(directory, stage_folders(RunFolder(directory)), env)
     if not quiet:
         print_note(f"Logs: {', '.join(map(str, files))}. `inspect view --log-dir {files[0].parent}` opens them.")
     return [*map(str, files)]

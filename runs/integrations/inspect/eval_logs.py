@@ -5,7 +5,7 @@ program's calls follow its text as calls of one message each. Each message with 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +33,6 @@ from lawtrace.runs.ingest.sources.inspect_logs import CALL_TIME
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, PROVIDER
 from lawtrace.runs.integrations.inspect.scorers import score_of
 from lawtrace.runs.integrations.inspect.tasks import sample_id, sample_metadata
-from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
@@ -62,14 +61,14 @@ class _Judged:
     verdict: Verdict
 
 
-def write_eval_logs(path: Path, env: str | None = None) -> list[Path]:
-    """Write the logs of a finished run, of an ablation those of each variant, and return their files.
+def write_eval_logs(path: Path, folders: Iterable[tuple[RunFolder, str | None]], env: str | None = None) -> list[Path]:
+    """Write the logs of a finished run, and return their files.
 
-    Raises InputError if the folder holds no verdicts, OperationalError if a log cannot be written.
+    ``folders``: with the stage files, each with the name of its variant in an ablation. Raises InputError if the folder holds no verdicts, OperationalError if a log cannot be written.
     """
     written: list[Path] = []
     with EventLogFile.open(path) as event_log:
-        for folder, variant in stage_folders(RunFolder(path)):
+        for folder, variant in folders:
             tasks, domain = read_tasks(folder.tasks, env)
             by_task = {task.id: task for task in tasks}
             attempts = {row.key: row for row in read_rows(folder.attempts, Attempt)}

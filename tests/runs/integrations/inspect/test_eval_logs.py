@@ -15,7 +15,9 @@ from lawtrace import Run, run
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.integrations.inspect.eval_logs import write_eval_logs
 from lawtrace.runs.integrations.inspect.scorers import dual_oracle
+from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes
+from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.inspect_evals import texts, verdict_of
 from tests.support.shell import Shell
 
@@ -33,8 +35,12 @@ def tools_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return _run(tmp_path_factory.mktemp("tools"), "tools", "baseline:reference", "baseline:literal")
 
 
+def _write(path: Path) -> list[Path]:
+    return write_eval_logs(path, stage_folders(RunFolder(path)))
+
+
 def _logs(made: Run) -> dict[str, EvalLog]:
-    return {file.stem: read_eval_log(str(file)) for file in write_eval_logs(made.path)}
+    return {file.stem: read_eval_log(str(file)) for file in _write(made.path)}
 
 
 @pytest.mark.parametrize("mode", ["tools", "program"])
@@ -70,7 +76,7 @@ def test_an_audit_of_a_log_finds_the_same_rules_broken(lawtrace: Shell, tools_ru
     out, expected = tmp_path / "audit.jsonl", set[tuple[str, str]]()
     for row in tools_run.verdicts:
         expected |= {(f"{row.task}-{row.style}, epoch 1", rule.rule) for rule in row.rules if rule.broken}
-    lawtrace("audit", *write_eval_logs(tools_run.path), "--env", "banking", "--complete", "--out", out)
+    lawtrace("audit", *_write(tools_run.path), "--env", "banking", "--complete", "--out", out)
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(rows) == len(tools_run.verdicts)
     broken = {(row["conversation"], rule["rule"]) for row in rows for rule in row["rules"] if not rule["kept"]}
@@ -81,7 +87,7 @@ def test_an_audit_of_a_log_finds_the_same_rules_broken(lawtrace: Shell, tools_ru
 
 
 def test_a_log_of_a_run_is_scored_again(tools_run: Run) -> None:
-    _, file = write_eval_logs(tools_run.path)
+    _, file = _write(tools_run.path)
     again = score(read_eval_log(str(file)), dual_oracle(str(tools_run.path / "tasks.jsonl")), display="none")
     for sample in again.samples or ():
         assert [one.answer for one in (sample.scores or {}).values()] == ["unsafe_success"] * 2
@@ -101,4 +107,4 @@ def test_a_report_writes_them(lawtrace: Shell, tools_run: Run) -> None:
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        write_eval_logs(tmp_path)
+        _write(tmp_path)
