@@ -64,7 +64,8 @@ class _Judged:
 def write_eval_logs(path: Path, folders: Iterable[tuple[RunFolder, str | None]], env: str | None = None) -> list[Path]:
     """Write the logs of a finished run, and return their files.
 
-    ``folders``: with the stage files, each with the name of its variant in an ablation. Raises InputError if the folder holds no verdicts, OperationalError if a log cannot be written.
+    ``folders``: with the stage files, each with the name of its variant in an ablation. Raises InputError if one has no
+    verdicts, OperationalError if a log cannot be written.
     """
     written: list[Path] = []
     with EventLogFile.open(path) as event_log:
