@@ -136,7 +136,7 @@ class GuardedWorkbench(Workbench):
     ) -> ToolResult:
         # An AssistantAgent waits for ever for a call that raises: whatever fails is an error for the model.
         token = cancellation_token or CancellationToken()
-        if not isinstance(arguments, Mapping | None):
+        if not isinstance(arguments, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] (a model wrote them)
             return _error(name, "Not carried out. The arguments are not a JSON object.")
         given: dict[str, Any] = dict(arguments or {})
         if isinstance(self._tools, Simulator):
