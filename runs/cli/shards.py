@@ -1,5 +1,6 @@
 """What the commands with ``--shard`` or ``--on`` have in common."""
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ def cluster_at(address: str | None, shard: str | None = None) -> Generator[Clust
         return
     if shard is not None:
         raise InputError("--on divides the attempts among workers, and --shard among jobs; use one of them")
+    if "RAY_AUTH_TOKEN" in os.environ:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when Ray is imported; a client sends no token without
     try:
         from lawtrace.runs.cluster.ray_cluster import ray_cluster
     except ImportError as error:

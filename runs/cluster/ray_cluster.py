@@ -37,6 +37,8 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
+CLOSE_SECONDS = 5.0
+"""How long the end of all workers is waited for."""
 WORKERS = "workers"
 """The folder in that of the run with the event logs of its workers."""
 LANES = 3
@@ -65,7 +67,8 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
             ray.init(address, log_to_driver=False, logging_level="error")
     except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
         reason = str(error).partition("\n")[0]
-        raise OperationalError(f"--on {address}: no connection ({reason}); start Ray there with `ray start`") from error
+        remedy = "start Ray there with `ray start`, and set RAY_AUTH_TOKEN if it has a token"
+        raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
     try:
         yield RayCluster()
     finally:
@@ -146,13 +149,13 @@ class _Division(Generic[Given, Product]):
             self._lanes = settings.concurrency
         self._slots: list[_Slot] = []
         self._places = self._lost = 0
-        self._refusals: list[str] = []
         self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
         self._given = self._finished = self._taken = 0
         self._ended = False
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
+        self._pending: set[asyncio.Future[Handle]] = set()
 
     async def products(self) -> AsyncGenerator[Product]:
         """The product of each unit, in order."""
@@ -220,22 +223,23 @@ class _Division(Generic[Given, Product]):
         if refusal is None:
             slot.worker, slot.name = worker, name
             return
-        log.warning("worker refuses", worker=name, reason=refusal)
-        self._refusals.append(refusal)
         self._refused.append(worker)
         self._places -= 1
-        if not self._places and not self._done:
+        if self._done:
+            return
+        log.warning("worker refuses", worker=name, reason=refusal)
+        if not self._places:
             raise OperationalError(f"no worker of the cluster can work; the last: {refusal}")
 
     async def _started(self, worker: Handle) -> str | None:
         """Wait until a worker has started; return why it refuses, or None."""
-        starting = asyncio.ensure_future(_result(worker.start.remote()))
+        starting = asyncio.ensure_future(self._result(worker.start.remote()))
         done = asyncio.ensure_future(self._all_done())
         try:
             await asyncio.wait({starting, done}, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 return starting.result()
-            return "not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
+            return "it is not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
         except ray.exceptions.RayActorError as error:
             self._lost += 1
             return f"it ended while it started: {_first_line(error)}"
@@ -276,7 +280,7 @@ class _Division(Generic[Given, Product]):
             made = None
             if worker is not None:
                 try:
-                    made = await _result(worker.make.remote(unit, self._known(unit)))
+                    made = await self._result(worker.make.remote(unit, self._known(unit)))
                 except ray.exceptions.RayActorError as error:
                     await self._replace(slot, name, error)
             if made is None:
@@ -316,7 +320,7 @@ class _Division(Generic[Given, Product]):
             if self._lost > MAX_LOST:
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
             if self._office is not None:
-                await _result(self._office.lose.remote(name))
+                await self._result(self._office.lose.remote(name))
             if self._folder is not None:
                 self._recover(self._folder / name)
             slot.worker, slot.name = None, ""
@@ -327,14 +331,28 @@ class _Division(Generic[Given, Product]):
         workers = [slot for slot in self._slots if slot.worker is not None]
         for worker in (*(slot.worker for slot in workers), *self._refused):
             ray.kill(worker)
+        if self._pending:  # they end as their workers did
+            await asyncio.wait(self._pending, timeout=CLOSE_SECONDS)
         if self._records is None:
             return
         if not self._done and self._folder is not None:
             self._recover(*(self._folder / slot.name for slot in workers))
         with suppress(ray.exceptions.RayError):
-            for entry in await _result(self._office.entries.remote()):
+            for entry in await self._result(self._office.entries.remote()):
                 self._records.event_log.record(entry)
             ray.kill(self._office)
+
+    async def _result(self, reference: Handle) -> Handle:
+        """Wait for a result of Ray. Cancelled, it goes on in the background: Ray complains of cancelled futures."""
+        future = asyncio.wrap_future(reference.future())
+        self._pending.add(future)
+        future.add_done_callback(self._forget)
+        return await asyncio.shield(future)
+
+    def _forget(self, future: asyncio.Future[Handle]) -> None:
+        self._pending.discard(future)
+        if not future.cancelled():
+            future.exception()  # which the waiting task has, if there is one
 
     def _counted(self, entry: Entry) -> bool:
         """Count what an entry says that was spent. Every entry is kept."""
@@ -359,10 +377,6 @@ class _Division(Generic[Given, Product]):
 
 _FAILURES: Mapping[str, type[LawtraceError]] = {"BudgetExhausted": BudgetExhausted, "InputError": InputError}
 """The errors of units that keep their type; others are operational."""
-
-
-async def _result(reference: Handle) -> Handle:
-    return await reference
 
 
 def _first_line(error: Exception) -> str:
