@@ -60,6 +60,8 @@ class TaskSet:
         """The tasks of a file with options as in a recipe. Raises InputError."""
         tasks, domain = read_task_file(file, env)
         recipe = validate_options(Recipe, {**options, "environment": domain.environment.name}, "-T")
+        if recipe.attempts.mode == "program":
+            raise InputError("mode 'program': in Inspect a model calls tools; choose 'tools' or 'dialogue'")
         return cls(tasks, domain, recipe, law_of(recipe, domain, published_law(recipe, domain)))
 
     @cached_property

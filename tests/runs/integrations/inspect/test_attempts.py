@@ -11,6 +11,7 @@ from inspect_ai.log import EvalSample
 from inspect_ai.tool import ToolCall
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
@@ -145,3 +146,18 @@ def test_a_shield_that_warns_tells_open_duties_once(banking: str, run_sample: Ru
     assert len(said) == 2
     assert "RecordAuditEvent" in said[1]
     assert verdict_of(sample).outcome == "unsafe_success"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"style": "gaol"}, "expected goal, workflow or both"),
+        ({"mode": "program"}, "choose 'tools' or 'dialogue'"),
+        ({"turns": -3}, "turns: must be at least 1"),
+        ({"file": "missing.jsonl"}, "cannot be read"),
+    ],
+)
+def test_wrong_parameters_are_refused(options: dict[str, Any], message: str, banking: str) -> None:
+    given: dict[str, Any] = {"file": banking, **options}
+    with pytest.raises(InputError, match=message):
+        tasks(**given)
