@@ -6,9 +6,10 @@ which may itself need others before it. Only values of the duty and of the event
 rules on the same tools few events are tried. What is found is a proof; that nothing is found proves nothing.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
 from typing import Final, Protocol
 
 from lawtrace.environments.events import Event, Json
@@ -204,11 +205,14 @@ class MeansEnds:
     ) -> list[Event]:
         log = self._component.log
         here, fewest = log.mark, len(self._component.owed())
-        waiting = deque(draft for tool in sorted(tools_of([rule])) for draft in drafts(None, tool, rule.id))
+        order = count()
+        waiting: list[tuple[tuple[int, int], int, Draft]] = []
+        for tool in sorted(tools_of([rule])):
+            waiting += [((0, 0), next(order), draft) for draft in drafts(None, tool, rule.id)]
         found: dict[tuple[object, ...], tuple[tuple[int, int], int, Event]] = {}
         seen: set[str] = set()
         while waiting and len(seen) < MAX_TRIED:
-            draft = waiting.popleft()
+            draft = heappop(waiting)[-1]
             name = repr((draft.event.tool, draft.event.arguments, draft.event.result))
             if name in seen:
                 continue
@@ -221,7 +225,8 @@ class MeansEnds:
                 continue
             found.setdefault(done.key, (done.rank, len(found), draft.event))
             if done.obstacle is not None:
-                waiting += drafts(draft, draft.event.tool, done.obstacle.id)
+                for better in drafts(draft, draft.event.tool, done.obstacle.id):
+                    heappush(waiting, (done.rank, next(order), better))
             elif done.rank[0] == 0 and done.rank[1] <= fewest:
                 break
         log.back_to(here)

@@ -315,7 +315,7 @@ class Space:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
             events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
         self._known_times: Final = times
-        self._exact: Final = exact
+        self._exact = exact
         self.events: Final = events
         self.fingerprint: Sequence[Fingerprint] = monitor.fingerprint({})
         """Of the node at which the monitors are."""
@@ -369,6 +369,8 @@ class Space:
             distances = play(component, (timed,))
             if distances is None:
                 self.note_violations()
+                if any(component.vocabulary.misses_lists(event.tool, rule.id) for rule in component.broken()):
+                    self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)
             if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):

@@ -12,7 +12,7 @@ from lawtrace.solver.ltlf.conditions import Comparison, Condition, IsTrue, Opera
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Scalar, SpanLiteral, Term, is_value, leaves
 
 MAX_LIST: Final = 5
-"""Of so many values all lists are tried; of more those with none, one and all."""
+"""Of so many values all lists are tried; of more those with none, one, two, all but one and all."""
 
 
 class Absent:
@@ -195,7 +195,9 @@ def lists_of(values: Sequence[Json]) -> list[Json]:
     """Lists of some values, without repetition."""
     if len(values) <= MAX_LIST:
         return [list(some) for size in range(len(values) + 1) for some in combinations(values, size)]
-    return [[], *([value] for value in values), list(values)]
+    few = [list(some) for size in range(3) for some in combinations(values, size)]
+    others = [[one for one in values if one is not left_out] for left_out in values]
+    return [*few, *others, list(values)]
 
 
 def placed(content: Json, path: Sequence[str | int], value: Json) -> Json:

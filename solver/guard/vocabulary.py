@@ -17,6 +17,7 @@ from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
 from lawtrace.solver.guard.schemas import ANYTHING, Schema, ToolSchema
 from lawtrace.solver.guard.values import (
     ABSENT,
+    MAX_LIST,
     Absent,
     Candidate,
     admits,
@@ -127,6 +128,7 @@ class Vocabulary:
         self._schemas: Final = tools
         self._fields: Final[dict[str, dict[FieldPath, _Field]]] = {}
         self._read_by: Final[dict[str, dict[str, dict[FieldPath, None]]]] = {rule.id: {} for rule in rules}
+        self._cut: Final[set[Place]] = set()
         self._groups: Final = _Groups()
         self._constants: Final[dict[Place | Name, list[Json]]] = {}
         self._attempted: Final[set[str]] = set()
@@ -297,10 +299,15 @@ class Vocabulary:
         """The representative calls of a tool. `given`: its arguments, if only the result is open."""
         tool = schema.name
         options: list[tuple[FieldPath, list[Candidate]]] = []
+        all_lists = True
         for path, use in self._fields.get(tool, {}).items():
             if given is not None and path.path[0] != RESULT:
                 continue
-            options.append((path, self._candidates(schema, path, use, live, now)))
+            candidates, whole = self._candidates(schema, path, use, live, now)
+            options.append((path, candidates))
+            if not whole:
+                self._cut.add((tool, path))
+            all_lists = all_lists and whole
         events: list[Event] = []
         for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
             if number == MAX_EVENTS:
@@ -309,7 +316,11 @@ class Vocabulary:
             events.append(_event(tool, chosen, now, given))
         if tool in self._attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
-        return events, True
+        return events, all_lists or given is None
+
+    def misses_lists(self, tool: str, rule: str) -> bool:
+        """Whether a rule reads a list of the tool of which not all representative values were made."""
+        return any((tool, path) in self._cut for path in self._read_by[rule].get(tool, ()))
 
     def drafts(
         self,
@@ -346,8 +357,9 @@ class Vocabulary:
             }
         else:
             fields = {path: [value] for path, value in given.fields.items()}
-            uses = self._fields[tool]
-            fields.update({path: self._few(schema, path, uses[path], live, now, strange=strange) for path in read})
+            for path in read:
+                few = self._few(schema, path, self._fields[tool][path], live, now, strange=strange)
+                fields[path] = [*_nearby(given.fields[path], few), *few]
         some = islice(product(*fields.values()), MAX_DRAFTS)
         chosen = [dict(zip(fields, values, strict=True)) for values in some]
         return [Draft(_event(tool, one, now), one) for one in chosen]
@@ -363,7 +375,7 @@ class Vocabulary:
         strange: bool,
     ) -> list[Candidate]:
         """Candidates of a field; if values matter that it may have, only these, or these first."""
-        found = self._candidates(schema, path, use, live, now)
+        found, _ = self._candidates(schema, path, use, live, now)
         if not use.tracked:
             return found
         known = live.get(self._groups.of((schema.name, path)), ())
@@ -396,14 +408,16 @@ class Vocabulary:
         use: _Field,
         live: Mapping[Place | Name, Sequence[Scalar]],
         now: int | None,
-    ) -> list[Candidate]:
+    ) -> tuple[list[Candidate], bool]:
+        """Candidates for a field, and whether all lists of the values that matter are among them."""
+        whole = True
         first, *rest = path.path
         if first == RESULT:
             declared, optional = part_schema(schema.result, rest), not schema.result
         else:
             argument, optional = schema.argument(str(first))
             if argument is None:
-                return [ABSENT]
+                return [ABSENT], True
             declared, optional = part_schema(argument, rest), optional or bool(rest)
         items = part_schema(declared, (0,)) if use.is_list else declared
         found: list[Json] = [value for test in use.tests for value in constants(test)]
@@ -420,13 +434,14 @@ class Vocabulary:
             if not use.tracked:
                 found = [value for value in found if value != "new-1"]
             candidates: list[Candidate] = [*lists_of(found)]
+            whole = len(found) <= MAX_LIST
         else:
             candidates = [*found]
         if optional or not candidates:
             candidates = [ABSENT, *candidates]
         if not use.tracked and not use.computed:
             candidates = _told_apart(candidates, path, use.tests)
-        return candidates
+        return candidates, whole
 
     def _group_values(
         self, group: Place | Name, live: Mapping[Place | Name, Sequence[Scalar]], schema: Schema
@@ -482,6 +497,14 @@ def _is_exact(comparison: Comparison) -> bool:
 
 def _leaves(condition: Comparison) -> list[Term]:
     return [*leaves(condition.left), *leaves(condition.right)]
+
+
+def _nearby(given: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """A list with one value more or less, of those in other lists."""
+    if not isinstance(given, list):
+        return []
+    values = _distinct(part for one in candidates if isinstance(one, list) for part in one)
+    return [[one for one in given if one != value] if value in given else [*given, value] for value in values]
 
 
 def _texts(leaf: Term) -> list[str]:

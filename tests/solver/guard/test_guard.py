@@ -275,3 +275,22 @@ def test_advice_names_the_arguments_that_a_tool_requires_and_no_rule_reads() -> 
     assert "Call record(reservation_id='G2LTC4', note=<string>, by=<one of 'a', 1>) first." in decision.reason
     (step,) = decision.first
     assert (step.call, dict(step.free)) == (RECORDED, {"note": "string", "by": "one of 'a', 1"})
+
+
+LISTS = [
+    Rule(id="sent", formula="G(close -> F send)"),
+    Rule(id="without", formula=" & ".join(f'G !send("{one}" in parts)' for one in "defg")),
+    Rule(id="with", formula='G(send -> send("a" in parts and "b" in parts and "c" in parts))'),
+]
+
+
+def test_lists_are_found_that_meet_several_conditions() -> None:
+    """Three of seven values."""
+    assert Guard(LISTS, ["close", "send"], clock=lambda: 0).before(Call("close")) == Allow()
+
+
+def test_where_not_all_lists_were_tried_nothing_is_refused_as_certain() -> None:
+    never = Rule(id="never", formula='G(send -> !send("a" in parts))')
+    decision = Guard([*LISTS, never], ["close", "send"], clock=lambda: 0).before(Call("close"))
+    assert isinstance(decision, Refuse)
+    assert decision.finding.undecided
