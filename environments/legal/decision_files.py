@@ -6,7 +6,8 @@ from pathlib import Path
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.page_layout import read_pages
-from lawtrace.environments.regulations.files import pdf_text, read_text
+from lawtrace.environments.legal.pdf_layout import read_pdf_layout
+from lawtrace.environments.regulations.files import read_text
 from lawtrace.environments.regulations.html import html_lines
 from lawtrace.environments.regulations.lines import Line
 
@@ -23,7 +24,9 @@ def read_decision(path: Path) -> DecisionText:
     """Read a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; OperationalError without the extra ``pdf``."""
     match path.suffix.lower():
         case ".pdf":
-            return decision_text(pdf_text(path))
+            read = read_pdf_layout(path)
+            plain = decision_text(read.text)
+            return DecisionText(plain.lines, (*read.notes, *plain.notes))
         case ".txt" | ".text":
             return decision_text(read_text(path))
         case ".html" | ".htm" | ".xhtml":

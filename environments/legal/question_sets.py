@@ -216,9 +216,11 @@ def _read_table(table: Path) -> list[dict[str, str]]:
 
 def _labels(answers: Sequence[str]) -> list[str] | None:
     counts = Counter(answers)
+    if {label.casefold() for label in counts} == {"yes", "no"}:
+        return [*YES_NO]
     if not 1 < len(counts) <= len(ALPHABET) or len(answers) < _LEAST_REPEATS * len(counts):
         return None
-    return [*YES_NO] if {label.casefold() for label in counts} == {"yes", "no"} else sorted(counts)
+    return sorted(counts)
 
 
 def _instruction_beside(table: Path) -> str:

@@ -212,6 +212,7 @@ def test_unnumbered_paragraphs_are_counted() -> None:
 
 
 def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
+    pytest.importorskip("pdfplumber")
     path = tmp_path / "decision.pdf"
     pages = [["1.  A laptop was stolen.", "", "Findings"], ["2.  Article 32 was", "infringed."]]
     with PdfPages(path) as pdf:
@@ -224,6 +225,27 @@ def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
     assert outline(document) == {"": ["1"], "Findings": ["2"]}
     assert texts(document)["2"] == "Article 32 was infringed."
     assert [paragraph.page for paragraph in document.paragraphs()] == [1, 2]
+
+
+def test_columns_footnotes_and_running_heads_of_a_pdf(tmp_path: Path) -> None:
+    pytest.importorskip("pdfplumber")
+    path = tmp_path / "decision.pdf"
+    left = ["BACKGROUND", "1. A laptop was stolen", "from the office.2", "2. It was not locked."]
+    right = ["FINDINGS", "3. The Office finds that", "Article 32 was infringed."]
+    with PdfPages(path) as pdf:
+        for page in range(4):
+            figure = Figure(figsize=(6, 4))
+            columns = [(0.1, left), (0.55, right)] if page == 1 else []
+            printed = [(x, 0.85 - n * 0.06, line, 8) for x, lines in columns for n, line in enumerate(lines)]
+            printed += [(0.1, 0.14, f"{page + 1} Letter of May 2022.", 5), (0.1, 0.96, "Official-Sensitive", 8)]
+            for x, y, line, size in printed:
+                figure.text(x, y, line, size=size)  # pyright: ignore[reportUnknownMemberType]
+            pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
+    document = read(path)
+    assert outline(document) == {"BACKGROUND": ["1", "2"], "FINDINGS": ["3"]}
+    assert texts(document)["1"].startswith("A laptop was stolen from the office.")
+    assert texts(document)["3"] == "The Office finds that Article 32 was infringed."
+    assert "2 Letter of May 2022." in document.notes
 
 
 @pytest.mark.parametrize(

@@ -144,3 +144,9 @@ def test_an_imported_task_is_run(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
     (cell,) = json.loads(result.stdout.splitlines()[-1])["cells"]
     assert sum(cell["outcomes"].values()) == 6
+
+
+def test_a_short_table_of_yes_and_no(tmp_path: Path) -> None:
+    (tmp_path / "test.tsv").write_text("text\tanswer\nIs it so?\tYes\nIs it not?\tno\n", encoding="utf-8")
+    cases, _ = read_task_table(tmp_path / "test.tsv")
+    assert [(one.kind, one.answer) for one in cases[0].questions] == [("yes_no", "Yes"), ("yes_no", "No")]

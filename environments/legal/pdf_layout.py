@@ -1,0 +1,162 @@
+"""Text of a PDF by its layout: columns in order, without footnotes and what stands in the margin of most pages.
+
+A footnote is small print below the text of its column. A running head has the same words, but for numbers, at the same
+height of most pages. Positions and sizes are those of pdfplumber (pdfminer.six).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.regulations.files import pdf_text
+
+_SMALL = 0.85
+"""Size of footnotes, at most, in sizes of the text."""
+
+_GAP = 1.6
+"""Height of a line with the blank space above it, in its size, from which it begins a new paragraph."""
+
+_MARGIN = 0.12
+"""Share of the height of a page, at the top and at the bottom, that may hold running heads."""
+
+_MOST = 0.5
+"""Share of the pages on which a running head occurs, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    left: float
+    right: float
+    bottom: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A printed line. ``bottom`` as a share of the height of the page."""
+
+    text: str
+    words: int
+    place: float
+    bottom: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """The text with form feeds between pages, and the footnotes."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def read_pdf_layout(path: Path) -> PdfText:
+    """The text of a PDF. Raises InputError; OperationalError without the extra ``pdf``."""
+    pdf_text(path)  # checks the limits
+    try:
+        pdfplumber: Any = import_module("pdfplumber")
+    except ImportError as error:
+        raise OperationalError(f"{path}: reading PDF needs the extra: pip install 'lawtrace[pdf]'") from error
+    try:
+        with pdfplumber.open(path) as pdf:
+            pages = [_read_page(page) for page in pdf.pages]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"{path}: not a readable PDF: {error}") from error
+    sizes = Counter[float]()
+    for row in (row for page in pages for column in page for row in column):
+        sizes[row.size] += row.words
+    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+    heads = _running_heads(pages)
+    texts: list[str] = []
+    notes: list[str] = []
+    for page in pages:
+        lines: list[str] = []
+        for column in page:
+            rows = [row for row in column if _head(row) not in heads]
+            last = max((place for place, row in enumerate(rows) if row.size > _SMALL * usual), default=-1)
+            lines += _lines(rows[: last + 1])
+            notes += [row.text for row in rows[last + 1 :]]
+        texts.append("\n".join(lines))
+    return PdfText("\f".join(texts), _joined_notes(notes))
+
+
+def _read_page(page: Any) -> list[list[_Row]]:  # noqa: ANN401 (an untyped optional library)
+    """The rows of each column."""
+    words = [
+        _Word(word["text"], word["x0"], word["x1"], word["bottom"], round(word["size"], 1))
+        for word in page.extract_words(extra_attrs=["size"])
+    ]
+    height, middle = float(page.height) or 1.0, float(page.width) / 2
+    return [_rows(column, height) for column in _columns(words, middle, height)]
+
+
+def _columns(words: Sequence[_Word], middle: float, height: float) -> list[list[_Word]]:
+    """Two columns if hardly a word of the text crosses the middle of the page, else one."""
+    inner = [word for word in words if _MARGIN < word.bottom / height < 1 - _MARGIN]
+    crossing = sum(word.left < middle + 4 and word.right > middle - 4 for word in inner)
+    right = sum(word.left > middle for word in inner)
+    if crossing > 0.01 * len(inner) or right < 0.2 * len(inner):
+        return [[*words]]
+    return [[word for word in words if word.right <= middle + 4], [word for word in words if word.right > middle + 4]]
+
+
+def _rows(words: Sequence[_Word], height: float) -> list[_Row]:
+    """Words of about the same height as rows, from the top."""
+    rows: list[list[_Word]] = []
+    for word in sorted(words, key=lambda word: word.bottom):
+        if rows and word.bottom - rows[-1][0].bottom < 0.3 * word.size:
+            rows[-1].append(word)
+        else:
+            rows.append([word])
+    return [
+        _Row(
+            " ".join(word.text for word in sorted(row, key=lambda word: word.left)),
+            len(row),
+            row[0].bottom / height,
+            row[0].bottom,
+            max(word.size for word in row),
+        )
+        for row in rows
+    ]
+
+
+def _head(row: _Row) -> tuple[str, int]:
+    """The words of a row without numbers, and its height on the page in steps."""
+    return re.sub(r"\d+", "", row.text).strip(), round(row.place * 50)
+
+
+def _running_heads(pages: Sequence[Sequence[Sequence[_Row]]]) -> set[tuple[str, int]]:
+    seen = Counter(
+        head
+        for page in pages
+        for head in {
+            _head(row) for column in page for row in column if not _MARGIN < row.place < 1 - _MARGIN and _head(row)[0]
+        }
+    )
+    return {head for head, count in seen.items() if count > 2 and count >= _MOST * len(pages)}
+
+
+def _lines(rows: Sequence[_Row]) -> list[str]:
+    """The rows as lines, with an empty one where there is blank space."""
+    lines = [row.text for row in rows[:1]]
+    for above, row in pairwise(rows):
+        lines += ["", row.text] if row.bottom - above.bottom > _GAP * row.size else [row.text]
+    return lines
+
+
+def _joined_notes(rows: Sequence[str]) -> tuple[str, ...]:
+    """Footnotes begin with a number. Numbers of pages are none."""
+    notes: list[str] = []
+    for row in rows:
+        if re.match(r"\d{1,3}\b\s*\S*[^\W\d]", row) or (not notes and not row.isdigit()):
+            notes.append(row)
+        elif not row.isdigit():
+            notes[-1] += f" {row}"
+    return tuple(notes)
