@@ -34,7 +34,7 @@ class GuardMiddleware(AgentMiddleware):
         super().__init__()
         self.guard = guard
         self._heard = 0
-        self._turn = threading.Lock()  # calls of one turn run in threads; each is decided with the results before it
+        self._turn = threading.Lock()  # calls of one turn run in threads, in any order
 
     def before_model(self, state: Any, runtime: Any) -> None:
         self._hear(state["messages"])

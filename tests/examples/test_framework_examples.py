@@ -67,13 +67,11 @@ tools = [example["get_reservation"], cancel_reservation]
 guard = lawtrace.Guard(example["RULES"], [*tools, "send_confirmation"])
 """
 LANGCHAIN = """
-calls = [
-    {"name": name, "args": {"reservation_id": "A"}, "id": name} for name in ("get_reservation", "cancel_reservation")
-]
-model = example["ScriptedModel"](responses=[example["AIMessage"]("", tool_calls=calls)])
+names = ("get_reservation", "cancel_reservation")
+model = example["ScriptedModel"](responses=[example["calling"](name) for name in names])
 agent = example["create_agent"](model, tools, middleware=[example["GuardMiddleware"](guard)])
 try:
-    agent.invoke({"messages": [example["HumanMessage"]("Cancel A.")]})
+    agent.invoke({"messages": [example["HumanMessage"]("Cancel.")]})
 except RuntimeError as error:
     print(error)
 """
@@ -99,7 +97,7 @@ print(json.loads(guard.snapshot())["queue"], guard.finish())
 """
 
 
-def test_calls_of_one_turn_and_errors_in_langchain(tmp_path: Path) -> None:
+def test_errors_in_langchain(tmp_path: Path) -> None:
     source = BROKEN + LANGCHAIN + END
     said = python("langgraph", tmp_path, "-c", source, str(EXAMPLES / "langgraph" / "guarded_agent.py"))
     assert said.splitlines() == ["the desk is on fire", "[] ()"]
