@@ -18,6 +18,8 @@ class Rubric:
     def add_metric(self, func: Callable[..., Any], weight: float = ...) -> None: ...
 
 class Environment:
+    env_id: str
+    env_args: dict[str, Any]
     oai_tools: list[dict[str, Any]] | None
     def get_dataset(self, n: int = ..., seed: int | None = ...) -> Dataset: ...
     async def run_rollout(

@@ -4,23 +4,22 @@ import difflib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from random import Random
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
-from lawtrace.agents.briefing import Briefing
-from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
 from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
+from lawtrace.runs.integrations.inspect.released_tasks import TaskSet
 from lawtrace.runs.integrations.training.shaping import Potential
-from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import RuleJudge
-from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.rules import Rule
 
@@ -76,7 +75,7 @@ class TrainingTasks:
     style: Style
     options: AttemptOptions
     tools: tuple[dict[str, Any], ...]
-    _briefings: Mapping[str, Briefing]
+    _told: TaskSet = field(repr=False)
     potentials: Pool[Potential] = field(default_factory=lambda: Pool(Potential), repr=False)
     judges: Pool[RuleJudge] = field(default_factory=lambda: Pool(RuleJudge), repr=False)
 
@@ -122,7 +121,7 @@ class TrainingTasks:
         chosen = [task for task in tasks if style in task.instructions]
         if not chosen:
             raise InputError(f"{file}: no task has a {style} instruction")
-        options = AttemptOptions(
+        attempts = AttemptOptions(
             mode="tools",
             shield=shield,
             styles=(style,),
@@ -130,24 +129,9 @@ class TrainingTasks:
             regulation=regulation,
             regulation_words=regulation_words,
         )
-        law = Law(regulation, domain.regulation, words=regulation_words, readings=hints, seed=seed)
-        law.check(rule for task in chosen if task.published is None for rule in task.rules)
-        environment = domain.environment
-        briefings = {
-            task.id: replace(
-                options.briefing(given), session_start=stated_start(environment, task.rules, task.initial(environment))
-            )
-            for task, given in zip(chosen, law.for_tasks(chosen).values(), strict=True)
-        }
-        return cls(
-            str(file),
-            domain,
-            {task.id: task for task in chosen},
-            style,
-            options,
-            tuple(openai_tools(domain, hints=hints)),
-            briefings,
-        )
+        recipe = Recipe(environment=domain.environment.name, seed=seed, attempts=attempts)
+        told = TaskSet(tuple(chosen), domain, recipe, law_of(recipe, domain, None))
+        return cls(str(file), domain, told.by_id, style, attempts, tuple(openai_tools(domain, hints=hints)), told)
 
     def task(self, name: str) -> Task:
         """A task by its id. Raises InputError for one that is not there."""
@@ -166,11 +150,11 @@ class TrainingTasks:
 
     def system(self, task: Task) -> str:
         """The system prompt: the documentation of the tools and the law."""
-        return tools_system(self.domain.environment, self._briefings[task.id])
+        return self._told.system_text(task)
 
     def request(self, task: Task) -> str:
         """The message of the user."""
-        return request_text(task.instructions[self.style])
+        return self._told.request(task, self.style)
 
 
 def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:

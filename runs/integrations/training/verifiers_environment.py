@@ -14,6 +14,8 @@ from lawtrace.runs.integrations.training.task_environment import EpisodeEnd, Rew
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
 from lawtrace.runs.schemas.verdict_rows import Verdict
 
+MODULE: Final = "lawtrace.training"
+"""The id of the environment: the module that a worker process of verifiers imports to load it again."""
 EPISODE: Final = "lawtrace_episode"
 """Where the state of a rollout has its `TaskEnvironment`, while the rollout lasts."""
 SCORES: Final = "lawtrace_scores"
@@ -47,7 +49,7 @@ class LawtraceEnv(vf.MultiTurnEnv):
         ]
         # Not max_turns of the base class: it would leave the calls of the last turn out.
         super().__init__(
-            dataset=Dataset.from_list(rows), rubric=_rubric(tasks), oai_tools=list(tasks.tools), env_id="lawtrace"
+            dataset=Dataset.from_list(rows), rubric=_rubric(tasks), oai_tools=list(tasks.tools), env_id=MODULE
         )
 
     async def setup_state(self, state: vf.State) -> vf.State:

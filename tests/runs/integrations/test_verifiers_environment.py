@@ -237,6 +237,13 @@ async def test_a_group_and_an_evaluation(tmp_path: Path) -> None:
     assert made["metadata"]["avg_reward"] == 0
 
 
+def test_its_id_loads_it_again_as_a_worker_process_does() -> None:
+    file = str(NEWEST / "banking.jsonl")
+    environment = vf.load_environment("lawtrace.training", file=file)
+    again = vf.load_environment(environment.env_id, **environment.env_args)
+    assert again.get_dataset().to_list() == environment.get_dataset().to_list()
+
+
 def test_a_wrong_argument_is_said(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="not the header of a task file"):
         vf.load_environment("lawtrace.training", file=str(NEWEST / "banking.quality.jsonl"))
