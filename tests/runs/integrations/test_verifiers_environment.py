@@ -67,22 +67,20 @@ class Player:
         return move if isinstance(move, str) else calling((move.tool, dict(move.arguments)))
 
 
-async def roll(environment: vf.Environment, server: OpenAIServer, policies: Iterable[str]) -> list[dict[str, Any]]:
+async def roll(
+    environment: vf.Environment, server: OpenAIServer, policies: Iterable[str], retries: int = 5
+) -> list[dict[str, Any]]:
     """One rollout of each policy on each task, all at once."""
-    client = AsyncOpenAI(base_url=server.base_url, api_key="loopback", max_retries=0)
-    return await asyncio.gather(
-        *(
-            environment.run_rollout(
-                row,
-                client,
-                f"{policy} {row['info']['task']} {row['info']['style']}",
-                {},
-                state_columns=COLUMNS,
+    async with AsyncOpenAI(base_url=server.base_url, api_key="loopback", max_retries=retries) as client:
+        return await asyncio.gather(
+            *(
+                environment.run_rollout(
+                    row, client, f"{policy} {row['info']['task']} {row['info']['style']}", {}, state_columns=COLUMNS
+                )
+                for policy in policies
+                for row in environment.get_dataset().to_list()
             )
-            for policy in policies
-            for row in environment.get_dataset().to_list()
         )
-    )
 
 
 def some_tasks(name: str, folder: Path, places: Iterable[int]) -> Path:
@@ -162,9 +160,9 @@ async def one_state(file: Path, **options: Any) -> vf.State:
     """The state of a scored rollout of the reference."""
     environment: Any = load_environment(file, **options)
     with serving(Player(file)) as server:
-        client = AsyncOpenAI(base_url=server.base_url, api_key="loopback", max_retries=0)
         row = environment.get_dataset().to_list()[0]
-        state = await environment.rollout(row, client, f"reference {row['info']['task']} goal", {})
+        async with AsyncOpenAI(base_url=server.base_url, api_key="loopback") as client:
+            state = await environment.rollout(row, client, f"reference {row['info']['task']} goal", {})
     await environment.rubric.score_rollout(state)
     return state
 
@@ -201,7 +199,7 @@ async def test_a_failed_endpoint_is_no_verdict(tmp_path: Path) -> None:
     environment = load_environment(some_tasks("banking", tmp_path, (0, 1)), shaping=1)
     with serving(lambda request: calling(("CheckAuthorization", {}))) as server:
         server.then(None, None, Status(500), Status(500))
-        outputs = await roll(environment, server, ["any"])
+        outputs = await roll(environment, server, ["any"], retries=0)
     for output in outputs:
         assert (output["reward"], output["verdict"], output["attempt"]) == (0.0, None, None)
         assert output["metrics"]["invalid"] == 1
@@ -229,10 +227,10 @@ async def test_a_group_and_an_evaluation(tmp_path: Path) -> None:
     file = some_tasks("banking", tmp_path, (0, 1))
     environment = load_environment(file)
     with serving(lambda request: "I will not.") as server:
-        client = AsyncOpenAI(base_url=server.base_url, api_key="loopback")
-        made = await environment.evaluate(
-            client, "silent", num_examples=2, rollouts_per_example=3, state_columns=COLUMNS
-        )
+        async with AsyncOpenAI(base_url=server.base_url, api_key="loopback") as client:
+            made = await environment.evaluate(
+                client, "silent", num_examples=2, rollouts_per_example=3, state_columns=COLUMNS
+            )
     assert [output["verdict"]["outcome"] for output in made["outputs"]] == ["no_program"] * 6
     assert made["metadata"]["avg_reward"] == 0
 
