@@ -12,7 +12,7 @@ from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import RequestRate
 
 
-class GrantOffice:
+class CallGrants:
     """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
 
     def __init__(self, settings: CallSettings, spent: Spending) -> None:
@@ -77,7 +77,7 @@ class GrantOffice:
 
 
 Ask = Callable[..., Awaitable[object]]
-"""Calls a method of the grant office: its name, then its arguments without the worker."""
+"""Calls a method of the limits: its name, then its arguments without the worker."""
 
 
 class RemoteGrants:

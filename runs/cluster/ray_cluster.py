@@ -24,7 +24,7 @@ from lawtrace.agents.event_log import Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
 from lawtrace.environments.logs import get_logger
-from lawtrace.runs.cluster.grants import Ask, GrantOffice
+from lawtrace.runs.cluster.grants import Ask, CallGrants
 from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -137,14 +137,14 @@ class _Division(Generic[Given, Product]):
     ) -> None:
         self._job, self._units, self._most = ray.put(job), units, most
         self._records, self._on_product = records, on_product
-        self._office: Handle = None
+        self._grants: Handle = None
         self._folder: Path | None = None
         self._lanes = LANES
         if records is not None:
             settings = records.settings
             self._folder = records.event_log.path.parent.resolve() / WORKERS
-            office = ray.remote(num_cpus=0, max_concurrency=10_000)(GrantOffice)
-            self._office = office.remote(settings, records.clients.spent)
+            grants = ray.remote(num_cpus=0, max_concurrency=10_000)(CallGrants)
+            self._grants = grants.remote(settings, records.clients.spent)
             # Each worker has more units than may be asked for at once: programs run while answers are awaited.
             self._lanes = settings.concurrency
         self._slots: list[_Slot] = []
@@ -210,10 +210,10 @@ class _Division(Generic[Given, Product]):
 
     async def _fill(self, slot: _Slot) -> None:
         """Start a worker at a place. The place is given up if the worker refuses."""
-        office, name = self._office, uuid4().hex[:12]
+        grants, name = self._grants, uuid4().hex[:12]
 
         async def ask(method: str, *values: object) -> object:
-            return await getattr(office, method).remote(name, *values)
+            return await getattr(grants, method).remote(name, *values)
 
         where = None
         if self._records is not None and self._folder is not None:
@@ -319,15 +319,15 @@ class _Division(Generic[Given, Product]):
             log.warning("worker lost", worker=name, reason=_first_line(error))
             if self._lost > MAX_LOST:
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
-            if self._office is not None:
-                await self._result(self._office.lose.remote(name))
+            if self._grants is not None:
+                await self._result(self._grants.lose.remote(name))
             if self._folder is not None:
                 self._recover(self._folder / name)
             slot.worker, slot.name = None, ""
             await self._fill(slot)
 
     async def _close(self) -> None:
-        """End the workers, merge what they recorded of unfinished units, and record what the office has to say."""
+        """End the workers, merge what they recorded of unfinished units, and record what the limits recorded."""
         workers = [slot for slot in self._slots if slot.worker is not None]
         for worker in (*(slot.worker for slot in workers), *self._refused):
             ray.kill(worker)
@@ -338,9 +338,9 @@ class _Division(Generic[Given, Product]):
         if not self._done and self._folder is not None:
             self._recover(*(self._folder / slot.name for slot in workers))
         with suppress(ray.exceptions.RayError):
-            for entry in await self._result(self._office.entries.remote()):
+            for entry in await self._result(self._grants.entries.remote()):
                 self._records.event_log.record(entry)
-            ray.kill(self._office)
+            ray.kill(self._grants)
 
     async def _result(self, reference: Handle) -> Handle:
         """Wait for a result of Ray. Cancelled, it goes on in the background: Ray complains of cancelled futures."""

@@ -13,7 +13,7 @@ from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cluster.grants import Ask, RemoteGrants, RemoteRate, RemoteSlots
-from lawtrace.runs.stages.cluster_jobs import Desk, Given, Job, Product, Unit
+from lawtrace.runs.stages.cluster_jobs import Given, Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 
 TimedEntry = tuple[str, Entry]
@@ -52,7 +52,7 @@ class Worker(Generic[Given, Product]):
 
     Args:
         log: where its calls are recorded; None if no model takes part.
-        ask: calls the grant office.
+        ask: calls the limits.
     """
 
     def __init__(self, job: Job[Given, Product], log: WorkerLog | None, ask: Ask) -> None:
@@ -66,14 +66,14 @@ class Worker(Generic[Given, Product]):
         """Open event log and job; return why the worker cannot work, or None."""
         try:
             with ExitStack() as opening:
-                desk = None if self._where is None else self._desk(self._where, opening)
-                self._make = self._job.open(desk, opening)
+                access = None if self._where is None else self._access(self._where, opening)
+                self._make = self._job.open(access, opening)
                 self._open = opening.pop_all()
         except LawtraceError as error:
             return str(error)
         return None
 
-    def _desk(self, where: WorkerLog, opening: ExitStack) -> Desk:
+    def _access(self, where: WorkerLog, opening: ExitStack) -> ModelAccess:
         event_log = opening.enter_context(EventLogFile.create(where.folder, recipe={"stage": "worker"}))
         self._log = UnitLog(event_log)
         clients = ModelClients(
@@ -85,7 +85,7 @@ class Worker(Generic[Given, Product]):
             slots=RemoteSlots(self._ask),
             rate=None if where.settings.requests_per_minute is None else RemoteRate(self._ask),
         )
-        return Desk(where.folder, self._log, clients)
+        return ModelAccess(where.folder, self._log, clients)
 
     async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
         """Make a unit. ``known``: the answers of its conversations from before an interruption."""

@@ -17,7 +17,7 @@ from lawtrace.runs.ingest.label_rates import DEFAULT_CHOICE, LabelChoice
 from lawtrace.runs.ingest.marks import Marks, read_marks
 from lawtrace.runs.ingest.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
-from lawtrace.runs.stages.cluster_jobs import Cluster, Desk, Unit
+from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
 from lawtrace.solver.rules import load_rules
 
 BATCH = 64
@@ -56,7 +56,9 @@ class AuditJob:
         files = {"rules": self.rules, "against": self.against, "marks": self.marks}
         return replace(self, environment=environment, **{name: path and path.resolve() for name, path in files.items()})
 
-    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[list[AnyTranscript]], Awaitable["JudgedBatch"]]:
+    def open(
+        self, access: ModelAccess | None, stack: ExitStack
+    ) -> Callable[[list[AnyTranscript]], Awaitable["JudgedBatch"]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of transcripts."""
         worker = _Worker(self)
 

@@ -28,7 +28,7 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, 
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.stages.cluster_jobs import Desk
+from lawtrace.runs.stages.cluster_jobs import ModelAccess
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
@@ -200,12 +200,12 @@ class AnswersJob:
     cases: Sequence[Case]
     retrieved: Sequence[RetrievedRow]
 
-    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[AnswerUnit], Awaitable[AnswerRow]]:
-        assert desk is not None
+    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[AnswerUnit], Awaitable[AnswerRow]]:
+        assert access is not None
         recipe = LegalRecipe.model_validate(self.recipe)
-        encoder = encoders(recipe, desk.clients)
+        encoder = encoders(recipe, access.clients)
         return AnswerMaker(
-            self.cases, self.retrieved, recipe, clients=desk.clients, event_log=desk.event_log, encoder=encoder
+            self.cases, self.retrieved, recipe, clients=access.clients, event_log=access.event_log, encoder=encoder
         ).make
 
 

@@ -39,7 +39,7 @@ class Unit(Generic[Given]):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ModelAccess:
     """What a worker has for a job that calls models.
 
     Attributes:
@@ -68,9 +68,9 @@ class CallRecords:
 class Job(Protocol[GivenIn, ProductOut]):
     """Makes the product of each unit. It is sent to every worker, so it holds no key of an endpoint."""
 
-    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[GivenIn], Awaitable[ProductOut]]:
-        """Prepare a worker; return what makes a unit. ``desk``: None if no model takes part. ``stack``: closed when the
-        worker ends.
+    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[GivenIn], Awaitable[ProductOut]]:
+        """Prepare a worker; return what makes a unit. ``access``: None if no model takes part. ``stack``: closed when
+        the worker ends.
 
         Raises LawtraceError if this worker cannot work: units are then made elsewhere.
         """

@@ -13,7 +13,7 @@ from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.stages.cluster_jobs import CallRecords, Desk, Given, Product
+from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.stages.stage import StageContext
@@ -58,15 +58,15 @@ class StageJob(Generic[Given, Product]):
             recipe["environment"] = str(Path(environment).resolve())
         return cls(recipe, tuple(files), prepare, context.variant)
 
-    def open(self, desk: Desk | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
+    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`."""
-        folder = Path(stack.enter_context(TemporaryDirectory())) if desk is None else desk.folder
-        event_log = MemoryEventLog() if desk is None else desk.event_log
+        folder = Path(stack.enter_context(TemporaryDirectory())) if access is None else access.folder
+        event_log = MemoryEventLog() if access is None else access.event_log
         recipe = Recipe.model_validate(self.recipe)
         context = stage_context(
             recipe,
             checked_recipe_environment(recipe),
-            clients=ModelClients(event_log) if desk is None else desk.clients,
+            clients=ModelClients(event_log) if access is None else access.clients,
             event_log=event_log,
             jail=Jail(backend=choose_backend(recipe.sandbox)),
             folder=folder,

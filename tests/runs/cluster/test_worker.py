@@ -6,7 +6,7 @@ from pathlib import Path
 from lawtrace.agents.event_log import Context, Entry, ModelCalled
 from lawtrace.agents.models.budget import CallSize
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending
-from lawtrace.runs.cluster.grants import GrantOffice
+from lawtrace.runs.cluster.grants import CallGrants
 from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerLog
 from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.runner import RunResult
@@ -66,22 +66,22 @@ def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
     async def work() -> None:
-        office = GrantOffice(CallSettings(budget=Budget(messages=2), concurrency=1), Spending())
-        await office.acquire("lost")
-        assert await office.reserve("lost", SIZE) == Spending(1, 20)
-        other = asyncio.create_task(office.acquire("other"))
-        late = asyncio.create_task(office.acquire("lost"))
+        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1), Spending())
+        await grants.acquire("lost")
+        assert await grants.reserve("lost", SIZE) == Spending(1, 20)
+        other = asyncio.create_task(grants.acquire("other"))
+        late = asyncio.create_task(grants.acquire("lost"))
         await asyncio.sleep(0)
         assert not other.done()
-        await office.lose("lost")
+        await grants.lose("lost")
         await asyncio.wait_for(other, 1)
-        await office.release("other")
+        await grants.release("other")
         await asyncio.wait_for(late, 1)
-        await asyncio.wait_for(office.acquire("other"), 1)
-        assert isinstance(await office.reserve("other", SIZE), Spending)
-        await office.settle("other", Spending(1, 20), Spending(1, 5))
-        assert "budget of 2 messages is used up" in str(await office.reserve("other", SIZE))
-        assert [entry.kind for entry in await office.entries()] == ["budget"]
+        await asyncio.wait_for(grants.acquire("other"), 1)
+        assert isinstance(await grants.reserve("other", SIZE), Spending)
+        await grants.settle("other", Spending(1, 20), Spending(1, 5))
+        assert "budget of 2 messages is used up" in str(await grants.reserve("other", SIZE))
+        assert [entry.kind for entry in await grants.entries()] == ["budget"]
 
     asyncio.run(work())
 
