@@ -39,7 +39,9 @@ $(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,integrations]'
 	touch $(INTEGRATIONS)/.ready
 
+# The metadata of the build would hide those of the installed package, by which Inspect knows it.
 test-integrations: $(INTEGRATIONS)/.ready
+	rm -rf lawtrace.egg-info
 	$(INTEGRATIONS)/bin/python -m pytest -n auto --dist worksteal -m integration
 
 check: $(READY)
