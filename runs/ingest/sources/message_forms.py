@@ -50,7 +50,7 @@ def _autogen(fields: dict[str, Any]) -> dict[str, Any] | None:
     if kind == "ToolCallRequestEvent" or (role == "assistant" and is_list(content) and _are_calls(content)):
         return {"role": "assistant", "tool_calls": content, "timestamp": fields.get("created_at")}
     if role is None:
-        # Thoughts, memories and the like are seen by nobody but the agent.
+        # Only the agent sees thoughts, memories and the like.
         return {"role": "system", "content": ""} if kind.endswith("Event") else None
     return {**fields, "role": role, "timestamp": fields.get("created_at")}
 

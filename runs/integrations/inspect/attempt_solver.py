@@ -32,7 +32,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.integrations.inspect.released_tasks import TaskSet
+from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.solver.traces import PlannedCall

@@ -13,8 +13,8 @@ from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor, place_of
 from lawtrace.runs.ingest.transcripts import make_transcript
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER
 from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes, pairs, rules_broken, rules_broken_by
-from lawtrace.runs.integrations.inspect.released_tasks import read_task_file
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
+from lawtrace.runs.integrations.released_tasks import read_task_file
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge

@@ -14,7 +14,7 @@ from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
-from lawtrace.runs.integrations.inspect.released_tasks import TaskSet
+from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.integrations.training.shaping import Potential
 from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.schemas.task_rows import Task

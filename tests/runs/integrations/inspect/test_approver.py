@@ -40,7 +40,7 @@ id = "told"
 formula = "G(cancel -> F notify)"
 provisions = ["3.4"]
 regulation = "POLICY"
-rationale = "Whoever is concerned is told."
+rationale = "The customer is told."
 """
 
 

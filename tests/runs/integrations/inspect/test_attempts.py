@@ -15,8 +15,8 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
-from lawtrace.runs.integrations.inspect.released_tasks import TaskSet
 from lawtrace.runs.integrations.inspect.tasks import tasks
+from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.stages.attempts_stage import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
