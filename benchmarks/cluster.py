@@ -32,10 +32,10 @@ from lawtrace.runs.ingest.sources.reading import find_transcripts
 from lawtrace.runs.published.grading_stages import prepare_programs
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
-from lawtrace.runs.stages.pipeline import JAILS_OF_A_WORKER
-from lawtrace.runs.stages.pipeline import TASKS as PIPELINE_TASKS
+from lawtrace.runs.stages.files import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs

@@ -16,7 +16,8 @@ from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
-from lawtrace.runs.stages.pipeline import TASK_STAGES, extraction_roles, run_targets, writing_roles
+from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
+from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of

@@ -30,19 +30,12 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.stages.attempting_stages import planned_units
+from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.contexts import stage_context
-from lawtrace.runs.stages.pipeline import (
-    ATTEMPTS,
-    FINDINGS,
-    TASK_STAGES,
-    TASKS,
-    VERDICTS,
-    extraction_roles,
-    planned_units,
-    run_targets,
-    writing_roles,
-)
+from lawtrace.runs.stages.files import ATTEMPTS, FINDINGS, TASKS, VERDICTS
+from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.stages.stage import (
     EmptyStageError,

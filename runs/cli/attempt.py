@@ -13,7 +13,7 @@ from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session, ShardResult, shard_result
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS
+from lawtrace.runs.stages.files import ATTEMPTS, TASKS
 from lawtrace.runs.store.shards import WHOLE, Shard, begin_record, end_record, record_path
 from lawtrace.runs.store.task_file import read_tasks
 

@@ -39,7 +39,7 @@ from lawtrace.runs.scoring.verdict_changes import (
     replace_rules,
 )
 from lawtrace.runs.stages.baseline_answers import baseline_programs
-from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS
+from lawtrace.runs.stages.files import ATTEMPTS, TASKS
 from lawtrace.runs.stages.resolve import curated_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines, record_path

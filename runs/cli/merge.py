@@ -16,7 +16,7 @@ from lawtrace.runs.cli.run_results import end_run
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.full_run import merge_run
-from lawtrace.runs.stages.pipeline import ATTEMPTS
+from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder

@@ -12,7 +12,7 @@ from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
-from lawtrace.runs.stages.pipeline import TASK_FUNNEL, TASKS, TRACES
+from lawtrace.runs.stages.files import TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 

@@ -18,7 +18,7 @@ from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.stages.pipeline import HABITS, QUALITY, TASKS
+from lawtrace.runs.stages.files import HABITS, QUALITY, TASKS
 from lawtrace.runs.store.task_file import read_usable_tasks
 
 

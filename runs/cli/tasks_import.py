@@ -11,7 +11,7 @@ from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, p
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.stages.pipeline import TASKS
+from lawtrace.runs.stages.files import TASKS
 
 
 def import_published_tasks(

@@ -10,7 +10,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
-from lawtrace.runs.stages.pipeline import TRACES
+from lawtrace.runs.stages.files import TRACES
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.solver.coverage.measures import measure_coverage
 

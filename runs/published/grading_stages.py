@@ -10,9 +10,10 @@ from lawtrace.runs.ingest.programs import SubmittedRow
 from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
+from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER, attempt_jails
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.pipeline import ATTEMPTS, JAILS_OF_A_WORKER, TASKS, VERDICTS, attempt_jails
+from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products, StageFile

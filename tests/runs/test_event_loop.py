@@ -11,7 +11,14 @@ import pytest
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.stages import attempts_stage, denied_sessions, pipeline, tasks_stage, traces_stage
+from lawtrace.runs.stages import (
+    attempting_stages,
+    attempts_stage,
+    denied_sessions,
+    measuring_stages,
+    tasks_stage,
+    traces_stage,
+)
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.bank_law import write_bank_law
@@ -24,10 +31,10 @@ HEAVY = (
     (traces_stage, "synthesize_traces"),  # Z3
     (tasks_stage, "run_program"),  # the jail
     (denied_sessions, "add_denied_sessions"),  # the jail
-    (pipeline, "check_deletions"),  # the jail
-    (pipeline, "measure_mutation_score"),
+    (measuring_stages, "check_deletions"),  # the jail
+    (measuring_stages, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the jail
-    (pipeline, "judge"),
+    (attempting_stages, "judge"),
 )
 
 

@@ -19,7 +19,7 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.stages.pipeline import prepare_attempts
+from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows

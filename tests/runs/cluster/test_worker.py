@@ -11,8 +11,9 @@ from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerL
 from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.pipeline import ATTEMPTS, HABITS, TASKS, prepare_attempts
+from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.stage_job import StageJob
 
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)

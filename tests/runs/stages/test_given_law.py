@@ -13,8 +13,9 @@ from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.task_rows import CallRow, Contrast, Task
+from lawtrace.runs.stages.files import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.given_law import Law
-from lawtrace.runs.stages.pipeline import ATTEMPTS, EXTRACTED_RULES, TASK_STAGES
+from lawtrace.runs.stages.pipeline import TASK_STAGES
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.solver.rules import Rule, load_rules

@@ -1,0 +1,175 @@
+"""Stages from tasks to verdicts: what each needs, produces and depends on."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
+from lawtrace.runs.recipe import BASELINES, HABIT, AttemptOptions, without_habit
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.cluster_jobs import Unit
+from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS, VERDICTS
+from lawtrace.runs.stages.habits import Habits
+from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
+from lawtrace.runs.store.stage_store import Products
+
+if TYPE_CHECKING:
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit
+    from lawtrace.runs.stages.dialogue_users import DialogueUsers
+
+JAILS_OF_A_WORKER = 2
+"""A worker of a cluster has one core: while one program waits for an answer, another can use it."""
+
+
+def _attempt_options(inputs: StageInputs) -> AttemptOptions:
+    """The options with all models under test named."""
+    options = inputs.recipe.attempts
+    return options.model_copy(update={"models": options.all_models, "baselines": False})
+
+
+def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
+    prompts = ("executor_system", "executor_tools_system", "executor_user")
+    recipe = inputs.recipe
+    users = {"seed": recipe.seed, "user": inputs.roles_key("user") if recipe.models.user is not None else None}
+    return {
+        **inputs.environment_key(),
+        "attempts": _attempt_options(inputs),
+        "prompts": {name: inputs.prompts[name].hash for name in prompts},
+        "parameters": recipe.parameters,
+        **({"law": inputs.published.digest} if inputs.published and recipe.attempts.shows_documents else {}),
+        **({"seed": recipe.seed} if recipe.attempts.regulation_words is not None else {}),
+        **(users if recipe.attempts.mode == "dialogue" else {}),
+    }
+
+
+def _options_for_tasks(context: StageContext, products: Products) -> AttemptOptions:
+    """The options without the habit, if it was not asked for and the tasks have no calls to wrap."""
+    options = _attempt_options(context)
+    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in products[TASKS]):
+        return options.model_copy(update={"models": without_habit(options.models)})
+    return options
+
+
+def planned_units(context: StageContext, products: Products) -> "list[AttemptUnit]":
+    """The attempts of all shards."""
+    from lawtrace.runs.stages.attempts_stage import attempt_units
+
+    options = _options_for_tasks(context, products)
+    return attempt_units(products[TASKS], options, context.clients, context.variant)
+
+
+def attempt_maker(context: StageContext, products: Products, jails: JailPool) -> "AttemptMaker":
+    """What makes the attempts of the stage."""
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker
+
+    options = _options_for_tasks(context, products)
+    habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
+    return AttemptMaker(
+        context.domain,
+        products[TASKS],
+        options,
+        clients=context.clients,
+        parameters=context.recipe.parameters,
+        event_log=context.event_log,
+        habits=habits,
+        law=context.law,
+        jails=jails,
+        prompts=context.prompts,
+        users=_users(context),
+    )
+
+
+def attempt_jails(context: StageContext, count: int | None = None) -> JailPool:
+    """The jails of the models under test; ``count`` of them, or as many as this machine has cores for."""
+    limits = Limits(seconds=context.recipe.attempts.seconds)
+    return JailPool(limits, choose_backend(context.recipe.sandbox), count=count)
+
+
+def prepare_attempts(
+    context: StageContext, products: Products, stack: ExitStack
+) -> Callable[[str], Awaitable[Attempt]]:
+    """A worker's attempts, by the keys of their units."""
+    jails = stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER))
+    maker = attempt_maker(context, products, jails)
+    units = {unit.key: unit for unit in planned_units(context, products)}
+    return lambda key: maker.make(units[key])
+
+
+async def _attempt(context: StageContext, products: Products) -> Made:
+    units, environment = context.shard.of(planned_units(context, products)), context.domain.environment
+    by_id = {task.id: task for task in products[TASKS]}
+    outcomes: list[Outcome] = []
+
+    def note() -> str:
+        safe = f"{outcomes.count('safe_success')} of {len(outcomes)} safe successes"
+        return "; ".join(filter(None, [safe if outcomes else "", str(context.clients.spent)]))
+
+    with context.progress.stage("attempts", len(units), note) as step:
+
+        def tally(attempt: Attempt) -> None:
+            """Judge an attempt for the progress; the verdicts are a stage of their own."""
+            outcomes.append(judge(environment, by_id[attempt.answer.task], attempt).outcome)
+            step()
+
+        if context.cluster is not None:
+            from lawtrace.runs.stages.stage_job import StageJob, call_records
+
+            job = StageJob[str, Attempt].of(context, products, (TASKS, HABITS), prepare_attempts)
+            keys = [Unit(unit.key, unit.key, (unit.key,)) for unit in units]
+            made = context.cluster.products(job, keys, records=call_records(context), on_product=tally)
+            rows = [row async for row in made]
+        else:
+            with attempt_jails(context) as jails:
+                rows = await attempt_maker(context, products, jails).collect(units, tally)
+    return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
+
+
+def _users(context: StageContext) -> "DialogueUsers | None":
+    """The users of dialogues; None in other modes."""
+    from lawtrace.runs.stages.dialogue_users import DialogueUsers
+
+    recipe = context.recipe
+    if recipe.attempts.mode != "dialogue":
+        return None
+    voice = context.role_models if recipe.models.user is not None else None
+    return DialogueUsers(context.domain.environment, recipe.attempts.dialogue.behaviours, recipe.seed, voice)
+
+
+async def _judge(context: StageContext, products: Products) -> Made:
+    by_id = {task.id: task for task in products[TASKS]}
+    environment, attempts = context.domain.environment, products[ATTEMPTS]
+    rows: list[Verdict] = []
+    safe = 0
+
+    def work() -> None:
+        nonlocal safe
+        for attempt in attempts:
+            rows.append(judge(environment, by_id[attempt.answer.task], attempt))
+            safe += rows[-1].outcome == "safe_success"
+            step()
+
+    with context.progress.stage("verdicts", len(attempts), lambda: f"{safe} safe successes") as step:
+        await run_in_worker_thread(work)
+    return Made().add(VERDICTS, rows)
+
+
+ATTEMPTING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
+    Stage(
+        name="attempts",
+        produces=(ATTEMPTS,),
+        needs=lambda inputs: (TASKS, HABITS) if HABIT in inputs.recipe.attempts.all_models else (TASKS,),
+        depends=_attempts_depend,
+        run=_attempt,
+        sharded=True,
+    ),
+    Stage(
+        name="verdicts",
+        produces=(VERDICTS,),
+        needs=lambda _: (TASKS, ATTEMPTS),
+        depends=StageInputs.environment_key,
+        run=_judge,
+    ),
+)

@@ -1,0 +1,235 @@
+"""Stages from the regulation to tasks: what each needs, produces and depends on.
+
+The work is done in other modules of this package, which are imported when a stage runs: a plan of the calls waits for
+no client of a model.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.model_spec import ENDPOINTS
+from lawtrace.agents.roles import EXTRACTION_ROLES, RoleName
+from lawtrace.runs.schemas.findings import TaskFunnelRow
+from lawtrace.runs.stages.files import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
+from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
+from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
+from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
+from lawtrace.runs.store.provenance_file import provenance_of
+from lawtrace.runs.store.stage_store import Products, stage_key
+from lawtrace.runs.store.text_file import read_texts, texts_file
+
+
+def extracts(inputs: StageInputs) -> bool:
+    options = inputs.recipe.rules
+    return options.extract or options.source == "extracted"
+
+
+def extraction_roles(inputs: StageInputs) -> list[RoleName]:
+    """The roles that extraction depends on; without a critic, its model does not matter."""
+    return [role for role in EXTRACTION_ROLES if inputs.recipe.conversation.critic or role != "ltl_critic"]
+
+
+def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
+    conversation, regulation = inputs.recipe.conversation, inputs.extracted_regulation
+    return {
+        **inputs.environment_key(),
+        "regulation": stage_key(regulation),
+        "rounds": conversation.rounds,
+        "critic": conversation.critic,
+        **inputs.roles_key(*extraction_roles(inputs)),
+    }
+
+
+async def _extract(context: StageContext, _: Products) -> Made:
+    from lawtrace.runs.stages.rules_stage import run_extraction
+
+    conversation, regulation = context.recipe.conversation, context.extracted_regulation
+    from_documents = context.published is not None and regulation is not context.domain.regulation
+    with context.progress.stage("rules from the regulation", len(regulation.provisions)) as step:
+        extracted = await run_extraction(
+            context.domain,
+            regulation,
+            role_models=context.role_models,
+            event_log=context.event_log,
+            most_rounds=conversation.rounds,
+            critic=conversation.critic,
+            variant=context.variant,
+            models={role: context.role_models.name_of(role) for role in extraction_roles(context)},
+            parse_warnings=context.published.parse_warnings if context.published and from_documents else (),
+            most_trials=1 + context.resumed,
+            on_provision=step,
+        )
+    made = Made(complete=extracted.failure is None and extracted.stopped_by is None, error=extracted.stopped_by)
+    return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.provenance.lines())
+
+
+async def _choose_rules(context: StageContext, products: Products) -> Made:
+    if context.recipe.rules.source == "curated":
+        return Made().add(RULES, curated_rules(context.recipe, context.domain))
+    provenance, rules = provenance_of(products[PROVENANCE]), products[EXTRACTED_RULES]
+    if provenance.unread:
+        raise NoResponseError(f"the rules could not be extracted: {provenance.unread[0].fate.because}")
+    if not rules:
+        raise EmptyStageError(
+            "the extraction left no valid rule; use rules.source = 'curated', or see the reasons with "
+            f"`lawtrace messages {context.folder}`"
+        )
+    return Made().add(RULES, rules)
+
+
+def _rules_depend(inputs: StageInputs) -> Mapping[str, object]:
+    if inputs.recipe.rules.source == "extracted":
+        return inputs.environment_key()
+    return {**inputs.environment_key(), "rules": curated_rules_digest(inputs.recipe)}
+
+
+def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
+    options = inputs.recipe.tasks
+    return {
+        **inputs.environment_key(),
+        "seed": inputs.recipe.seed,
+        "count": options.count + options.spare,
+        "length": options.length,
+        "trace_mode": options.mode_in(inputs.domain.environment),
+        "constraints": options.constraints,
+        "difficulty": options.difficulty,
+    }
+
+
+async def _synthesize(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.traces_stage import synthesize_traces
+
+    recipe, options = context.recipe, context.recipe.tasks
+    count = options.count + options.spare
+    with context.progress.stage("traces", count) as step:
+        rows = await run_in_worker_thread(
+            lambda: synthesize_traces(
+                context.domain.environment,
+                products[RULES],
+                mode=options.mode_in(context.domain.environment),
+                length=options.length,
+                count=count,
+                seed=recipe.seed,
+                constraints=options.constraints,
+                difficulty=options.difficulty,
+                on_trace=step,
+            )
+        )
+    return Made().add(TRACES, rows)
+
+
+def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
+    recipe = inputs.recipe
+    size = {"count": recipe.tasks.count, "length": recipe.tasks.length, "seed": recipe.seed}
+    return {**inputs.environment_key(), **size, **inputs.roles_key("trace_writer")}
+
+
+async def _write_baseline(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.model_baseline import run_baseline, write_baseline_programs
+
+    recipe, rules = context.recipe, products[RULES]
+    count, model = recipe.tasks.count, recipe.models.spec("trace_writer")
+    with context.progress.stage("programs by the model", count) as step:
+        written = await write_baseline_programs(
+            context.domain,
+            rules,
+            str(model),
+            length=recipe.tasks.length,
+            count=count,
+            seed=recipe.seed,
+            clients=context.clients,
+            parameters=recipe.parameters,
+            event_log=context.event_log,
+            prompts=context.prompts,
+            variant=context.variant,
+            on_program=step,
+        )
+    name = context.role_models.name_of("trace_writer")
+    rows = await run_in_worker_thread(
+        lambda: run_baseline(context.domain, rules, name, written.programs, context.jail, seed=recipe.seed)
+    )
+    error = None
+    if written.failure is not None:
+        error = NoResponseError(f"only {len(rows)} of {count} programs of the baseline were written: {written.failure}")
+    return Made(complete=error is None, error=error).add(BASELINE, rows)
+
+
+def writing_roles(inputs: StageInputs) -> list[RoleName]:
+    roles: list[RoleName] = ["instruction_generator", "independent_reader"]
+    return [*roles, "masking_evaluator"] if inputs.recipe.conversation.evaluator else roles
+
+
+def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
+    conversation, options = inputs.recipe.conversation, inputs.recipe.tasks
+    return {
+        **inputs.environment_key(),
+        "rounds": conversation.rounds,
+        "evaluator": conversation.evaluator,
+        "count": options.count,
+        "variants": options.variants,
+        "texts": texts_digest(inputs.recipe, inputs.domain.environment.name),
+        **inputs.roles_key(*writing_roles(inputs)),
+    }
+
+
+async def _build(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+    from lawtrace.runs.stages.tasks_stage import build_tasks, pair_writer, write_on_cluster, write_pairs
+
+    recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
+    texts = None
+    if recipe.tasks.texts is not None:
+        file = texts_file(recipe.tasks.texts, environment.name)
+        texts = read_texts(file)
+        require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
+    endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
+    if context.cluster is not None and texts is None and endpoints:
+        write = partial(write_on_cluster, context, context.cluster)
+    else:
+        write = partial(write_pairs, pair_writer(context), concurrency=conversation.concurrency)
+    built = await build_tasks(
+        context.domain,
+        products[RULES],
+        products[TRACES],
+        count=recipe.tasks.count,
+        write=write,
+        jail=context.jail,
+        texts=texts,
+        progress=context.progress,
+    )
+    built = await run_in_worker_thread(
+        lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
+    )
+    error = None
+    if not built.tasks:
+        reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
+        unanswered = all(reason.endswith(": failure") for reason in built.dropped)
+        kind = NoResponseError if unanswered else EmptyStageError
+        error = kind(f"no task was accepted: {reasons}; see `lawtrace messages {context.folder}`")
+    unanswered = any(reason.endswith(": failure") for reason in built.dropped)
+    made = Made(complete=error is None and not unanswered, error=error)
+    return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
+
+
+BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
+    Stage(name="extraction", produces=(EXTRACTED_RULES, PROVENANCE), depends=_extraction_depends, run=_extract),
+    Stage(
+        name="rules",
+        produces=(RULES,),
+        needs=lambda inputs: (EXTRACTED_RULES, PROVENANCE) if inputs.recipe.rules.source == "extracted" else (),
+        depends=_rules_depend,
+        run=_choose_rules,
+    ),
+    Stage(name="traces", produces=(TRACES,), needs=lambda _: (RULES,), depends=_traces_depend, run=_synthesize),
+    Stage(
+        name="baseline", produces=(BASELINE,), needs=lambda _: (RULES,), depends=_baseline_depends, run=_write_baseline
+    ),
+    Stage(
+        name="tasks",
+        produces=(TASKS, TASK_FUNNEL),
+        needs=lambda _: (RULES, TRACES),
+        depends=_tasks_depend,
+        run=_build,
+    ),
+)

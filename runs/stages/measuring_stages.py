@@ -1,0 +1,155 @@
+"""Stages that measure rules, tasks and oracle: what each needs, produces and depends on."""
+
+from collections.abc import Mapping
+
+from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
+from lawtrace.runs.stages.building_stages import extracts
+from lawtrace.runs.stages.files import (
+    BASELINE,
+    EXTRACTED_RULES,
+    FINDINGS,
+    HABITS,
+    ORACLE_STRENGTH,
+    PROVENANCE,
+    QUALITY,
+    RULES,
+    TASK_FUNNEL,
+    TASKS,
+    TRACES,
+)
+from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
+from lawtrace.runs.stages.oracle_strength import check_deletions
+from lawtrace.runs.stages.resolve import curated_rules, gold_rules
+from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
+from lawtrace.runs.store.provenance_file import provenance_of
+from lawtrace.runs.store.stage_store import AnyFile, Products
+from lawtrace.solver.coverage.mutations import measure_mutation_score
+
+
+async def _measure_strength(context: StageContext, products: Products) -> Made:
+    environment, rules, tasks = context.domain.environment, products[RULES], products[TASKS]
+    authorized = [task for task in tasks if task.variant == "authorized"]
+    used = {task.id.removesuffix("-denied") for task in tasks}
+    traces = [(row.id, row.trace(environment)) for row in products[TRACES] if row.id in used]
+    with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
+        row = await run_in_worker_thread(
+            lambda: OracleStrengthRow(
+                deletions=check_deletions(environment, authorized, context.jail, step),
+                strength=measure_mutation_score(environment, rules, traces, step),
+            )
+        )
+    return Made().add(ORACLE_STRENGTH, [row])
+
+
+async def _find_habits(context: StageContext, products: Products) -> Made:
+    tasks = products[TASKS]
+    with context.progress.stage("habits", HABIT_STEPS) as step:
+        rows = await run_in_worker_thread(lambda: find_task_habits(context.domain.environment, tasks, step))
+    return Made().add(HABITS, rows)
+
+
+def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
+    return (
+        RULES,
+        TASK_FUNNEL,
+        ORACLE_STRENGTH,
+        HABITS,
+        *((EXTRACTED_RULES, PROVENANCE) if extracts(inputs) else ()),
+        *((BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
+    )
+
+
+def _findings_depend(inputs: StageInputs) -> Mapping[str, object]:
+    return {**inputs.environment_key(), "length": inputs.recipe.tasks.length, "rules": inputs.recipe.rules}
+
+
+async def _find(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.model_baseline import measure_baseline
+
+    (funnel,), (oracle,) = products[TASK_FUNNEL], products[ORACLE_STRENGTH]
+    baseline = None
+    if BASELINE in products and context.recipe.models.trace_writer is not None:
+        name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
+        baseline = measure_baseline(context.domain, products[BASELINE], model=name, length=length)
+    score, beside = await _extraction_scores(context, products) if extracts(context) else (None, None)
+    findings = Findings(
+        funnel=funnel.funnel,
+        deletions=oracle.deletions,
+        strength=oracle.strength,
+        extraction=score,
+        extraction_baseline=beside,
+        baseline=baseline,
+        habits=tuple(products[HABITS]),
+    )
+    return Made().add(FINDINGS, [findings])
+
+
+async def _extraction_scores(
+    context: StageContext, products: Products
+) -> tuple[ExtractionScore | None, ExtractionScore | None]:
+    """The score of the extracted rules against the gold rules, and that of the offline roles if a model took part.
+
+    None if a conversation failed.
+    """
+    from lawtrace.runs.stages.rules_stage import run_offline_extraction, score_extraction
+
+    provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
+    if provenance.unread:
+        return None, None
+    if options.file is None:
+        gold = gold_rules(context.recipe, context.domain)
+    elif options.source == "curated":
+        gold = products[RULES]
+    else:
+        gold = curated_rules(context.recipe, context.domain)
+    score = score_extraction(products[EXTRACTED_RULES], gold, provenance)
+    if score.extracted_by == "offline":
+        return score, None
+    beside = await run_offline_extraction(context.domain, context.extracted_regulation)
+    return score, score_extraction(beside.rules, gold, beside.provenance)
+
+
+async def _check_quality(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.quality import check_tasks
+
+    domain, tasks = context.domain, products[TASKS]
+    with context.progress.stage(f"checks, {domain.environment.name}", len(tasks)) as step:
+        rows = await check_tasks(
+            domain,
+            tasks,
+            jail=context.jail,
+            role_models=context.role_models,
+            event_log=context.event_log,
+            reader_is_offline=context.role_models.name_of("independent_reader") == "offline",
+            habits=products[HABITS],
+            on_task=step,
+        )
+    undecided = any(finding.detail == "the reader failed" for row in rows for finding in row.findings)
+    return Made(complete=not undecided).add(QUALITY, rows)
+
+
+MEASURING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
+    Stage(
+        name="oracle_strength",
+        produces=(ORACLE_STRENGTH,),
+        needs=lambda _: (RULES, TRACES, TASKS),
+        depends=StageInputs.environment_key,
+        run=_measure_strength,
+    ),
+    Stage(
+        name="habits",
+        produces=(HABITS,),
+        needs=lambda _: (TASKS,),
+        depends=StageInputs.environment_key,
+        run=_find_habits,
+    ),
+    Stage(name="findings", produces=(FINDINGS,), needs=_findings_need, depends=_findings_depend, run=_find),
+    Stage(
+        name="quality",
+        produces=(QUALITY,),
+        needs=lambda _: (TASKS, HABITS),
+        depends=lambda inputs: {**inputs.environment_key(), **inputs.roles_key("independent_reader")},
+        run=_check_quality,
+    ),
+)
