@@ -118,6 +118,11 @@ class Rule(BaseModel):
             return self.compiled
 
     @cached_property
+    def tools(self) -> frozenset[str]:
+        """The tools that it names, of messages ``user`` and ``agent``."""
+        return frozenset(atom.tool for atom in atoms_of([self.parsed]))
+
+    @cached_property
     def clock_tools(self) -> frozenset[str]:
         """The tools of whose calls a condition asks when they happened."""
         return frozenset(atom.tool for atom in atoms_of([self.parsed]) if atom.reads_clock)

@@ -15,7 +15,6 @@ from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.ingest.transcripts import fields_of, items_of, unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
-from lawtrace.solver.guard.component import tools_of
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, is_recordable, shown_decision, shown_duties
@@ -85,7 +84,7 @@ class GuardedSession:
         self._counts = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
         self._finished: tuple[OpenDuty, ...] | None = None
         self._note("session", mode=mode, fallback=fallback, rules=[rule.id for rule in self._rules])
-        if spoken := [rule.id for rule in self._rules if tools_of([rule]) & SPEAKERS.keys()]:
+        if spoken := [rule.id for rule in self._rules if rule.tools & SPEAKERS.keys()]:
             self._say(f"messages are not seen here, and these rules are about them: {', '.join(spoken)}")
 
     # Tools
@@ -101,7 +100,8 @@ class GuardedSession:
                 self._note("tools", **({"tools": list(listed)} if is_recordable(list(listed)) else {}))
                 self._build(imported, unusable)
             else:
-                named = tools_of([rule for rule in self._rules if rule.id not in self._unusable]) - SPEAKERS.keys()
+                usable = [rule for rule in self._rules if rule.id not in self._unusable]
+                named = {tool for rule in usable for tool in rule.tools} - SPEAKERS.keys()
                 found = {tool: imported.changed_since(self._imported, tool) for tool in sorted(named)}
                 self._changed = {tool: why for tool, why in found.items() if why is not None}
                 if unusable.keys() < self._unusable.keys() and not self._changed and not self._open:

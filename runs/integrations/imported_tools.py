@@ -10,7 +10,7 @@ from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
 from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
 from lawtrace.solver.guard import schemas as guard_schemas
-from lawtrace.solver.guard.component import counts_steps, tools_of
+from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.rules import Rule, check_rules
 
 PLACE: Final = "tools/list"
@@ -42,7 +42,7 @@ class ImportedTools:
 
     def why_unusable(self, rule: Rule) -> str | None:
         """Why a rule cannot be checked with these tools; None if it can."""
-        named = tools_of([rule]) - SPEAKERS.keys()
+        named = rule.tools - SPEAKERS.keys()
         if known := next((name for name in sorted(named) if name in self.unreadable), None):
             return self.unreadable[known]
         if missing := sorted(named - self.names):
@@ -101,5 +101,5 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
 
 def concerned_tools(rule: Rule, names: frozenset[str]) -> frozenset[str]:
     """The tools whose calls can matter to a rule. `names`: of all tools."""
-    named = frozenset(tools_of([rule])) - SPEAKERS.keys()
+    named = rule.tools - SPEAKERS.keys()
     return named | names if counts_steps(rule) else named

@@ -22,7 +22,7 @@ from lawtrace.runs.scoring.judge import RuleJudge, judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
-from lawtrace.solver.guard.shield import Shield
+from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 
 MAX_ARGUMENT_BYTES = 1_000_000
@@ -39,6 +39,7 @@ class SessionSetup:
         calls: the maximum number of calls.
         shield: whether calls that break a rule are refused or warned about.
         model: the name of the client in the rows.
+        shields: of the sessions in this environment, so that they compile the rules once; new ones by default.
     """
 
     domain: Domain
@@ -50,6 +51,7 @@ class SessionSetup:
     calls: int = 1000
     shield: ShieldMode = "off"
     model: str = "mcp client"
+    shields: Shields | None = None
 
 
 class JudgedSession:
@@ -59,9 +61,9 @@ class JudgedSession:
         """`folder`: where the files are written after each call; None for no files."""
         self.setup = setup
         self.folder = None if folder is None else RunFolder(folder)
-        domain, mode = setup.domain, setup.shield
-        guard = None if mode == "off" else Shield(setup.rules, domain.environment, domain.regulation, mode)
-        self._session = Session(setup.domain.environment, setup.initial, guard)
+        domain = setup.domain
+        shields = setup.shields or Shields(domain.environment, domain.regulation)
+        self._session = Session(domain.environment, setup.initial, shields.open(setup.rules, setup.shield))
         self._status: ExecutionStatus = "finished"
         self._reason: str | None = None
         if self.folder is not None:

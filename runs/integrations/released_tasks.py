@@ -25,6 +25,7 @@ from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.traces import PlannedCall
 
 
@@ -73,8 +74,12 @@ class TaskSet:
         """The best habits for all tasks of the file."""
         return {row.style: row.habit for row in find_task_habits(self.domain.environment, self.tasks)}
 
+    @cached_property
+    def _shields(self) -> Shields:
+        return Shields(self.domain.environment, self.law.regulation)
+
     def open_session(self, task: Task) -> Session:
-        return open_session(self.domain.environment, task, self.recipe.attempts.shield, self.law.regulation)
+        return open_session(self.domain.environment, task, self.recipe.attempts.shield, self._shields)
 
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""

@@ -19,11 +19,10 @@ from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.tool_conversation import ToolConversation
 from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.runtime.session import CallGuard, Session
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
@@ -36,7 +35,7 @@ from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.solver.guard.shield import Shield
+from lawtrace.solver.guard.shield import Shields
 
 log = get_logger(__name__)
 
@@ -116,7 +115,10 @@ class AttemptMaker:
         check_traces_present(options.models, tasks, options.mode)
         law.check(rule for task in tasks if task.published is None for rule in task.rules)
         briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
-        self._asking = _AnswerCollection(domain, options, clients, parameters, event_log, briefings, law, habits, users)
+        shields = Shields(domain.environment, law.regulation)
+        self._asking = _AnswerCollection(
+            domain, shields, options, clients, parameters, event_log, briefings, law, habits, users
+        )
         self._jails = jails
 
     async def collect(
@@ -131,7 +133,7 @@ class AttemptMaker:
         asking, answer = self._asking, await self._ask(unit)
 
         def execute(jail: Jail, answer: Answer) -> Attempt:
-            attempt = _execute(asking.domain.environment, unit.task, answer, jail, asking.law.regulation)
+            attempt = _execute(asking.domain.environment, unit.task, answer, jail, asking.shields)
             on_attempt(attempt)
             return attempt
 
@@ -164,6 +166,7 @@ class _AnswerCollection:
     """The shared context of the conversations with the models under test."""
 
     domain: Domain
+    shields: Shields
     options: AttemptOptions
     clients: ModelClients
     parameters: ModelParameters
@@ -193,7 +196,7 @@ class _AnswerCollection:
     async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
         """The answer with the conversation of a model that calls tools."""
         client = self._client(model, task, answer.style, context)
-        session = open_session(self.domain.environment, task, answer.shield, self.law.regulation)
+        session = open_session(self.domain.environment, task, answer.shield, self.shields)
         # A policy knows all values: nothing is left for a user to tell.
         users = None if model.is_scripted else self.users
         conversation = await run_tool_conversation(
@@ -241,14 +244,14 @@ class AnswerExecutor:
     a shield."""
 
     def __init__(self, environment: Environment, tasks: Sequence[Task], regulation: Regulation | None) -> None:
-        self._environment, self._regulation = environment, regulation
+        self._environment, self._shields = environment, Shields(environment, regulation)
         self._by_id = {task.id: task for task in tasks}
 
     def execute(self, jail: Jail, row: Answer | Attempt) -> Attempt:
         """Execute an answer: its program in the jail, or the calls of its conversation. Attempts are kept."""
         if isinstance(row, Attempt):
             return row
-        return _execute(self._environment, self._by_id[row.task], row, jail, self._regulation)
+        return _execute(self._environment, self._by_id[row.task], row, jail, self._shields)
 
 
 def execute_answers(
@@ -268,17 +271,15 @@ def execute_answers(
     return attempts
 
 
-def _execute(
-    environment: Environment, task: Task, answer: Answer, jail: Jail, regulation: Regulation | None
-) -> Attempt:
+def _execute(environment: Environment, task: Task, answer: Answer, jail: Jail, shields: Shields) -> Attempt:
     if answer.invalid is not None:
         return Attempt(answer=answer, invalid=answer.invalid)
     if answer.conversation is not None:
-        return execute_conversation(environment, task, answer, answer.conversation, regulation)
+        return execute_conversation(environment, task, answer, answer.conversation, shields)
     if answer.program is None or not answer.program.strip():
         return Attempt(answer=answer)
     initial, variables = task.initial(environment), task.instructions[answer.style].variables
-    make_guard = partial(_guard, answer.shield, task, environment, regulation)
+    make_guard = partial(shields.open, task.rules, answer.shield)
     try:
         ran = run_program(jail, environment, initial, answer.program, variables, make_guard, message=answer.message)
     except JailUnavailable as error:
@@ -295,13 +296,13 @@ def _execute(
 
 
 def execute_conversation(
-    environment: Environment, task: Task, answer: Answer, conversation: ToolConversation, regulation: Regulation | None
+    environment: Environment, task: Task, answer: Answer, conversation: ToolConversation, shields: Shields
 ) -> Attempt:
     """The attempt of a conversation in a new session, which gives the same events as the model's own.
 
     Without calls there is nothing to judge, unless the user withdrew the request.
     """
-    session = open_session(environment, task, answer.shield, regulation)
+    session = open_session(environment, task, answer.shield, shields)
     conversation.replay(session)
     if not session.calls and conversation.withdrawal is None:
         return Attempt(answer=answer)
@@ -315,15 +316,6 @@ def execute_conversation(
     )
 
 
-def open_session(environment: Environment, task: Task, shield: ShieldMode, regulation: Regulation | None) -> Session:
+def open_session(environment: Environment, task: Task, shield: ShieldMode, shields: Shields) -> Session:
     """A new session of a task. Raises InputError for a shield without the regulation that it cites."""
-    return Session(environment, task.initial(environment), _guard(shield, task, environment, regulation))
-
-
-def _guard(shield: ShieldMode, task: Task, environment: Environment, regulation: Regulation | None) -> CallGuard | None:
-    """A new shield over the task's rules, for one session."""
-    if shield == "off":
-        return None
-    if regulation is None:
-        raise InputError(f"task {task.id}: a shield cites provisions and needs the regulation")
-    return Shield(task.rules, environment, regulation, shield)
+    return Session(environment, task.initial(environment), shields.open(task.rules, shield))

@@ -2,44 +2,26 @@
 
 Two rules without a common tool do not touch each other, unless one of them counts the steps of all tools. So the rules
 of a set fall into components, and the duties of all can be met if those of each component can.
+
+A component is compiled once for a rule set and tools. Each session opens it and has its own state.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lawtrace.environments.events import Event, Json
+from lawtrace.solver.guard.rule_monitors import FirstMonitors, RuleMonitors
 from lawtrace.solver.guard.schemas import ToolSchema
+from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.guard.vocabulary import Vocabulary
-from lawtrace.solver.ltlf import Automaton, MetricRule, Monitor, RuleStatus, Violation
-from lawtrace.solver.ltlf.evaluation import Evaluator
-from lawtrace.solver.ltlf.monitor import Fingerprint
-from lawtrace.solver.ltlf.syntax import (
-    And,
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    ForAll,
-    Formula,
-    Next,
-    Not,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    aggregates_of,
-    atoms_of,
-    subformulas,
-)
-from lawtrace.solver.ltlf.terms import Position, Scalar, leaves
-from lawtrace.solver.ltlf.undo import UndoLog
+from lawtrace.solver.ltlf import Automaton, MetricRule
+from lawtrace.solver.ltlf.syntax import Atom, EventAggregate, ForAll, aggregates_of, subformulas
 from lawtrace.solver.ltlf.windows import Window
 from lawtrace.solver.rules import Rule
 
 
-class Component:
-    """Some rules, their monitors, and a continuation that kept them when it was last looked at.
+class CompiledComponent:
+    """What all sessions with the rules of a component share.
 
     Attributes:
         rules: the rules.
@@ -48,7 +30,25 @@ class Component:
         vocabulary: their representative events.
         windows: the windows of the rules.
         timed: whether the times of events matter.
-        log: undoes what is tried on the monitor.
+        monitors: of the rules, before any event.
+    """
+
+    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+        self.rules: Final = tuple(rules)
+        self.counts_steps: Final = any(map(counts_steps, rules))
+        self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
+        self.vocabulary: Final = Vocabulary(rules, tools)
+        self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
+        self.timed: Final = any(rule.is_timed for rule in rules)
+        self.monitors: Final = FirstMonitors(rules)
+
+
+class Component:
+    """A component in one session: its monitors, and a continuation that kept its rules when it was last looked at.
+
+    Attributes:
+        rules, counts_steps, tools, vocabulary, windows, timed: see `CompiledComponent`.
+        log: undoes what is tried on the monitors.
         monitor: the monitors of the trace so far.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
@@ -56,16 +56,16 @@ class Component:
             that they were later.
     """
 
-    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
-        self.rules: Final = tuple(rules)
-        self.counts_steps: Final = any(map(counts_steps, rules))
-        self.tools: Final = frozenset(tools_of(rules))
-        self.vocabulary: Final = Vocabulary(rules, tools)
-        self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
-        self.timed: Final = any(rule.is_timed for rule in rules)
-        self.log: Final = UndoLog()
-        self.monitor: Final = RuleMonitors(rules, self.log)
-        self.protected: Final = [True] * len(rules)
+    def __init__(self, compiled: CompiledComponent) -> None:
+        self.rules: Final = compiled.rules
+        self.counts_steps: Final = compiled.counts_steps
+        self.tools: Final = compiled.tools
+        self.vocabulary: Final = compiled.vocabulary
+        self.windows: Final = compiled.windows
+        self.timed: Final = compiled.timed
+        self.log: Final = compiled.monitors.log
+        self.monitor: Final = RuleMonitors(compiled.monitors)
+        self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
         self.recipes: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
 
@@ -124,139 +124,23 @@ class Component:
             found = [{name: value} for value in self.monitor.status(rule.id).values]
         return tuple(sorted(found, key=repr))
 
-    @staticmethod
-    def tools_of(rule: Rule) -> set[str]:
-        """The tools that a rule names."""
-        return tools_of([rule])
-
     def give_up(self, rule: Rule) -> None:
         """Stop defending a rule."""
         self.protected[self.rules.index(rule)] = False
 
 
-class RuleMonitors:
-    """A monitor for each rule, which sees the calls that can change the rule. All can go back together."""
-
-    def __init__(self, rules: Sequence[Rule], log: UndoLog) -> None:
-        make = log.undoable
-        self._monitors: Final[dict[str, Monitor]] = {
-            rule.id: make(Monitor)({rule.id: rule.compiled}, make=make) for rule in rules
-        }
-        self._timed: Final = [number for number, rule in enumerate(rules) if rule.is_timed]
-        self._numbered: Final = list(self._monitors.values())
-        always = [number for number, rule in enumerate(rules) if counts_steps(rule)]
-        self._elsewhere: Final = always
-        self._by_tool: Final = {
-            tool: [number for number, rule in enumerate(rules) if number in always or tool in tools_of([rule])]
-            for tool in tools_of(rules)
-        }
-        self._distances: Final[list[int | None]] = log.wrapped([one.distances()[0] for one in self._numbered])
-
-    def feed(self, event: Event) -> None:
-        """Process one event."""
-        for number in self._by_tool.get(event.tool, self._elsewhere):
-            self._numbered[number].feed(event)
-            self._look(number)
-
-    def pass_time(self, time: int) -> None:
-        """Let time pass without an event."""
-        for number in self._timed:
-            self._numbered[number].pass_time(time)
-            self._look(number)
-
-    def _look(self, number: int) -> None:
-        distance = self._numbered[number].distances()[0]
-        if distance != self._distances[number]:
-            self._distances[number] = distance
-
-    def distances(self) -> Sequence[int | None]:
-        """See `Monitor.distances`."""
-        return self._distances
-
-    def times(self) -> set[int]:
-        """See `Monitor.times`."""
-        return {time for monitor in self._numbered for time in monitor.times()}
-
-    def status(self, rule: str) -> RuleStatus:
-        """The status of a rule."""
-        return self._monitors[rule].status(rule)
-
-    def undecided(self, rule: str) -> list[Violation]:
-        """What may still become a violation of a rule without an automaton."""
-        return self._monitors[rule].undecided(rule)
-
-    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
-        """See `Monitor.fingerprint`."""
-        return tuple(monitor.fingerprint(values) for monitor in self._numbered)
-
-    def state(self, rule: str) -> Fingerprint:
-        """See `Monitor.fingerprint`; of one rule."""
-        return self._monitors[rule].fingerprint({})
-
-    def moves(self) -> tuple[tuple[int, ...], ...]:
-        """See `Monitor.moves`."""
-        return tuple(monitor.moves() for monitor in self._numbered)
-
-    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
-        """See `Monitor.is_no_better`."""
-        return all(
-            one == other or monitor.is_no_better(one, other)
-            for monitor, one, other in zip(self._numbered, later, earlier, strict=True)
-        )
-
-
-def make_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> list[Component]:
+def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> tuple[CompiledComponent, ...]:
     """The components of a rule set, in the order of their first rules."""
     if any(map(counts_steps, rules)):
-        return [Component(rules, tools)]
-    groups: list[tuple[set[str], list[Rule]]] = []
+        return (CompiledComponent(rules, tools),)
+    groups: list[tuple[frozenset[str], list[Rule]]] = []
     for rule in rules:
-        named = tools_of([rule])
-        touched = [group for group in groups if group[0] & named]
-        others = [group for group in groups if not group[0] & named]
+        touched = [group for group in groups if group[0] & rule.tools]
+        others = [group for group in groups if not group[0] & rule.tools]
         merged = sorted((*(one for _, several in touched for one in several), rule), key=rules.index)
-        groups = [*others, (named.union(*(names for names, _ in touched)), merged)]
+        groups = [*others, (rule.tools.union(*(names for names, _ in touched)), merged)]
     groups.sort(key=lambda group: rules.index(group[1][0]))
-    return [Component(several, tools) for _, several in groups]
-
-
-def tools_of(rules: Sequence[Rule]) -> set[str]:
-    """The tools that rules name."""
-    return {atom.tool for rule in rules for atom in atoms_of([rule.parsed])}
-
-
-def counts_steps(rule: Rule) -> bool:
-    """Whether a call of a tool that the rule does not name can change its value."""
-    compiled = rule.compiled
-    if isinstance(compiled, Automaton):
-        other = compiled.alphabet.columns[0]
-        return any(row[other] != state for state, row in enumerate(compiled.table))
-    if any(not case.every_step for case in compiled.cases):
-        return True
-    triggers = Evaluator().triggers
-    return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
-
-
-def _ignores(formula: Formula) -> bool:
-    """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
-    triggers = Evaluator().triggers
-    match formula:
-        case Not(operand) | Exists(_, operand):
-            return _ignores(operand)
-        case And(parts) | Or(parts):
-            return all(map(_ignores, parts))
-        case Until(left, right) | Since(left, right):
-            stays = isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
-            return stays and triggers(right) is not None and _ignores(left) and _ignores(right)
-        case Yesterday(operand, window):
-            return window.unlimited and isinstance(operand, Since) and operand.window.unlimited and _ignores(operand)
-        case Next():
-            return False
-        case Compare(comparison):
-            sides = (*leaves(comparison.left), *leaves(comparison.right))
-            return not any(isinstance(leaf, Position) for leaf in sides)
-        case _:
-            return True
+    return tuple(CompiledComponent(several, tools) for _, several in groups)
 
 
 def _windows(rule: Rule) -> list[Window]:

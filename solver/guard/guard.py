@@ -10,12 +10,13 @@ the tools really return may still be worse than any result that was hoped for: t
 and defends the others.
 """
 
+import copy
 import hashlib
 import json
 import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Self, cast
 
 from lawtrace.environments.choices import Fallback, GuardMode
@@ -26,7 +27,7 @@ from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.solver.guard.citations import cite
-from lawtrace.solver.guard.component import Component, make_components
+from lawtrace.solver.guard.component import Component, compile_components
 from lawtrace.solver.guard.decisions import (
     Allow,
     Call,
@@ -38,8 +39,10 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.schemas import Tools, ToolSchema, read_tools
+from lawtrace.solver.guard.schemas import Tools, read_tools
 from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide, learn
+from lawtrace.solver.guard.session_trace import Entry, SessionTrace
+from lawtrace.solver.guard.vocabulary import Representatives
 from lawtrace.solver.rules import Rule
 
 MAX_STEPS: Final = 3_000
@@ -52,28 +55,13 @@ _SNAPSHOT: Final = "lawtrace.guard/1"
 _logger = get_logger(__name__)
 
 
-@dataclass(slots=True)
-class _Entry:
-    """A call that was allowed, or something that happened meanwhile.
-
-    Attributes:
-        call: the call; None for what needs no result.
-        time: when it happened.
-        event: what became of it; None until that is known.
-        number: of the call in the log.
-    """
-
-    call: Call | None
-    time: int
-    event: Event | None = None
-    number: str | None = None
-
-
 class Guard:
     """Watches one session of an agent, and decides about its calls.
 
+    To make a guard compiles the rules for the tools. `open_session` gives the guards of further sessions without that.
+
     All methods may be called by several threads. Calls take effect in the order of `before`, whatever the order in
-    which they return.
+    which they return. The guards of several sessions with the same compiled rules decide one after the other.
 
     Attributes:
         mode: ``refuse``; ``warn``: everything is allowed, with a warning; ``record``: without one.
@@ -93,7 +81,7 @@ class Guard:
         advice: bool = True,
         log: GuardLog | None = None,
     ) -> None:
-        """Make the guard of one session.
+        """Compile the rules, and make the guard of a first session.
 
         Args:
             rules: each with its own id.
@@ -121,17 +109,27 @@ class Guard:
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
         self._on_undecided: Final[Fallback] = on_undecided
         self._steps: Final = steps
-        self._clock: Final = clock
         self._regulation: Final = regulation
         self._advice: Final = advice
-        self._components: Final = make_components(self._rules, self.tools)
-        self._queue: Final[list[_Entry]] = []
-        self._events: Final[list[Event]] = []
-        self._now: int | None = None
-        self._lock: Final = threading.RLock()
-        self._log: Final = Recorder(log, mode)
+        self._compiled: Final = compile_components(self._rules, self.tools)
+        self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
+        self._begin(clock, log)
+
+    def open_session(self, *, clock: Callable[[], float] | None = None, log: GuardLog | None = None) -> Self:
+        """The guard of another session, in which nothing has happened, with the same rules, tools and options.
+
+        `clock`: that of this guard by default. `log`: of the other session; none by default.
+        """
+        guard = copy.copy(self)
+        guard._begin(clock or self._clock, log)
+        return guard
+
+    def _begin(self, clock: Callable[[], float], log: GuardLog | None) -> None:
+        self._clock = clock
+        self._trace = SessionTrace(self._compiled)
+        self._log = Recorder(log, self.mode)
         if log is not None:
-            self._log.began(int(clock()), names, self.tools.values())
+            self._log.began(int(clock()), [rule.id for rule in self._rules], self.tools.values())
 
     # Calls
 
@@ -144,12 +142,14 @@ class Guard:
         wanted = _read_call(call)
         with self._lock:
             now = self._time(time)
-            decision = self._decide(wanted.tool, lambda component: self._alternatives(component, wanted, now), now)
+            decision = self._decide(
+                wanted.tool, lambda known: known.vocabulary.call_results(wanted.tool, wanted.arguments, now), now
+            )
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
-                self._queue.append(_Entry(wanted, now, number=number))
+                self._trace.add(Entry(wanted, now, number=number))
             else:
-                self._skip(wanted, now)
+                self._trace.skip(wanted, now)
             return decision
 
     def review(self, event: Event) -> Decision:
@@ -157,12 +157,12 @@ class Guard:
         with self._lock:
             now = self._time(event.time)
             event = replace(event, time=now)
-            decision = self._decide(event.tool, lambda _: ([event], True), now)
+            decision = self._decide(event.tool, lambda _: Representatives([event], exact=True), now)
             self._log.reviewed(now, event, decision)
             if isinstance(decision, Allow):
-                self._append(_Entry(None, now, event))
+                self._trace.add(Entry(None, now, event))
             else:
-                self._skip(Call(event.tool, event.arguments), now)
+                self._trace.skip(Call(event.tool, event.arguments), now)
             return decision
 
     def after(
@@ -183,19 +183,20 @@ class Guard:
             unsuccessful = isinstance(result, Mapping) and result.get("success") is False
             outcome = "raised" if error is not None else "failed" if unsuccessful else "completed"
         with self._lock:
-            entry = next((one for one in self._queue if one.event is None and one.call == made), None)
-            known = entry or _Entry(made, self._time(None))
+            entry = self._trace.open_call(made)
+            known = entry or Entry(made, self._time(None))
             known.event = Event(made.tool, made.arguments, outcome, result, error, known.time)
             if entry is None:
-                self._append(known)
-            self._flush()
+                self._trace.add(known)
+            else:
+                self._trace.flush()
             self._log.answered(known.time, known.number, known.event)
 
     def see(self, event: Event) -> None:
         """Take something into account that has happened: a message, or a call that was not asked about."""
         with self._lock:
             now = self._time(event.time)
-            self._append(_Entry(None, now, replace(event, time=now)))
+            self._trace.add(Entry(None, now, replace(event, time=now)))
             self._log.happened(now, event)
 
     def message(self, role: str, text: str, *, time: int | None = None) -> None:
@@ -211,36 +212,42 @@ class Guard:
         with self._lock:
             now = self._time(time)
             found: list[OpenDuty] = []
-            for component in self._components:
-                component.monitor.pass_time(now)
-                owed = component.owed()
-                if owed:
-                    answer = decide(component, self._forced(component), now, Budget(self._steps))
-                    steps = steps_of(answer.path, now, now, self.tools)
-                    found += [self._duty(component, rule, steps) for rule in owed]
+            for component in self._trace.components:
+                with component.log.attempt():
+                    component.monitor.pass_time(now)
+                    if owed := component.owed():
+                        answer = decide(component, self._trace.pending(component), now, Budget(self._steps))
+                        steps = steps_of(answer.path, now, now, self.tools)
+                        found += [self._duty(component, rule, steps) for rule in owed]
             found.sort(key=lambda duty: [rule.id for rule in self._rules].index(duty.rule))
             self._log.finished(now, found, self.lost)
             return tuple(found)
 
     def concerns(self, tool: str) -> bool:
         """Whether a rule is about calls of the tool."""
-        return any(component.concerns(tool) for component in self._components)
+        return any(component.concerns(tool) for component in self._trace.components)
 
     @property
     def lost(self) -> tuple[str, ...]:
         """The rules that cannot be kept any more, or that were given up because not all could be."""
         with self._lock:
-            lost = {rule.id for component in self._components for rule in component.lost()}
+            lost: set[str] = set()
+            for component in self._trace.components:
+                with component.log.attempt():
+                    if self._trace.now is not None:
+                        component.monitor.pass_time(self._trace.now)
+                    lost |= {rule.id for rule in component.lost()}
             return tuple(rule.id for rule in self._rules if rule.id in lost)
 
     # Decisions
 
-    def _decide(self, tool: str, forced: Callable[[Component], tuple[Sequence[Event], bool]], now: int) -> Decision:
+    def _decide(self, tool: str, results: Callable[[Component], Representatives], now: int) -> Decision:
         findings: list[Finding] = []
-        for component in self._components:
+        for component in self._trace.components:
             if component.concerns(tool):
-                events, exact = forced(component)
-                finding = self._examine(component, [*self._forced(component), events], now, exact=exact)
+                made = results(component)
+                forced = [*self._trace.pending(component), made.events]
+                finding = self._examine(component, forced, now, exact=made.exact)
                 if finding is not None:
                     findings.append(finding)
         certain = [finding for finding in findings if not finding.undecided]
@@ -279,8 +286,10 @@ class Guard:
         """Stop defending rules that are lost without the call in question; whether there were any."""
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._steps))).status == "lost":
-            component.monitor.pass_time(now)
-            rules = component.broken() or conflict(component, forced, answer.rules, now, Budget(self._steps))[-1:]
+            with component.log.attempt():
+                component.monitor.pass_time(now)
+                broken = component.broken()
+            rules = broken or conflict(component, forced, answer.rules, now, Budget(self._steps))[-1:]
             for rule in rules:
                 component.give_up(rule)
                 _logger.warning("guard.lost", rule=rule.id)
@@ -299,50 +308,8 @@ class Guard:
             return ()
         return steps_of(path.events, now, path.time, self.tools)
 
-    def _alternatives(self, component: Component, call: Call, now: int) -> tuple[Sequence[Event], bool]:
-        """The events that a call may become, and whether these are all that matter."""
-        schema = self.tools.get(call.tool, ToolSchema(call.tool))
-        return component.vocabulary.call_results(schema, call.arguments, now)
-
-    def _forced(self, component: Component) -> list[Sequence[Event]]:
-        """What the calls that have not returned may become, and what happened meanwhile."""
-        found: list[Sequence[Event]] = []
-        for entry in self._queue:
-            if entry.event is not None:
-                if component.concerns(entry.event.tool):
-                    found.append([entry.event])
-            elif entry.call is not None and component.concerns(entry.call.tool):
-                found.append(self._alternatives(component, entry.call, entry.time)[0])
-        return found
-
-    # The trace
-
     def _time(self, time: int | None) -> int:
-        now = int(self._clock()) if time is None else time
-        self._now = now if self._now is None else max(now, self._now)
-        return self._now
-
-    def _append(self, entry: _Entry) -> None:
-        self._queue.append(entry)
-        self._flush()
-
-    def _skip(self, call: Call, now: int) -> None:
-        """A refused call takes a place in the trace, and moves no rule."""
-        if any(component.counts_steps for component in self._components):
-            self._append(_Entry(None, now, Event(call.tool, call.arguments, "shielded", time=now)))
-
-    def _flush(self) -> None:
-        """Take over what happened, up to the first call that has not returned."""
-        while self._queue and (event := self._queue[0].event) is not None:
-            self._queue.pop(0)
-            self._commit(event)
-
-    def _commit(self, event: Event) -> None:
-        concerned = [component for component in self._components if component.concerns(event.tool)]
-        if concerned:
-            self._events.append(event)
-        for component in concerned:
-            component.monitor.feed(event)
+        return self._trace.advance(int(self._clock()) if time is None else time)
 
     # Words
 
@@ -350,7 +317,7 @@ class Guard:
         return tuple(dict.fromkeys(cite(rule, self._regulation) for rule in rules))
 
     def _duty(self, component: Component, rule: Rule, steps: Sequence[Step]) -> OpenDuty:
-        named = tuple(step for step in steps if step.call is not None and step.call.tool in component.tools_of(rule))
+        named = tuple(step for step in steps if step.call is not None and step.call.tool in rule.tools)
         return OpenDuty(rule.id, self._cited([rule]), component.open_values(rule), named)
 
     # Snapshots
@@ -365,23 +332,7 @@ class Guard:
                 "on_undecided": self._on_undecided,
                 "steps": self._steps,
                 "advice": self._advice,
-                "now": self._now,
-                "events": [_encoded(event) for event in self._events],
-                "queue": [
-                    {
-                        "call": None if one.call is None else [one.call.tool, dict(one.call.arguments), one.call.id],
-                        "time": one.time,
-                        "event": None if one.event is None else _encoded(one.event),
-                        "number": one.number,
-                    }
-                    for one in self._queue
-                ],
-                "given_up": [list(map(_negated, component.protected)) for component in self._components],
-                "hints": [[_encoded(event) for event in component.hint] for component in self._components],
-                "recipes": [
-                    {tool: [dict(made), [_encoded(step) for step in steps]] for tool, (made, steps) in known.items()}
-                    for known in (component.recipes for component in self._components)
-                ],
+                **self._trace.encoded(),
             }
             return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -413,23 +364,9 @@ class Guard:
                 regulation=regulation,
                 log=log,
             )
-            if content["rules"] != guard._digest():
-                raise InputError("the snapshot was made with other rules or tools")
-            for event in content["events"]:
-                guard._commit(_decoded(event))
-            for one in content["queue"]:
-                call = None if one["call"] is None else Call(*one["call"])
-                event = None if one["event"] is None else _decoded(one["event"])
-                guard._queue.append(_Entry(call, one["time"], event, one.get("number")))
-            known = zip(content["given_up"], content["hints"], content["recipes"], strict=True)
-            for component, (given_up, hint, recipes) in zip(guard._components, known, strict=True):
-                component.protected[:] = map(_negated, given_up)
-                component.hint = tuple(map(_decoded, hint))
-                for tool, (made, steps) in recipes.items():
-                    component.recipes[tool] = (made, tuple(map(_decoded, steps)))
-            guard._now = content["now"]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError) as error:
             raise InputError(f"not a snapshot of a guard: {error}") from error
+        guard._trace = guard._decoded(content)
         return guard
 
     def load(self, snapshot: bytes | str) -> None:
@@ -437,24 +374,26 @@ class Guard:
 
         Raises InputError as `restore` does.
         """
+        content = _read_snapshot(snapshot)
         with self._lock:
-            known = Guard.restore(
-                snapshot, self._rules, self.tools.values(), clock=self._clock, regulation=self._regulation
-            )
-            if known.mode != self.mode:
-                raise InputError(f"the snapshot is of a guard in the mode {known.mode!r}, not {self.mode!r}")
-            self._components[:], self._queue[:], self._events[:] = known._components, known._queue, known._events
-            self._now = known._now
+            trace = self._decoded(content)
+            if content.get("mode") != self.mode:
+                raise InputError(f"the snapshot is of a guard in the mode {content.get('mode')!r}, not {self.mode!r}")
+            self._trace = trace
+
+    def _decoded(self, content: Mapping[str, Any]) -> SessionTrace:
+        if content.get("rules") != self._digest():
+            raise InputError("the snapshot was made with other rules or tools")
+        try:
+            return SessionTrace.decoded(content, self._compiled)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a snapshot of a guard: {error}") from error
 
     def _digest(self) -> str:
         """Of everything that decisions depend on besides the trace."""
         rules = [[rule.id, rule.formula] for rule in self._rules]
         tools = [[tool.name, tool.arguments, tool.result] for tool in self.tools.values()]
         return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
-
-
-def _negated(flag: bool) -> bool:
-    return not flag
 
 
 def _joined(findings: Sequence[Finding]) -> Finding:
@@ -478,14 +417,6 @@ def _read_call(call: Call | Mapping[str, Any]) -> Call:
     if not isinstance(tool, str) or not isinstance(arguments, Mapping):
         raise InputError("a call needs the name of a tool, and its arguments as an object")
     return Call(tool, cast("Mapping[str, Json]", arguments), None if name is None else str(name))
-
-
-def _encoded(event: Event) -> list[Json]:
-    return [event.tool, dict(event.arguments), event.outcome, event.result, event.error, event.time]
-
-
-def _decoded(row: Sequence[Any]) -> Event:
-    return Event(*row)
 
 
 def _read_snapshot(snapshot: bytes | str) -> dict[str, Any]:

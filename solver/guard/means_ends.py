@@ -13,7 +13,7 @@ from itertools import count
 from typing import Final, Protocol
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.guard.component import Component, tools_of
+from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.vocabulary import Draft
 from lawtrace.solver.ltlf.terms import Scalar, is_value
 from lawtrace.solver.rules import Rule
@@ -207,7 +207,7 @@ class MeansEnds:
         here, fewest = log.mark, len(self._component.owed())
         order = count()
         waiting: list[tuple[tuple[int, int], int, Draft]] = []
-        for tool in sorted(tools_of([rule])):
+        for tool in sorted(rule.tools):
             waiting += [((0, 0), next(order), draft) for draft in drafts(None, tool, rule.id)]
         found: dict[tuple[object, ...], tuple[tuple[int, int], int, Event]] = {}
         seen: set[str] = set()

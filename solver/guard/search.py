@@ -16,7 +16,7 @@ from itertools import count, islice, product
 from typing import Final, Literal
 
 from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
-from lawtrace.solver.guard.component import Component, tools_of
+from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.ltlf.monitor import Fingerprint
 from lawtrace.solver.ltlf.terms import Scalar, is_value
@@ -211,11 +211,12 @@ class Scope:
 
     def add(self, rules: Iterable[Rule]) -> None:
         """Look at the tools of more rules."""
-        self.tools.update(tools_of(list(rules)))
+        self.tools.update(*(rule.tools for rule in rules))
 
     def would_grow_by(self, space: "Space") -> bool:
         """Whether something new stood in the way of a search."""
-        return not (space.met_values <= self.values and tools_of(list(space.blocking.values())) <= self.tools)
+        tools_known = all(rule.tools <= self.tools for rule in space.blocking.values())
+        return not (space.met_values <= self.values and tools_known)
 
     def grows_by(self, space: "Space") -> bool:
         """Add what stood in the way of a search; whether that is anything new."""
@@ -310,12 +311,14 @@ class Space:
         component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
         live = vocabulary.live_values(ordered, (*(event for start in starts for event in start), *component.hint))
-        events, exact = vocabulary.events(scope.tools, live, now)
+        found = vocabulary.events(scope.tools, live, now)
+        events = found.events
         if component.counts_steps:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
             events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
         self._known_times: Final = times
-        self._exact = exact
+        self._exact = found.exact
+        self._cut: Final = found.cut
         self.events: Final = events
         self.fingerprint: Sequence[Fingerprint] = monitor.fingerprint({})
         """Of the node at which the monitors are."""
@@ -369,7 +372,7 @@ class Space:
             distances = play(component, (timed,))
             if distances is None:
                 self.note_violations()
-                if any(component.vocabulary.misses_lists(event.tool, rule.id) for rule in component.broken()):
+                if any(component.vocabulary.reads(rule.id, event.tool, self._cut) for rule in component.broken()):
                     self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)

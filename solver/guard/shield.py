@@ -1,8 +1,11 @@
-"""Shield: the guard of a simulated session, which knows the result of each call before it is committed."""
+"""Shields: guards of simulated sessions, which know the result of each call before it is committed."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
+from lawtrace.environments.choices import ShieldMode
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.session import Objection
@@ -14,14 +17,15 @@ from lawtrace.solver.rules import Rule
 MAX_STEPS: Final = 500
 """How many events a decision tries. Sessions are many, and a search within 70 rules takes a millisecond an event."""
 
+MAX_RULE_SETS: Final = 16
+"""How many compiled rule sets are kept."""
+
 
 class Shield:
-    """A guard in front of the tools of an environment. What it cannot decide it allows: a refusal is always proved."""
+    """A guard in front of the tools of an environment, in one session."""
 
-    def __init__(
-        self, rules: Sequence[Rule], environment: Environment, regulation: Regulation, mode: Literal["warn", "refuse"]
-    ) -> None:
-        self.guard = Guard(rules, environment, mode=mode, on_undecided="allow", steps=MAX_STEPS, regulation=regulation)
+    def __init__(self, guard: Guard) -> None:
+        self.guard: Final = guard
 
     def review(self, event: Event) -> Objection | None:
         """The objections to the call with this event. If it is not refused, the event is taken to happen."""
@@ -39,6 +43,30 @@ class Shield:
         text = " ".join(dict.fromkeys(str(duty) for duty in owed))
         opening = "You still have an open duty." if len(owed) == 1 else "You still have open duties."
         return Objection(tuple(duty.rule for duty in owed), f"{opening} {text}", refused=False)
+
+
+class Shields:
+    """Opens the shields of the sessions in an environment. Each rule set is compiled once.
+
+    What a shield cannot decide it allows: a refusal is always proved. Several threads may open and use shields.
+    """
+
+    def __init__(self, environment: Environment, regulation: Regulation | None) -> None:
+        """`regulation`: the text that refusals cite; without it there are no shields."""
+        self._environment: Final = environment
+        self._regulation: Final = regulation
+        self._compiled: Final = lru_cache(MAX_RULE_SETS)(self._compile)
+
+    def open(self, rules: Sequence[Rule], mode: ShieldMode) -> Shield | None:
+        """The shield of a new session; None in the mode ``off``. Raises InputError if there is no regulation."""
+        return None if mode == "off" else Shield(self._compiled(tuple(rules), mode).open_session())
+
+    def _compile(self, rules: tuple[Rule, ...], mode: Literal["warn", "refuse"]) -> Guard:
+        if self._regulation is None:
+            raise InputError("a shield cites provisions and needs the regulation")
+        return Guard(
+            rules, self._environment, mode=mode, on_undecided="allow", steps=MAX_STEPS, regulation=self._regulation
+        )
 
 
 def objection_of(decision: Decision) -> Objection | None:

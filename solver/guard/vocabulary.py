@@ -9,7 +9,7 @@ clock, or sum: then a search that finds nothing proves nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, pairwise, product
 from typing import Final
 
@@ -108,6 +108,21 @@ class _Groups:
 
 
 @dataclass(frozen=True, slots=True)
+class Representatives:
+    """Events that stand for others.
+
+    Attributes:
+        events: the events.
+        exact: whether they are all that matter.
+        cut: the fields of which not all lists were made.
+    """
+
+    events: list[Event]
+    exact: bool
+    cut: frozenset[Place] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """An event, and which value it has in each field that rules read; a message has none."""
 
@@ -128,7 +143,6 @@ class Vocabulary:
         self._schemas: Final = tools
         self._fields: Final[dict[str, dict[FieldPath, _Field]]] = {}
         self._read_by: Final[dict[str, dict[str, dict[FieldPath, None]]]] = {rule.id: {} for rule in rules}
-        self._cut: Final[set[Place]] = set()
         self._groups: Final = _Groups()
         self._constants: Final[dict[Place | Name, list[Json]]] = {}
         self._attempted: Final[set[str]] = set()
@@ -273,10 +287,10 @@ class Vocabulary:
 
     def events(
         self, tools: Collection[str], live: Mapping[Place | Name, Sequence[Scalar]], now: int | None
-    ) -> tuple[list[Event], bool]:
-        """The representative events of some tools at a time, and whether they are all that matter."""
+    ) -> Representatives:
+        """The representative events of some tools at a time."""
         found: list[Event] = []
-        exact = self.exact
+        exact, cut = self.exact, set[Place]()
         for tool in (name for name in self._fields if name in tools):
             if tool in SPEAKERS:
                 found += self._messages(tool, live, now)
@@ -284,43 +298,43 @@ class Vocabulary:
             schema = self._schemas.get(tool)
             if schema is None:
                 continue
-            made, complete = self.calls(schema, live, now)
-            exact = exact and complete
-            found += made
-        return found, exact
+            made = self._calls(schema, live, now)
+            exact = exact and made.exact
+            cut |= made.cut
+            found += made.events
+        return Representatives(found, exact, frozenset(cut))
 
-    def calls(
+    def _calls(
         self,
         schema: ToolSchema,
         live: Mapping[Place | Name, Sequence[Scalar]],
         now: int | None,
         given: Mapping[str, Json] | None = None,
-    ) -> tuple[list[Event], bool]:
+    ) -> Representatives:
         """The representative calls of a tool. `given`: its arguments, if only the result is open."""
         tool = schema.name
         options: list[tuple[FieldPath, list[Candidate]]] = []
-        all_lists = True
+        cut: set[Place] = set()
         for path, use in self._fields.get(tool, {}).items():
             if given is not None and path.path[0] != RESULT:
                 continue
             candidates, whole = self._candidates(schema, path, use, live, now)
             options.append((path, candidates))
             if not whole:
-                self._cut.add((tool, path))
-            all_lists = all_lists and whole
+                cut.add((tool, path))
         events: list[Event] = []
         for number, combination in enumerate(_combinations([candidates for _, candidates in options])):
             if number == MAX_EVENTS:
-                return events, False
+                return Representatives(events, exact=False, cut=frozenset(cut))
             chosen = {path: value for (path, _), value in zip(options, combination, strict=True)}
             events.append(_event(tool, chosen, now, given))
         if tool in self._attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
-        return events, all_lists or given is None
+        return Representatives(events, given is None or not cut, frozenset(cut))
 
-    def misses_lists(self, tool: str, rule: str) -> bool:
-        """Whether a rule reads a list of the tool of which not all representative values were made."""
-        return any((tool, path) in self._cut for path in self._read_by[rule].get(tool, ()))
+    def reads(self, rule: str, tool: str, fields: Collection[Place]) -> bool:
+        """Whether a rule reads one of these fields of a tool."""
+        return any((tool, path) in fields for path in self._read_by[rule].get(tool, ()))
 
     def drafts(
         self,
@@ -390,16 +404,15 @@ class Vocabulary:
             return [*first, *(one for one in found if isinstance(one, Absent) or one == [])]
         return [*first, *(one for one in found if not matters(one))]
 
-    def call_results(self, schema: ToolSchema, arguments: Mapping[str, Json], now: int) -> tuple[list[Event], bool]:
-        """The call with these arguments and each representative result, and whether these are all that matter."""
-        fields = self._fields.get(schema.name, {})
-        read = [use for path, use in fields.items() if path.path[0] == RESULT]
+    def call_results(self, tool: str, arguments: Mapping[str, Json], now: int) -> Representatives:
+        """The call with these arguments and each representative result."""
+        event = Event(tool, arguments, time=now)
+        read = [use for path, use in self._fields.get(tool, {}).items() if path.path[0] == RESULT]
         if not read:
-            return [Event(schema.name, arguments, time=now)], True
-        event = Event(schema.name, arguments, time=now)
-        live = self.live_values((), (event,))
-        events, complete = self.calls(schema, live, now, arguments)
-        return events, complete and not any(use.computed for use in read)
+            return Representatives([event], exact=True)
+        schema = self._schemas.get(tool, ToolSchema(tool))
+        found = self._calls(schema, self.live_values((), (event,)), now, arguments)
+        return replace(found, exact=found.exact and not any(use.computed for use in read))
 
     def _candidates(
         self,

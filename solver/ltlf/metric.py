@@ -317,6 +317,7 @@ class MetricMonitor:
 
     def feed(self, event: Event, position: int | None = None) -> None:
         """Process a step of one event. `position`: its index; default: one more than before."""
+        self._found.clear()  # what an event left that raised an exception
         time = event.time
         if time is None:
             self.untimed_event = self.rule.timed

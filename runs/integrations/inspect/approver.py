@@ -111,14 +111,14 @@ def guard(
         allowed: what to do about other calls: approve, or ask the next approver.
     """
     chosen, environment, regulation = read_rules_and_tools(rules, tools)
+    compiled = Guard(chosen, environment, mode=mode, on_undecided=on_undecided, regulation=regulation)
     watched: dict[int, WatchedSample] = {}
 
     def sample() -> WatchedSample:
         """The guard of the running sample, which its store identifies."""
         place = store()
         if id(place) not in watched:
-            guard = Guard(chosen, environment, mode=mode, on_undecided=on_undecided, regulation=regulation)
-            watched[id(place)] = WatchedSample(guard)
+            watched[id(place)] = WatchedSample(compiled.open_session())
             weakref.finalize(place, watched.pop, id(place), None)
         return watched[id(place)]
 

@@ -7,7 +7,6 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.ingest.sources.chat_messages import read_messages
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor, place_of
 from lawtrace.runs.ingest.transcripts import make_transcript
@@ -19,6 +18,7 @@ from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_conversation
+from lawtrace.solver.guard.shield import Shields
 
 ATTEMPT_METRICS: list[Any] = [
     outcomes(),
@@ -38,6 +38,7 @@ def dual_oracle(file: str, env: str | None = None) -> Scorer:
     """
     tasks, domain = read_task_file(file, env)
     by_id = {task.id: task for task in tasks}
+    shields = Shields(domain.environment, domain.regulation)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         written = state.store.get(ANSWER)
@@ -47,8 +48,7 @@ def dual_oracle(file: str, env: str | None = None) -> Scorer:
             return Score.unscored(reason="scoring_failed", explanation=reason)
         answer = Answer.model_validate_json(written)
         assert answer.conversation is not None
-        regulation: Regulation = domain.regulation
-        attempt = execute_conversation(domain.environment, task, answer, answer.conversation, regulation)
+        attempt = execute_conversation(domain.environment, task, answer, answer.conversation, shields)
         return score_of(judge(domain.environment, task, attempt))
 
     return score

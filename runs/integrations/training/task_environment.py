@@ -203,6 +203,7 @@ class TaskEnvironment:
                 self._calls,
                 tasks.options.shield,
                 self._model,
+                tasks.shields,
             )
         )
 

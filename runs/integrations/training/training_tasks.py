@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from random import Random
@@ -21,6 +22,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 
 
@@ -67,6 +69,7 @@ class TrainingTasks:
         options: how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
         tools: the tools as the OpenAI API takes them.
         potentials, judges: what episodes borrow.
+        shields: of the episodes, if they have any.
     """
 
     file: str
@@ -78,6 +81,10 @@ class TrainingTasks:
     _told: TaskSet = field(repr=False)
     potentials: Pool[Potential] = field(default_factory=lambda: Pool(Potential), repr=False)
     judges: Pool[RuleJudge] = field(default_factory=lambda: Pool(RuleJudge), repr=False)
+
+    @cached_property
+    def shields(self) -> Shields:
+        return Shields(self.domain.environment, self.domain.regulation)
 
     @classmethod
     def load(

@@ -11,7 +11,7 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, Session
-from lawtrace.solver.guard.shield import Shield
+from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -25,6 +25,7 @@ RULES = (
     Rule(id="untried", formula="!((!CheckAuthorization) U attempted(PayBill))"),
     Rule(id="same payee", formula="forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))"),
 )
+SHIELDS = Shields(ENVIRONMENT, SETTING.regulation)
 INITIAL = ENVIRONMENT.populate(Random(3))
 ACCOUNTS = [str(row.values["account_number"]) for row in INITIAL.rows("accounts")]
 PAYEE = next(str(row.values["payee_id"]) for row in INITIAL.rows("payees"))
@@ -58,7 +59,7 @@ def broken(session: Session) -> set[str]:
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
 def test_no_rule_breaks_behind_a_refusing_shield(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open(RULES, "refuse"))
     for tool, arguments in calls:
         before = session.state
         answer = session.call(tool, arguments)
@@ -80,7 +81,7 @@ def test_no_rule_breaks_behind_a_refusing_shield(calls: list[tuple[str, dict[str
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
 def test_a_shield_that_warns_changes_nothing(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    watched = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "warn"))
+    watched = Session(ENVIRONMENT, INITIAL, SHIELDS.open(RULES, "warn"))
     bare = Session(ENVIRONMENT, INITIAL)
     for tool, arguments in calls:
         watched.call(tool, arguments)
@@ -93,7 +94,7 @@ def test_a_shield_that_warns_changes_nothing(calls: list[tuple[str, dict[str, Js
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(CALLS), max_size=10))
 def test_open_duties_are_the_rules_broken_by_ending(calls: list[tuple[str, dict[str, Json]]]) -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, ENVIRONMENT, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open(RULES, "refuse"))
     for tool, arguments in calls:
         session.call(tool, arguments)
     monitor = Monitor({rule.id: rule.automaton for rule in RULES})
@@ -103,7 +104,7 @@ def test_open_duties_are_the_rules_broken_by_ending(calls: list[tuple[str, dict[
 
 
 def test_the_agent_reads_the_provision_instead_of_the_formula() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open(PUBLISHED, "refuse"))
     text = session.call(*CALLS[4]).text
     provision = SETTING.regulation.by_citation["Article 97(1)(b)"]
     assert "Call CheckAuthorization() with the result authorized = true first." in text
@@ -116,7 +117,7 @@ def test_a_rule_without_a_provision_gives_its_reason() -> None:
     session = Session(
         ENVIRONMENT,
         INITIAL,
-        Shield([rule for rule in RULES if rule.id == "found"], ENVIRONMENT, SETTING.regulation, "refuse"),
+        SHIELDS.open([rule for rule in RULES if rule.id == "found"], "refuse"),
     )
     assert session.call(*CALLS[1]).event.completed
     refused = session.call(*CALLS[0])
@@ -125,7 +126,7 @@ def test_a_rule_without_a_provision_gives_its_reason() -> None:
 
 
 def test_a_warning_accompanies_the_result() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "warn"))
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open(PUBLISHED, "warn"))
     result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
     assert json.loads(result)["success"] is True
     assert warning.startswith("Carried out, but it rules out")
@@ -135,9 +136,7 @@ def test_a_warning_accompanies_the_result() -> None:
 
 @pytest.mark.parametrize("mode", ["warn", "refuse"])
 def test_a_call_that_the_tool_refuses_breaks_nothing(mode: str) -> None:
-    session = Session(
-        ENVIRONMENT, INITIAL, Shield(PUBLISHED, ENVIRONMENT, SETTING.regulation, "warn" if mode == "warn" else "refuse")
-    )
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open(PUBLISHED, "warn" if mode == "warn" else "refuse"))
     unknown = session.call("PayBill", {**PAY, "payee_id": "P-000000"})
     assert unknown.event.outcome in {"raised", "failed"}
     assert session.objections == []

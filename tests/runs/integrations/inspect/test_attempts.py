@@ -20,6 +20,7 @@ from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.stages.attempts_stage import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.guard.shield import Shields
 from tests.support.inspect_evals import RunSample, texts, tool_results, verdict_of
 
 pytestmark = pytest.mark.integration
@@ -35,7 +36,8 @@ def _events(sample: EvalSample, file: str) -> list[tuple[str, object, str]]:
     (task,), domain = read_tasks(Path(file))
     answer = _answer(sample)
     assert answer.conversation is not None
-    attempt = execute_conversation(domain.environment, task, answer, answer.conversation, domain.regulation)
+    shields = Shields(domain.environment, domain.regulation)
+    attempt = execute_conversation(domain.environment, task, answer, answer.conversation, shields)
     return [(event.tool, event.arguments, event.outcome) for event in attempt.events]
 
 

@@ -1,0 +1,139 @@
+"""The trace of a guarded session: what happened, and the calls that have not returned yet.
+
+Calls take effect in the order in which they were allowed. So what comes after a call that has not returned waits for it
+in a queue. Until then such a call counts with every result that it may return.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lawtrace.environments.events import Event
+from lawtrace.solver.guard.component import CompiledComponent, Component
+from lawtrace.solver.guard.decisions import Call
+from lawtrace.solver.guard.search import Forced
+
+
+@dataclass(slots=True)
+class Entry:
+    """A call that was allowed, or something that happened meanwhile.
+
+    Attributes:
+        call: the call; None for what needs no result.
+        time: when it happened, in seconds.
+        event: what became of it; None until that is known.
+        number: of the call in the log.
+    """
+
+    call: Call | None
+    time: int
+    event: Event | None = None
+    number: str | None = None
+
+
+class SessionTrace:
+    """What a guard knows of its session.
+
+    Attributes:
+        components: of the rules, in the states that they have after the trace.
+        now: the latest time that was heard of, in seconds; None before the first.
+    """
+
+    def __init__(self, compiled: Sequence[CompiledComponent]) -> None:
+        self.components: Final = tuple(map(Component, compiled))
+        self.now: int | None = None
+        self._events: Final[list[Event]] = []
+        self._queue: Final[list[Entry]] = []
+
+    def advance(self, time: int) -> int:
+        """Take note of a time. Returns the latest: time does not go back."""
+        self.now = time if self.now is None else max(time, self.now)
+        return self.now
+
+    def add(self, entry: Entry) -> None:
+        """Append an entry, and take over what has happened up to the first call that has not returned."""
+        self._queue.append(entry)
+        self.flush()
+
+    def open_call(self, call: Call) -> Entry | None:
+        """The first of the equal calls that have not returned; None if there is none."""
+        return next((one for one in self._queue if one.event is None and one.call == call), None)
+
+    def skip(self, call: Call, now: int) -> None:
+        """Take note of a refused call. It has a place in the trace, and moves no rule."""
+        if any(component.counts_steps for component in self.components):
+            self.add(Entry(None, now, Event(call.tool, call.arguments, "shielded", time=now)))
+
+    def flush(self) -> None:
+        """Take over what has happened up to the first call that has not returned."""
+        while self._queue and (event := self._queue[0].event) is not None:
+            self._queue.pop(0)
+            self._commit(event)
+
+    def _commit(self, event: Event) -> None:
+        concerned = [component for component in self.components if component.concerns(event.tool)]
+        if concerned:
+            self._events.append(event)
+        for component in concerned:
+            component.monitor.commit(event)
+
+    def pending(self, component: Component) -> Forced:
+        """What the calls in the queue may become, as far as a component is concerned, and what happened meanwhile."""
+        found: list[Sequence[Event]] = []
+        for entry in self._queue:
+            if entry.event is not None:
+                if component.concerns(entry.event.tool):
+                    found.append([entry.event])
+            elif entry.call is not None and component.concerns(entry.call.tool):
+                results = component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time)
+                found.append(results.events)
+        return found
+
+    def encoded(self) -> dict[str, Any]:
+        """Everything that later decisions depend on, as JSON values."""
+        return {
+            "now": self.now,
+            "events": [_encoded(event) for event in self._events],
+            "queue": [
+                {
+                    "call": None if one.call is None else [one.call.tool, dict(one.call.arguments), one.call.id],
+                    "time": one.time,
+                    "event": None if one.event is None else _encoded(one.event),
+                    "number": one.number,
+                }
+                for one in self._queue
+            ],
+            "given_up": [[not defended for defended in component.protected] for component in self.components],
+            "hints": [[_encoded(event) for event in component.hint] for component in self.components],
+            "recipes": [
+                {tool: [dict(made), [_encoded(step) for step in steps]] for tool, (made, steps) in known.items()}
+                for known in (component.recipes for component in self.components)
+            ],
+        }
+
+    @classmethod
+    def decoded(cls, content: Mapping[str, Any], compiled: Sequence[CompiledComponent]) -> "SessionTrace":
+        """The trace that was encoded, of the same rules. Raises KeyError, TypeError or ValueError if it is damaged."""
+        trace = cls(compiled)
+        for event in content["events"]:
+            trace._commit(_decoded(event))
+        for one in content["queue"]:
+            call = None if one["call"] is None else Call(*one["call"])
+            event = None if one["event"] is None else _decoded(one["event"])
+            trace._queue.append(Entry(call, one["time"], event, one.get("number")))
+        known = zip(content["given_up"], content["hints"], content["recipes"], strict=True)
+        for component, (given_up, hint, recipes) in zip(trace.components, known, strict=True):
+            component.protected[:] = [not lost for lost in given_up]
+            component.hint = tuple(map(_decoded, hint))
+            for tool, (made, steps) in recipes.items():
+                component.recipes[tool] = (made, tuple(map(_decoded, steps)))
+        trace.now = content["now"]
+        return trace
+
+
+def _encoded(event: Event) -> list[Any]:
+    return [event.tool, dict(event.arguments), event.outcome, event.result, event.error, event.time]
+
+
+def _decoded(row: Sequence[Any]) -> Event:
+    return Event(*row)

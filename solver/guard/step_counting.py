@@ -1,0 +1,41 @@
+"""Which rules count steps: whether calls of tools that a rule does not name can change its value."""
+
+from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.ltlf.evaluation import Evaluator
+from lawtrace.solver.ltlf.syntax import And, Compare, Exists, Formula, Next, Not, Or, Since, Top, Until, Yesterday
+from lawtrace.solver.ltlf.terms import Position, leaves
+from lawtrace.solver.rules import Rule
+
+
+def counts_steps(rule: Rule) -> bool:
+    """Whether a call of a tool that the rule does not name can change its value."""
+    compiled = rule.compiled
+    if isinstance(compiled, Automaton):
+        other = compiled.alphabet.columns[0]
+        return any(row[other] != state for state, row in enumerate(compiled.table))
+    if any(not case.every_step for case in compiled.cases):
+        return True
+    triggers = Evaluator().triggers
+    return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
+
+
+def _ignores(formula: Formula) -> bool:
+    """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
+    triggers = Evaluator().triggers
+    match formula:
+        case Not(operand) | Exists(_, operand):
+            return _ignores(operand)
+        case And(parts) | Or(parts):
+            return all(map(_ignores, parts))
+        case Until(left, right) | Since(left, right):
+            stays = isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
+            return stays and triggers(right) is not None and _ignores(left) and _ignores(right)
+        case Yesterday(operand, window):
+            return window.unlimited and isinstance(operand, Since) and operand.window.unlimited and _ignores(operand)
+        case Next():
+            return False
+        case Compare(comparison):
+            sides = (*leaves(comparison.left), *leaves(comparison.right))
+            return not any(isinstance(leaf, Position) for leaf in sides)
+        case _:
+            return True
