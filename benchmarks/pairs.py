@@ -21,7 +21,7 @@ def measure(name: str, count: int) -> None:
     use = SolverUse(clock=time.process_time)
     seconds: list[float] = []
     started = time.process_time()
-    for _ in contrast_pairs(domain.environment, load_rules(domain.rules_file), count=count, seed=1, use=use):
+    for _ in contrast_pairs(domain.environment, load_rules(domain.rules_file), numbers=range(count), seed=1, use=use):
         ended = time.process_time()
         seconds.append(ended - started)
         started = ended

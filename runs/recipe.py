@@ -119,8 +119,12 @@ class RuleOptions(RecipePart):
     regulation: RegulationSource = "restated"
 
 
+PART_SIZE = 100
+
+
 class TaskOptions(RecipePart):
-    """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates.
+    """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates. ``part_size``:
+    traces that are chosen with regard to each other; parts are independent, so a cluster or shards can divide them.
 
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
     sides count as tasks, and their length follows from the request.
@@ -134,6 +138,7 @@ class TaskOptions(RecipePart):
 
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
+    part_size: int = Field(default=PART_SIZE, ge=1, le=20_000)
     length: int = Field(default=8, ge=2, le=400)
     trace_mode: TaskMode | None = None
     variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)

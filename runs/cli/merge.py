@@ -15,6 +15,7 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.run_results import end_run
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
+from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
@@ -42,6 +43,9 @@ def merge(
         case "audit":
             _refuse(fail_under, "audit")
             _merge_audit(found, out or Path("audit.jsonl"), force=force, as_json=as_json)
+        case "traces synthesize":
+            _refuse(fail_under, "traces synthesize")
+            merge_traces(found, out or Path("traces.jsonl"), env, force=force, as_json=as_json)
 
 
 def _refuse(fail_under: float | None, command: str) -> None:

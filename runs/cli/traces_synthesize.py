@@ -1,37 +1,113 @@
-"""``lawtrace traces``: synthesize compliant traces and measure coverage."""
+"""``lawtrace traces synthesize``: synthesize compliant traces."""
 
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
+from typing import NoReturn
+
+import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.output import print_outcome
+from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
-from lawtrace.runs.stages.files import TRACES
-from lawtrace.runs.stages.resolve import load_recipe_environment
+from lawtrace.runs.stages.building_stages import traces_depend
+from lawtrace.runs.stages.files import RULES, TRACES
+from lawtrace.runs.stages.resolve import load_recipe_environment, with_allowed_environment
+from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
+from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path
+from lawtrace.runs.store.stage_files import describe_row_error, write_lines
+from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.solver.coverage.measures import measure_coverage
 
 
-def synthesize_traces(flags: RecipeFlags, *, on: str | None, out: Path, as_json: bool) -> None:
-    """Synthesize compliant traces, and write them."""
-    if on is not None:
-        raise InputError(
-            "--on: a synthesis cannot be divided, since each trace is chosen by what those before it cover; leave it "
-            "out, or give each job a seed of its own"
-        )
+def synthesize_traces(flags: RecipeFlags, *, shard: str | None, on: str | None, out: Path, as_json: bool) -> None:
+    """Synthesize compliant traces, or a shard of them, and write them."""
+    part = WHOLE if shard is None else Shard.parse(shard)
     recipe = stage_recipe(flags)
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})
-
-    async def work(session: Session) -> list[TraceRow]:
-        return (await session.runner(recipe).make(TRACES))[TRACES]
-
     extracts = recipe.rules.source == "extracted"
-    rows = run_stages(recipe, out, "traces synthesize", work, force=flags.force, sandbox=False, models=extracts)
+    if shard is not None and extracts:
+        raise InputError(
+            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
+        )
+
+    async def work(session: Session) -> tuple[list[TraceRow], TracePlan, str]:
+        runner = session.runner(recipe)
+        products, context = await runner.make(RULES), runner.context
+        plan = TracePlan.of(context)
+        parts = plan.parts()
+        _check_division(plan, parts, part, on)
+        key = stage_key("traces", version("lawtrace"), traces_depend(context), products[RULES])
+        with context.progress.stage("traces", sum(map(len, part.of(parts))) * plan.rows) as step:
+            return await make_traces(context, products, part.of(parts), step), plan, key
+
+    with cluster_at(on, shard) as cluster:
+        rows, plan, key = run_stages(
+            recipe,
+            out,
+            "traces synthesize",
+            work,
+            *((record_path(out),) if shard else ()),
+            force=flags.force,
+            sandbox=False,
+            models=extracts,
+            cluster=cluster,
+        )
     TRACES.write(out, rows)
+    if shard is None:
+        _end(recipe, rows, out, as_json=as_json)
+    parts = plan.parts()
+    record = begin_record("traces synthesize", part, out)
+    options = _Options(recipe=recipe).model_dump(mode="json")
+    end_record(record, out, key=key, units=len(parts), unit_rows=len(parts[0]) * plan.rows, options=options)
+    shown = f"{counted(len(rows), 'trace')} (shard {part}). `lawtrace merge` joins all shards."
+    print_outcome({"traces": len(rows), "shard": str(part)}, shown, as_json=as_json, out=out)
+
+
+def _check_division(plan: TracePlan, parts: Sequence[range], shard: Shard, on: str | None) -> None:
+    """Say if there is nothing to divide. Raises InputError for more shards than parts."""
+    if plan.constraints.distance and (on is not None or not shard.is_whole):
+        why = "a distance between any two traces (--distance) makes them all one part"
+    else:
+        why = f"a part has {plan.part_size} traces; --set tasks.part_size=N makes smaller ones, of other traces"
+    if shard.count > len(parts):
+        raise InputError(f"--shard {shard}: there are only {counted(len(parts), 'part')}; {why}")
+    if on is not None and len(parts) == 1:
+        print_note(f"--on: all traces are one part, so nothing is divided; {why}.")
+
+
+class _Options(BaseModel):
+    """What a merge needs besides the traces: the recipe, for the result that is printed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    recipe: Recipe
+
+
+def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool, as_json: bool) -> NoReturn:
+    """Join the traces of all shards, and print the result."""
+    try:
+        recipe = _Options.model_validate(shards[0].record.options).recipe
+    except ValidationError as error:
+        raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
+    recipe = with_allowed_environment(recipe, env, shards[0].file)
+    check_output(out, force=force)
+    write_lines(out, merged_lines(shards))
+    _end(recipe, TRACES.read(out), out, as_json=as_json)
+
+
+def _end(recipe: Recipe, rows: Sequence[TraceRow], out: Path, *, as_json: bool) -> NoReturn:
+    """Print how many traces there are and what they cover, and end."""
     environment = load_recipe_environment(recipe).environment
     mode = recipe.tasks.mode_in(environment)
     length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
@@ -44,3 +120,4 @@ def synthesize_traces(flags: RecipeFlags, *, on: str | None, out: Path, as_json:
         as_json=as_json,
         out=out,
     )
+    raise typer.Exit(0)

@@ -22,7 +22,7 @@ import ray.exceptions
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
+from lawtrace.environments.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.grants import Ask, CallGrants
 from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
@@ -98,10 +98,11 @@ class RayCluster:
         *,
         records: CallRecords | None = None,
         on_product: Callable[[Product], None] = lambda _: None,
+        at_once: int | None = None,
     ) -> AsyncGenerator[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
         most = len(units) if isinstance(units, Sized) else None
-        division = _Division(job, iter(units), most, records, on_product)
+        division = _Division(job, iter(units), most, records, on_product, at_once)
         async with aclosing(division.products()) as products:
             async for product in products:
                 yield product
@@ -134,6 +135,7 @@ class _Division(Generic[Given, Product]):
         most: int | None,
         records: CallRecords | None,
         on_product: Callable[[Product], None],
+        at_once: int | None,
     ) -> None:
         self._job, self._units, self._most = ray.put(job), units, most
         self._records, self._on_product = records, on_product
@@ -147,6 +149,7 @@ class _Division(Generic[Given, Product]):
             self._grants = grants.remote(settings, records.clients.spent)
             # Each worker has more units than may be asked for at once: programs run while answers are awaited.
             self._lanes = settings.concurrency
+        self._lanes = at_once or self._lanes
         self._slots: list[_Slot] = []
         self._places = self._lost = 0
         self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
@@ -375,7 +378,9 @@ class _Division(Generic[Given, Product]):
                 merge_event_logs(self._records.event_log, found, keep=self._counted)
 
 
-_FAILURES: Mapping[str, type[LawtraceError]] = {"BudgetExhausted": BudgetExhausted, "InputError": InputError}
+_FAILURES: Mapping[str, type[LawtraceError]] = {
+    error.__name__: error for error in (BudgetExhausted, InputError, SearchError)
+}
 """The errors of units that keep their type; others are operational."""
 
 

@@ -84,39 +84,27 @@ def _rules_depend(inputs: StageInputs) -> Mapping[str, object]:
     return {**inputs.environment_key(), "rules": curated_rules_digest(inputs.recipe)}
 
 
-def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
+def traces_depend(inputs: StageInputs) -> Mapping[str, object]:
     options = inputs.recipe.tasks
+    count = options.count + options.spare
     return {
         **inputs.environment_key(),
         "seed": inputs.recipe.seed,
-        "count": options.count + options.spare,
+        "count": count,
         "length": options.length,
         "trace_mode": options.mode_in(inputs.domain.environment),
         "constraints": options.constraints,
         "difficulty": options.difficulty,
+        **({"part_size": options.part_size} if count > options.part_size else {}),
     }
 
 
 async def _synthesize(context: StageContext, products: Products) -> Made:
-    from lawtrace.runs.stages.traces_stage import synthesize_traces
+    from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 
-    recipe, options = context.recipe, context.recipe.tasks
-    count = options.count + options.spare
-    with context.progress.stage("traces", count) as step:
-        rows = await run_in_worker_thread(
-            lambda: synthesize_traces(
-                context.domain.environment,
-                products[RULES],
-                mode=options.mode_in(context.domain.environment),
-                length=options.length,
-                count=count,
-                seed=recipe.seed,
-                constraints=options.constraints,
-                difficulty=options.difficulty,
-                on_trace=step,
-            )
-        )
-    return Made().add(TRACES, rows)
+    plan = TracePlan.of(context)
+    with context.progress.stage("traces", plan.count) as step:
+        return Made().add(TRACES, await make_traces(context, products, plan.parts(), step))
 
 
 def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
@@ -221,7 +209,7 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         depends=_rules_depend,
         run=_choose_rules,
     ),
-    Stage(name="traces", produces=(TRACES,), needs=lambda _: (RULES,), depends=_traces_depend, run=_synthesize),
+    Stage(name="traces", produces=(TRACES,), needs=lambda _: (RULES,), depends=traces_depend, run=_synthesize),
     Stage(
         name="baseline", produces=(BASELINE,), needs=lambda _: (RULES,), depends=_baseline_depends, run=_write_baseline
     ),

@@ -87,12 +87,14 @@ class Cluster(Protocol):
         *,
         records: CallRecords | None = None,
         on_product: Callable[[Product], None] = lambda _: None,
+        at_once: int | None = None,
     ) -> AsyncIterator[Product]:
         """The product of each unit, in order. ``on_product``: called for each as soon as it is there.
 
         Args:
             records: None if no model takes part. With records, all units are handed out as soon as workers are free;
                 without, no more than a few ahead of what is taken, so that memory does not grow with their number.
+            at_once: how many units a worker has at once; 1 for units that take minutes. None: as many as keep it busy.
 
         Raises OperationalError if no worker can work, or too many are lost.
         """

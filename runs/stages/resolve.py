@@ -154,11 +154,19 @@ def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:
             f"{folder}: its recipe cannot be read ({describe_validation_error(error)}); resume with the "
             "lawtrace version that started it, or start a new run"
         ) from error
+    return with_allowed_environment(recipe, env, folder)
+
+
+def with_allowed_environment(recipe: Recipe, env: str | None, source: Path) -> Recipe:
+    """A recipe that was read from a file, with the environment's folder that the user gave.
+
+    Raises InputError if the recipe names a folder and the user none: what a file says never causes code to run.
+    """
     if not is_folder(recipe.environment):
         return recipe
     if env is None:
         raise InputError(
-            f"{event_log.path.parent}: the environment of this run is not built in and runs Python; "
-            f"allow it with --env {recipe.environment}"
+            f"{source}: the environment of this run is not built in and runs Python; allow it with --env "
+            f"{recipe.environment}"
         )
     return recipe.model_copy(update={"environment": env})

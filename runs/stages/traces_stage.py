@@ -2,14 +2,24 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from random import Random
+from typing import Self
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.choices import TaskMode
 from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
+from lawtrace.runs.recipe import PART_SIZE
 from lawtrace.runs.schemas.task_rows import Contrast, TraceRow
+from lawtrace.runs.stages.cluster_jobs import Unit
+from lawtrace.runs.stages.files import RULES
+from lawtrace.runs.stages.stage import StageContext, StageInputs
+from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
@@ -28,56 +38,140 @@ MOST_DRAWS = 8
 """How many further changes are drawn for a pair."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracePlan:
+    """Which traces are made, and in which parts.
+
+    Attributes:
+        count: how many; contrast pairs are made whole, so of an odd count one more.
+        part_size: how many traces are chosen with regard to each other. The parts are independent of each other, so
+            other processes can make them; a distance between any two traces makes all one part.
+    """
+
+    mode: TaskMode
+    length: int
+    count: int
+    seed: int
+    part_size: int = PART_SIZE
+    constraints: TraceConstraints = NO_CONSTRAINTS
+    difficulty: Difficulty = ANY_DIFFICULTY
+
+    @classmethod
+    def of(cls, inputs: StageInputs) -> Self:
+        """The plan of a recipe. Raises InputError for a difficulty of other traces than contrast pairs."""
+        recipe, options = inputs.recipe, inputs.recipe.tasks
+        plan = cls(
+            mode=options.mode_in(inputs.domain.environment),
+            length=options.length,
+            count=options.count + options.spare,
+            seed=recipe.seed,
+            part_size=options.part_size,
+            constraints=options.constraints,
+            difficulty=options.difficulty,
+        )
+        plan.difficulty.check(plan.mode)
+        return plan
+
+    @property
+    def rows(self) -> int:
+        """How many traces a number stands for: both sides of a contrast pair have one."""
+        return 2 if self.mode == "contrasts" else 1
+
+    def parts(self) -> list[range]:
+        """The numbers of the traces of each part, counted from 0."""
+        numbers, size = -(-self.count // self.rows), -(-self.part_size // self.rows)
+        if self.constraints.distance:
+            size = numbers
+        return [range(first, min(first + size, numbers)) for first in range(0, numbers, size)]
+
+
 def synthesize_traces(
     environment: Environment,
     rules: Sequence[Rule],
-    *,
-    mode: TaskMode,
-    length: int,
-    count: int,
-    seed: int,
-    constraints: TraceConstraints = NO_CONSTRAINTS,
-    difficulty: Difficulty = ANY_DIFFICULTY,
+    plan: TracePlan,
+    part: range,
     on_trace: Callable[[], None] = lambda: None,
 ) -> list[TraceRow]:
-    """Synthesise ``count`` traces. Traces made under different parameters have different ids, so a program is never
-    judged on the wrong task.
+    """Synthesise the traces of a part. Traces made under different parameters have different ids, so a program is
+    never judged on the wrong task.
 
-    Contrast pairs are made whole: of an odd count one more trace.
-
-    Raises InputError for a difficulty of other traces than contrast pairs, and SearchError.
+    Raises SearchError.
     """
-    difficulty.check(mode)
-    constrained = [constraints.model_dump_json(exclude_defaults=True)] if constraints != NO_CONSTRAINTS else []
-    bounded = [difficulty.model_dump_json(exclude_defaults=True)] if difficulty != ANY_DIFFICULTY else []
-    made_under = "\n".join([*(str(rule.parsed) for rule in rules), mode, str(length), *constrained, *bounded])
-    digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
-    name = f"{environment.name}-{digest}-s{seed}"
+    name = f"{environment.name}-{_digest(rules, plan)}-s{plan.seed}"
     rows: list[TraceRow] = []
-    if mode == "contrasts":
-        pairs = contrast_pairs(environment, rules, count=(count + 1) // 2, seed=seed, difficulty=difficulty)
-        for number, pair in enumerate(pairs, 1):
-            for row in _pair_rows(environment, f"{name}-{number:03d}", pair):
+    if plan.mode == "contrasts":
+        pairs = contrast_pairs(environment, rules, numbers=part, seed=plan.seed, difficulty=plan.difficulty)
+        for number, pair in zip(part, pairs, strict=True):
+            for row in _pair_rows(environment, f"{name}-{number + 1:03d}", pair):
                 rows.append(row)
                 on_trace()
         return rows
-    traces = synthesize(environment, rules, count=count, length=length, seed=seed, mode=mode, constraints=constraints)
-    for number, trace in enumerate(traces, 1):
-        rows.append(TraceRow.of(f"{name}-{number:03d}", environment, mode, trace))
+    traces = synthesize(
+        environment,
+        rules,
+        count=len(part),
+        first=part.start,
+        length=plan.length,
+        seed=plan.seed,
+        mode=plan.mode,
+        constraints=plan.constraints,
+    )
+    for number, trace in zip(part, traces, strict=True):
+        rows.append(TraceRow.of(f"{name}-{number + 1:03d}", environment, plan.mode, trace))
         on_trace()
     return rows
+
+
+def _digest(rules: Sequence[Rule], plan: TracePlan) -> str:
+    """What the ids of traces say of rules and plan. The number of traces is not in it: more begin with the same."""
+    made_under = [*(str(rule.parsed) for rule in rules), plan.mode, str(plan.length)]
+    for bounds, none in ((plan.constraints, NO_CONSTRAINTS), (plan.difficulty, ANY_DIFFICULTY)):
+        if bounds != none:
+            made_under.append(bounds.model_dump_json(exclude_defaults=True))
+    if plan.part_size != PART_SIZE:
+        made_under.append(f"parts of {plan.part_size}")
+    return hashlib.sha256("\n".join(made_under).encode()).hexdigest()[:6]
+
+
+async def make_traces(
+    context: StageContext, products: Products, parts: Sequence[range], on_trace: Callable[[], None]
+) -> list[TraceRow]:
+    """The traces of some parts of the plan of a run, made by the cluster if there is one and several parts."""
+    if context.cluster is not None and len(parts) > 1:
+        job = StageJob[range, list[TraceRow]].of(context, products, (RULES,), _prepare_parts)
+        units = [Unit(str(part.start), part) for part in parts]
+
+        def count(rows: list[TraceRow]) -> None:
+            for _ in rows:
+                on_trace()
+
+        made = context.cluster.products(job, units, on_product=count, at_once=1)
+        return [row async for rows in made for row in rows]
+    environment, rules, plan = context.domain.environment, products[RULES], TracePlan.of(context)
+    return await run_in_worker_thread(
+        lambda: [row for part in parts for row in synthesize_traces(environment, rules, plan, part, on_trace)]
+    )
+
+
+def _prepare_parts(
+    context: StageContext, products: Products, _: ExitStack
+) -> Callable[[range], Awaitable[list[TraceRow]]]:
+    async def make(part: range) -> list[TraceRow]:
+        return await make_traces(context, products, [part], lambda: None)
+
+    return make
 
 
 def contrast_pairs(
     environment: Environment,
     rules: Sequence[Rule],
     *,
-    count: int,
+    numbers: range,
     seed: int,
     difficulty: Difficulty = ANY_DIFFICULTY,
     use: SolverUse | None = None,
 ) -> Iterator[ContrastPair]:
-    """Yield ``count`` contrast pairs of different requests; facts that turned up less are tried first.
+    """Yield the contrast pairs of these numbers, of different requests; facts that turned up less are tried first.
 
     Raises SearchError if the environment declares no facts, or requests have no contrast of that difficulty.
     """
@@ -89,7 +183,7 @@ def contrast_pairs(
     writer = RequestWriter(environment)
     search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
     facts, asked, alone = Counter[str](), Counter[str](), Counter[str]()
-    for number in range(count):
+    for number in numbers:
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
         for _ in range(MAX_REQUESTS_PER_PAIR):
             initial = environment.populate(random)

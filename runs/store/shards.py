@@ -1,8 +1,8 @@
 """Shards: parts of the units of a stage, made by separate processes and merged.
 
 A unit is a piece of work that depends on no other unit of its stage: an attempt, a program to grade, a conversation to
-audit. Shard I of N has the units I, I + N, I + 2 N, ... in the order of the stage, so merged shards are the file that
-one process writes. The record beside the rows of a shard says which job they are a part of.
+audit, a part of the traces. Shard I of N has the units I, I + N, I + 2 N, ... in the order of the stage, so merged
+shards are the file that one process writes. The record beside the rows of a shard says which job they are a part of.
 """
 
 import json
@@ -23,7 +23,7 @@ from lawtrace.runs.store.stage_files import describe_row_error, file_digest, rea
 
 Unit = TypeVar("Unit")
 
-ShardedCommand = Literal["run", "attempt", "grade", "audit"]
+ShardedCommand = Literal["run", "attempt", "grade", "audit", "traces synthesize"]
 
 RECORD_SUFFIX = ".shard.json"
 
@@ -71,7 +71,8 @@ class ShardRecord(BaseModel):
         name: the command in words, for the event log of the merged file.
         key: a hash over all that the units depend on; shards with different keys are of different jobs.
         units: how many units all shards have together.
-        file: the rows of the shard, one for each unit, in the folder of the record.
+        unit_rows: how many rows a unit has; the last of all units may have fewer.
+        file: the rows of the shard, in the folder of the record.
         sha256: of that file; empty while the shard is not finished.
         complete: False if a model did not answer.
         events: the folder of its event log, relative to the record; None without one.
@@ -88,6 +89,7 @@ class ShardRecord(BaseModel):
     count: int
     key: str = ""
     units: int = 0
+    unit_rows: int = 1
     file: str
     sha256: str = ""
     complete: bool = True
@@ -122,11 +124,19 @@ def end_record(
     *,
     key: str,
     units: int,
+    unit_rows: int = 1,
     complete: bool = True,
     options: Mapping[str, Json] | None = None,
 ) -> None:
     """Write the record of a finished shard. ``units``: of all shards together."""
-    ended = {"key": key, "units": units, "complete": complete, "sha256": file_digest(file), "options": options or {}}
+    ended = {
+        "key": key,
+        "units": units,
+        "unit_rows": unit_rows,
+        "complete": complete,
+        "sha256": file_digest(file),
+        "options": options or {},
+    }
     _write(record.model_copy(update=ended), file)
 
 
@@ -213,7 +223,7 @@ def _check_same_job(first: FoundShard, other: FoundShard) -> None:
         raise InputError(
             f"{first} was made by lawtrace {one.written_by}, {other} by {two.written_by}; make all with one version"
         )
-    if (one.key, one.units, one.name) != (two.key, two.units, two.name):
+    if (one.key, one.units, one.unit_rows, one.name) != (two.key, two.units, two.unit_rows, two.name):
         raise InputError(
             f"{other} is of another job than {first}: its inputs, options, models or rules differ; merge shards of "
             "one command"
@@ -230,16 +240,18 @@ def _check_file(shard: FoundShard) -> None:
 def merged_lines(shards: Sequence[FoundShard]) -> Iterator[str]:
     """The rows of all shards in the order of the units, as lines without their line feed.
 
-    Raises InputError if a shard has not one row for each of its units.
+    Raises InputError if a shard has not the rows of its units.
     """
-    units = shards[0].record.units
+    units, unit_rows = shards[0].record.units, shards[0].record.unit_rows
     with ExitStack() as stack:
         files = [stack.enter_context(shard.file.open(encoding="utf-8", newline="\n")) for shard in shards]
-        for _, (shard, file) in zip(range(units), cycle(zip(shards, files, strict=True)), strict=False):
-            line = file.readline()
-            if not line:
-                raise InputError(f"{shard}: has fewer rows than its {shard.record.shard.size(units)} units")
-            yield line.removesuffix("\n")
+        for unit, (shard, file) in zip(range(units), cycle(zip(shards, files, strict=True)), strict=False):
+            for row in range(unit_rows):
+                line = file.readline()
+                if line:
+                    yield line.removesuffix("\n")
+                elif row == 0 or unit < units - 1:
+                    raise InputError(f"{shard}: has fewer rows than its {shard.record.shard.size(units)} units")
         for shard, file in zip(shards, files, strict=True):
             if file.readline():
                 raise InputError(f"{shard}: has more rows than its {shard.record.shard.size(units)} units")

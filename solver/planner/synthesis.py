@@ -112,6 +112,7 @@ def synthesize(
     count: int,
     length: int,
     seed: int,
+    first: int = 0,
     mode: TraceMode = "tasks",
     constraints: TraceConstraints = NO_CONSTRAINTS,
     use: SolverUse | None = None,
@@ -120,6 +121,7 @@ def synthesize(
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
     Args:
+        first: the number of the first trace; traces of other numbers are other traces.
         use: counts the queries to Z3.
         solver: False to search without Z3.
 
@@ -134,7 +136,7 @@ def synthesize(
     wanted = product.feasible_pairs(length)
     targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
     sequences: list[ToolSequence] = []
-    for number in range(count):
+    for number in range(first, first + count):
         # One generator per trace, so that no trace depends on the samples of another.
         random = Random(f"{environment.name}/{mode}/{length}/{seed}/{number}")
         trace, demanded = None, None

@@ -12,6 +12,7 @@ from lawtrace.runs.cli.audit_shards import AuditArguments
 from lawtrace.runs.cli.commands.attempts import audit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import entry_key
+from lawtrace.runs.store.stage_files import file_digest
 from tests.support.openai_server import Status, serving
 from tests.support.shell import Shell
 
@@ -201,3 +202,37 @@ def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tmp_path: 
         lawtrace.json("merge", "1.jsonl", "--out", "merged.jsonl")
     with EventLogFile.open(tmp_path / "merged.events") as event_log:
         assert sum(isinstance(entry, RequestSent) for entry in event_log.entries()) == len(server.requests)
+
+
+def test_shards_of_traces_merge_into_all_traces(lawtrace: Shell, tmp_path: Path) -> None:
+    command = ("traces", "synthesize", "--count", 8, "--set", "tasks.part_size=3")
+    whole = lawtrace.json(*command, "--out", "whole.jsonl")
+    made = [
+        lawtrace.json(*command, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")["traces"]
+        for number in (1, 2)
+    ]
+    assert made == [5, 3]
+    assert lawtrace.json("merge", "shards", "--out", "merged.jsonl") == {**whole, "out": "merged.jsonl"}
+    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    code, _, err = lawtrace(*command, "--shard", "1/4", "--out", "4.jsonl")
+    assert (code, "there are only 3 parts; a part has 3 traces" in err) == (2, True)
+    code, _, err = lawtrace(*command, "--set", "rules.source=extracted", "--shard", "1/2", "--out", "x.jsonl")
+    assert (code, "each shard would extract rules of its own" in err) == (2, True)
+    lawtrace.json(
+        "traces", "synthesize", "--count", 9, "--set", "tasks.part_size=3", "--shard", "2/2", "--out", "2.jsonl"
+    )
+    code, _, err = lawtrace("merge", "shards/1.jsonl", "2.jsonl", "--out", "other.jsonl")
+    assert (code, "is of another job" in err) == (2, True)
+
+
+def test_a_shard_of_traces_that_lacks_a_row_is_refused(lawtrace: Shell, tmp_path: Path) -> None:
+    command = ("traces", "synthesize", "--count", 4, "--set", "tasks.part_size=2")
+    for number in (1, 2):
+        lawtrace.json(*command, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
+    file, record = tmp_path / "shards" / "1.jsonl", tmp_path / "shards" / "1.shard.json"
+    file.write_text(rows(file)[0] + "\n", encoding="utf-8")
+    kept = json.loads(record.read_text(encoding="utf-8"))
+    record.write_text(json.dumps({**kept, "sha256": file_digest(file)}), encoding="utf-8")
+    code, _, err = lawtrace("merge", "shards", "--out", "merged.jsonl")
+    assert (code, "has fewer rows than its 1 units" in err) == (2, True)
+    assert not (tmp_path / "merged.jsonl").exists()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.implementation import implemented_by
-from lawtrace.runs.cli.options import JsonOption, OutOption
+from lawtrace.runs.cli.options import ClusterOption, JsonOption, OutOption, ShardOption
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, MODEL_CALLS, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 
 app = typer.Typer(help="Synthesize compliant traces and measure coverage.", no_args_is_help=True)
@@ -17,7 +17,8 @@ app = typer.Typer(help="Synthesize compliant traces and measure coverage.", no_a
 @implemented_by("lawtrace.runs.cli.traces_synthesize:synthesize_traces")
 def synthesize_command(
     flags: RecipeFlags,
-    on: Annotated[str | None, typer.Option("--on", hidden=True)] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
     out: OutOption = Path("traces.jsonl"),
     as_json: JsonOption = False,
 ) -> None:

@@ -250,9 +250,16 @@ def test_an_audit_is_that_of_one_process(
         assert (tmp_path / f"cluster.{suffix}").read_bytes() == (tmp_path / f"whole.{suffix}").read_bytes()
 
 
-def test_a_synthesis_cannot_be_divided(cluster: None, lawtrace: Shell) -> None:
-    code, _, err = lawtrace("traces", "synthesize", "--on", "ray")
-    assert (code, "cannot be divided" in err) == (2, True)
+def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
+    command = ("traces", "synthesize", "--count", 11, "--set", "tasks.part_size=3")
+    whole = lawtrace.json(*command, "--out", "whole.jsonl")
+    on_ray = lawtrace.json(*command, "--on", "ray", "--out", "cluster.jsonl")
+    assert {**on_ray, "out": ""} == {**whole, "out": ""}
+    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    no_trace = ("--set", "tasks.length=2", "--require", "TransferFunds", "--require", "PayBill")
+    for on in ((), ("--on", "ray")):
+        code, _, err = lawtrace(*command, *no_trace, *on, "--out", "none.jsonl")
+        assert (code, "no compliant trace of 2 calls exists" in err) == (3, True)
 
 
 def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:

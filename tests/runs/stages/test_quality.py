@@ -25,7 +25,7 @@ from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
-from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule, load_rules
@@ -72,7 +72,7 @@ def jail() -> Iterator[Jail]:
 @pytest.fixture(scope="module")
 def tasks(jail: Jail) -> list[Task]:
     rules = load_rules(BANKING.rules_file)
-    traces = synthesize_traces(ENVIRONMENT, rules, mode="tasks", length=8, count=5, seed=1)
+    traces = synthesize_traces(ENVIRONMENT, rules, TracePlan(mode="tasks", length=8, count=5, seed=1), range(5))
 
     return asyncio.run(build(rules, traces, 3, jail)).tasks
 
@@ -108,7 +108,9 @@ async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(
     """400 stands in no text. With one authorization, the verdict depends on whether the larger payment comes first."""
     rule = Rule(id="large", formula=LARGE, regulation="PSD2", provisions=("Article 97(2)",))
     law = load_rules(BANKING.rules_file)
-    traces = synthesize_traces(ENVIRONMENT, (*law, rule), mode="tasks", length=8, count=30, seed=1)
+    traces = synthesize_traces(
+        ENVIRONMENT, (*law, rule), TracePlan(mode="tasks", length=8, count=30, seed=1), range(30)
+    )
     rows = [row for row in traces if [*(call.event.tool for call in row.calls)].count("CheckAuthorization") == 1]
     built = await build(law, rows, 30, jail)
     planted = [task.model_copy(update={"rules": (*law, rule)}) for task in built.tasks]
