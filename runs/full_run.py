@@ -19,11 +19,13 @@ from lawtrace.runs.runner import (
     run_shard,
     run_variants,
 )
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shard_merge import merge_attempts
-from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, begin_record, end_record
+from lawtrace.runs.store.shard_merge import is_complete, merge_shards
+from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
 
 
@@ -95,7 +97,7 @@ def continue_run(
 
 def start_shard(
     recipe: Recipe, folder: RunFolder, shard: Shard, *, progress: StageProgress | None = None, reuse: Path | None = None
-) -> ShardResult:
+) -> ShardResult[Attempt]:
     """Make the attempts of a shard of a run in a new folder. Raises InputError as `start_run`, otherwise as
     `run_shard`."""
     check_access(plan_of(recipe))
@@ -112,18 +114,12 @@ def continue_shard(
     *,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
-) -> ShardResult:
+) -> ShardResult[Attempt]:
     """Make the attempts of a shard of a run, beside which its record is written. Raises as `run_shard`."""
     record = begin_record("run", shard, folder.attempts, events=".")
     result = asyncio.run(run_shard(recipe, folder, shard, event_log=event_log, progress=progress, reuse=reuse))
-    end_attempts_record(record, folder.attempts, result)
+    end_record(record, folder.attempts, key=result.key, units=result.units, complete=not result.unanswered)
     return result
-
-
-def end_attempts_record(record: ShardRecord, file: Path, result: ShardResult) -> None:
-    """Write the record of a finished shard of attempts."""
-    answered = all(row.invalid is None for row in result.attempts)
-    end_record(record, file, key=result.key, units=result.units, complete=answered)
 
 
 def merge_run(
@@ -134,8 +130,6 @@ def merge_run(
     Raises InputError if the folder has a run.
     """
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        merge_attempts(shards, event_log)
-        first = shards[0].record
-        complete = all(shard.record.complete for shard in shards)
-        unanswered = {} if complete else {first.key: folder.attempts}
+        attempts = merge_shards(shards, event_log, stage="attempts", file=ATTEMPTS)
+        unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
         return continue_run(recipe, folder, event_log, progress=progress, unanswered=unanswered)

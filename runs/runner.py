@@ -6,7 +6,7 @@ work.
 """
 
 import time
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -65,7 +65,7 @@ class Runner(Generic[Context]):
         store: the store of the run; its folder contains ``folder``.
         reuse: the store of another run; its files are used if the keys match.
         shard: the part that is made of the units of sharded stages.
-        only_stored: stages that are not run: their files must be in a store.
+        only_stored: stage -> why it is not run: its files must be in a store.
 
     Attributes:
         keys: stage -> key of its files, for the stages run or found so far.
@@ -82,7 +82,7 @@ class Runner(Generic[Context]):
         event_log: EventLog,
         reuse: StageStore | None = None,
         shard: Shard = WHOLE,
-        only_stored: Collection[str] = (),
+        only_stored: Mapping[str, str] | None = None,
     ) -> None:
         self.keys: dict[str, str] = {}
         self.whole_keys: dict[str, str] = {}
@@ -93,7 +93,7 @@ class Runner(Generic[Context]):
         self._reuse = reuse
         self._event_log = event_log
         self._shard = shard
-        self._only_stored = only_stored
+        self._only_stored = only_stored or {}
         self._producers = {file.name: stage for stage in stages for file in stage.produces}
 
     def give(self, file: StageFile[Row], rows: Sequence[Row]) -> None:
@@ -152,10 +152,7 @@ class Runner(Generic[Context]):
 
     async def _run(self, stage: Stage[Context, Context], key: str) -> None:
         if stage.name in self._only_stored:
-            raise InputError(
-                f"shard {self._shard}: a model makes the stage {stage.name!r}, and each shard would get other answers; "
-                "finish shard 1 first, and name its folder with --reuse"
-            )
+            raise InputError(self._only_stored[stage.name])
         started = time.monotonic()
         log.info("stage started", stage=stage.name)
         with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
@@ -279,8 +276,17 @@ class Session:
             event_log=self.event_log,
             reuse=self.reuse,
             shard=self.shard,
-            only_stored=_stages_of_models(context) if self.shard.number > 1 else (),
+            only_stored=left_to_shard_1(self.shard, _stages_of_models(context)),
         )
+
+
+def left_to_shard_1(shard: Shard, stages: Sequence[str]) -> dict[str, str]:
+    """Of stages that models make, those that the shard does not run -> why."""
+    why = (
+        "a model makes the stage {!r}, and each shard would get other answers; finish shard 1 first, and name its "
+        "folder with --reuse"
+    )
+    return {} if shard.number == 1 else {stage: f"shard {shard}: {why.format(stage)}" for stage in stages}
 
 
 def _stages_of_models(inputs: StageInputs) -> list[str]:
@@ -318,8 +324,7 @@ async def open_session(
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
     store = StageStore(folder.path, event_log.entries(kind="stage"))
     for key, path in (unanswered or {}).items():
-        store.add(key, path, file_digest(path))
-        store.incomplete.add(key)
+        store.add_incomplete(key, path)
     async with ModelClients(
         event_log,
         settings=recipe.call_settings().share(shard.count),
@@ -371,17 +376,19 @@ async def run_recipe(
 
 
 @dataclass(frozen=True, slots=True)
-class ShardResult:
-    """The attempts of a shard of a run.
+class ShardResult(Generic[Row]):
+    """The rows that a shard of a run made of its units, such as attempts.
 
     Attributes:
-        key: the key of the attempts of all shards.
+        key: the key of the rows of all shards.
         units: how many there are in all shards.
+        unanswered: why a model did not answer, for each unit without an answer.
     """
 
-    attempts: Sequence[Attempt]
+    rows: Sequence[Row]
     key: str
     units: int
+    unanswered: Sequence[str]
 
 
 def refuse_ablation(recipe: Recipe) -> None:
@@ -400,7 +407,7 @@ async def run_shard(
     event_log: EventLogFile,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
-) -> ShardResult:
+) -> ShardResult[Attempt]:
     """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
     by them, such as the score of the extraction, so that a merge calls no model.
 
@@ -416,10 +423,12 @@ async def run_shard(
         return shard_result(runner)
 
 
-def shard_result(runner: Runner[StageContext]) -> ShardResult:
+def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
     """The attempts that the runner of a shard made."""
     units = planned_units(runner.context, runner.products)
-    return ShardResult(runner.products[ATTEMPTS], runner.whole_keys["attempts"], len(units))
+    rows = runner.products[ATTEMPTS]
+    unanswered = [row.invalid for row in rows if row.invalid is not None]
+    return ShardResult(rows, runner.whole_keys["attempts"], len(units), unanswered)
 
 
 async def run_variants(

@@ -36,7 +36,7 @@ def attempt(
     command = name if shard is None else command_of_shard(name, part)
     records = (record_path(out),) if shard else ()
 
-    async def work(session: Session) -> ShardResult:
+    async def work(session: Session) -> ShardResult[Attempt]:
         if shard is not None:
             begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
         runner = session.runner(recipe)
@@ -46,12 +46,12 @@ def attempt(
 
     with cluster_at(on, shard) as cluster:
         made = run_stages(recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
-    ATTEMPTS.write(out, made.attempts)
+    ATTEMPTS.write(out, made.rows)
     if shard is None:
-        end_attempts(made.attempts, out, as_json=as_json)
+        end_attempts(made.rows, out, as_json=as_json)
     begun = begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
-    end_record(begun, out, key=made.key, units=made.units, complete=all(row.invalid is None for row in made.attempts))
-    end_shard(made.attempts, made.units, part, out, as_json=as_json)
+    end_record(begun, out, key=made.key, units=made.units, complete=not made.unanswered)
+    end_shard(made, part, out, as_json=as_json)
 
 
 def end_attempts(attempts: Sequence[Attempt], out: Path, *, as_json: bool) -> None:

@@ -17,11 +17,12 @@ from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
+from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.store.shard_merge import merge_attempts
+from lawtrace.runs.store.shard_merge import merge_shards
 from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards
 from lawtrace.runs.store.stage_files import describe_row_error
 from lawtrace.runs.store.stage_store import copy_file
@@ -33,8 +34,6 @@ def merge(
     """Merge the shards, and write what their command writes."""
     found = check_shards(find_shards(shards))
     match found[0].record.command:
-        case "run":
-            _merge_run(found, out, env, fail_under, as_json=as_json)
         case "attempt":
             _refuse(fail_under, "attempt")
             _merge_attempts(found, out or Path("attempts.jsonl"), force=force, as_json=as_json)
@@ -46,6 +45,8 @@ def merge(
         case "traces synthesize":
             _refuse(fail_under, "traces synthesize")
             merge_traces(found, out or Path("traces.jsonl"), env, force=force, as_json=as_json)
+        case _:
+            _merge_run(found, out, env, fail_under, as_json=as_json)
 
 
 def _refuse(fail_under: float | None, command: str) -> None:
@@ -56,13 +57,20 @@ def _refuse(fail_under: float | None, command: str) -> None:
 def _merge_run(
     shards: Sequence[FoundShard], out: Path | None, env: str | None, fail_under: float | None, *, as_json: bool
 ) -> None:
-    events = shards[0].events
-    assert events is not None
-    with EventLogFile.open(events) as event_log:
-        recipe = recorded_recipe(event_log, env)
-    check_bound(recipe, fail_under)
+    events, command = shards[0].events, shards[0].record.command
+    if events is None:
+        raise InputError(f"{shards[0]}: has no event log; it is not a shard of `lawtrace {command}`")
     if out is not None:
         check_folder(out)
+    with EventLogFile.open(events) as event_log:
+        kind = find_run_kind(event_log.recipe)
+        recipe = None if kind else recorded_recipe(event_log, env)
+    if kind is not None:
+        _refuse(fail_under, command)
+        kind.merge(shards, out=out, as_json=as_json)
+        return
+    assert recipe is not None
+    check_bound(recipe, fail_under)
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
         finished = merge_run(recipe, folder, shards, progress=ProgressBars())
@@ -75,7 +83,7 @@ def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_
         recipe = event_log.recipe
     described = {**recipe, "stage": shards[0].record.name} if isinstance(recipe, dict) else recipe
     with EventLogFile.create(stage_log_folder(out), recipe=described) as event_log:
-        copy_file(merge_attempts(shards, event_log), out)
+        copy_file(merge_shards(shards, event_log, stage="attempts", file=ATTEMPTS), out)
     end_attempts(ATTEMPTS.read(out), out, as_json=as_json)
 
 

@@ -42,7 +42,7 @@ def run(
     """Run a recipe or a shard of it, or print its plan."""
     part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
-        _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
+        _check_flags(kind, flags, {"--fail-under": fail_under})
         values = {**parse_settings(flags.settings), **flags.values}
         kind.start(
             recipe,
@@ -51,6 +51,7 @@ def run(
             reuse=reuse,
             dry_run=dry_run,
             out=out,
+            shard=part,
             on=on,
             as_json=as_json,
         )
@@ -73,7 +74,7 @@ def run(
         refuse_with_shard({"--fail-under": fail_under, "--on": on})
         with resumable(folder.path):
             made = start_shard(resolved, folder, part, progress=ProgressBars(), reuse=reuse)
-        end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
+        end_shard(made, part, folder.path, as_json=as_json)
     with resumable(folder.path), cluster_at(on) as cluster:
         finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse, cluster=cluster)
     end_run(finished, resolved, fail_under, as_json=as_json)
@@ -104,7 +105,7 @@ def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: f
             refuse_with_shard({"--fail-under": fail_under, "--on": on})
             with resumable(folder.path):
                 made = continue_shard(recipe, folder, event_log, part, progress=ProgressBars())
-            end_shard(made.attempts, made.units, part, folder.path, as_json=as_json)
+            end_shard(made, part, folder.path, as_json=as_json)
         with resumable(folder.path), cluster_at(on) as cluster:
             finished = continue_run(recipe, folder, event_log, progress=ProgressBars(), cluster=cluster)
     end_run(finished, recipe, fail_under, as_json=as_json)

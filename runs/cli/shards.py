@@ -1,22 +1,24 @@
 """What the commands with ``--shard`` or ``--on`` have in common."""
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_note, print_outcome
-from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 
+if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
+    from lawtrace.runs.runner import ShardResult
+
 
 @contextmanager
-def cluster_at(address: str | None, shard: str | None = None) -> Generator[Cluster | None]:
+def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generator[Cluster | None]:
     """The cluster at an address; None without one. Raises InputError as `ray_cluster`, or with a shard."""
     if address is None:
         yield None
@@ -45,12 +47,12 @@ def refuse_with_shard(options: Mapping[str, object]) -> None:
             raise InputError(f"{option} is about all units, and a shard has only its own; leave it out")
 
 
-def end_shard(attempts: Sequence[Attempt], units: int, shard: Shard, out: Path, *, as_json: bool) -> NoReturn:
-    """Print how many attempts a shard has, and end with exit code 1 if one has no answer."""
-    missing = [row.invalid for row in attempts if row.invalid is not None]
-    summary = {"attempts": len(attempts), "unanswered": len(missing), "shard": str(shard), "units": units}
-    shown = f"{len(attempts)} of {units} attempts (shard {shard}). `lawtrace merge` joins all shards."
+def end_shard(made: "ShardResult[Any]", shard: Shard, out: Path, *, rows: str = "attempts", as_json: bool) -> NoReturn:
+    """Print how many rows a shard has, and end with exit code 1 if a model did not answer. ``rows``: what they are."""
+    missing = made.unanswered
+    summary = {rows: len(made.rows), "unanswered": len(missing), "shard": str(shard), "units": made.units}
+    shown = f"{len(made.rows)} of {made.units} {rows} (shard {shard}). `lawtrace merge` joins all shards."
     print_outcome(summary, shown, as_json=as_json, out=out)
     if missing:
-        print_note(f"{len(missing)} attempts have no answer to judge. The last: {missing[-1]}")
+        print_note(f"{len(missing)} replies of a model are missing. The last: {missing[-1]}")
     raise typer.Exit(1 if missing else 0)

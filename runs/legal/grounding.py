@@ -93,6 +93,11 @@ def grounding_lines(
     ]
 
 
+def is_probed(row: AnswerRow) -> bool:
+    """Whether an answer is asked for again: it names an option and cites a passage that was shown."""
+    return row.choice is not None and any(cited.passage in row.passages for cited in row.citations)
+
+
 async def probe_citations(
     cases: Sequence[Case],
     answers: Sequence[AnswerRow],
@@ -102,17 +107,17 @@ async def probe_citations(
     event_log: EventLog,
     on_probe: Callable[[], None] = lambda: None,
 ) -> list[ProbeRow]:
-    """Ask again without the cited passages, for every answer that names an option and cites a passage it was shown."""
+    """Ask again without the cited passages, for every answer that `is_probed`."""
     by_id = {case.id: case for case in cases}
 
     async def probe(row: AnswerRow) -> ProbeRow | None:
+        on_probe()
+        if row.choice is None or not is_probed(row):
+            return None
         case = by_id[row.case]
         chunks = {chunk.ref: chunk for chunk in case.chunks}
         cited = {citation.passage for citation in row.citations}
         kept = [chunks[ref] for ref in row.passages if ref not in cited]
-        on_probe()
-        if row.choice is None or len(kept) == len(row.passages):
-            return None
         question = next(question for question in case.questions if question.id == row.question)
         role_models = recipe.role_models(clients, meta_llm=row.model)
         again = await CellRunner(row.cell, recipe, role_models, event_log, stage="probes").once(

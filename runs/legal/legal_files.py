@@ -125,6 +125,10 @@ class ProbeRow(_Frozen):
     after: Choice | None
 
     @property
+    def cell(self) -> GridCell:
+        return GridCell(self.model, self.context, self.retriever, self.depth)
+
+    @property
     def changed(self) -> bool | None:
         """Whether the answer changed or became a refusal; None where the new reply cannot be read."""
         return None if self.outcome in ("error", "invalid") else self.after != self.before

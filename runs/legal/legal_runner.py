@@ -12,7 +12,16 @@ from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.grounding import probe_citations
-from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
+from lawtrace.runs.legal.legal_files import (
+    ANSWERS,
+    CASES,
+    DATASET_ISSUES,
+    PROBES,
+    RETRIEVED,
+    AnswerRow,
+    DatasetIssues,
+    ProbeRow,
+)
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import (
     AnswerMaker,
@@ -20,7 +29,6 @@ from lawtrace.runs.legal.legal_stages import (
     answer_units,
     ask_for_answers,
     encoders,
-    grid_cells,
     retrieve,
 )
 from lawtrace.runs.runner import Runner, open_store
@@ -28,6 +36,7 @@ from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageStore
 
 
@@ -41,6 +50,7 @@ class LegalContext:
     event_log: EventLogFile
     progress: StageProgress
     encoder: Callable[[Pooling], Encoder]
+    shard: Shard = WHOLE
     cluster: Cluster | None = None
 
     def recipe_key(self, *fields: str) -> dict[str, object]:
@@ -63,9 +73,9 @@ async def _retrieve(context: LegalContext, products: Products) -> Made:
 
 async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
-    total = len(grid_cells(recipe)) * recipe.trials * sum(len(case.questions) for case in cases)
-    with context.progress.stage("answers", total, lambda: str(context.clients.spent)) as step:
-        retrieved, units = products[RETRIEVED] if recipe.pipeline == "once" else (), answer_units(cases, recipe)
+    units = context.shard.of(answer_units(cases, recipe))
+    with context.progress.stage("answers", len(units), lambda: str(context.clients.spent)) as step:
+        retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
             records = CallRecords(context.event_log, context.clients, recipe.call_settings())
@@ -102,8 +112,21 @@ async def _probe(context: LegalContext, products: Products) -> Made:
             event_log=context.event_log,
             on_probe=step,
         )
+    return made_probes(rows)
+
+
+def made_probes(rows: Sequence[ProbeRow]) -> Made:
+    """The result of the stage of the probes."""
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(PROBES, rows)
 
+
+PROBE_STAGE: Stage[LegalContext, LegalContext] = Stage(
+    name="probes",
+    produces=(PROBES,),
+    needs=lambda _: (CASES, ANSWERS),
+    depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
+    run=_probe,
+)
 
 LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
     Stage(
@@ -119,28 +142,81 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         depends=lambda context: context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
         run=_retrieve,
     ),
-    Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer),
-    Stage(
-        name="probes",
-        produces=(PROBES,),
-        needs=lambda _: (CASES, ANSWERS),
-        depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
-        run=_probe,
-    ),
+    Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer, sharded=True),
+    PROBE_STAGE,
 )
 
 
 @asynccontextmanager
-async def open_legal_clients(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ModelClients]:
-    """The model clients of a run. Answers from before an interruption are not requested again."""
+async def open_legal_clients(
+    recipe: LegalRecipe, event_log: EventLogFile, shard: Shard = WHOLE
+) -> AsyncGenerator[ModelClients]:
+    """The model clients of a run, or of a shard of it. Answers from before an interruption are not requested again."""
     resumed = any(True for _ in event_log.entries(kind="resumed"))
     async with ModelClients(
         event_log,
-        settings=recipe.call_settings(),
+        settings=recipe.call_settings().share(shard.count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
         yield clients
+
+
+@asynccontextmanager
+async def open_legal_runner(
+    recipe: LegalRecipe,
+    folder: RunFolder,
+    *,
+    event_log: EventLogFile,
+    dataset: LegalDataset,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+    cluster: Cluster | None = None,
+    shard: Shard = WHOLE,
+    stages: Sequence[Stage[LegalContext, LegalContext]] = (),
+    only_stored: Mapping[str, str] | None = None,
+    unanswered: Mapping[str, Path] | None = None,
+) -> AsyncGenerator[Runner[LegalContext]]:
+    """The runner of the stages of a recipe, with its model clients.
+
+    Args:
+        event_log: open for writing; answers from before an interruption are not requested again.
+        reuse: the folder of another run; its files are used if their inputs are the same.
+        cluster: other processes that make the answers.
+        shard: the part that is made of the answers, with its share of the budget.
+        stages: are added, and replace those that make the same files.
+        only_stored: stage -> why it is not run.
+        unanswered: key -> a file that lacks answers, and is used nevertheless.
+    """
+    store = StageStore(folder.path, event_log.entries(kind="stage"))
+    for key, path in (unanswered or {}).items():
+        store.add_incomplete(key, path)
+    async with open_legal_clients(recipe, event_log, shard) as clients:
+        context = LegalContext(
+            recipe=recipe,
+            dataset=dataset,
+            clients=clients,
+            event_log=event_log,
+            progress=progress or NoProgress(),
+            encoder=encoders(recipe, clients),
+            shard=shard,
+            cluster=cluster,
+        )
+        yield Runner(
+            (*LEGAL_STAGES, *stages),
+            context,
+            folder=folder.path,
+            store=store,
+            event_log=event_log,
+            reuse=None if reuse is None else open_store(reuse),
+            shard=shard,
+            only_stored=only_stored,
+        )
+
+
+def legal_targets(recipe: LegalRecipe) -> tuple[AnyFile, ...]:
+    """The files of a whole run."""
+    return (RETRIEVED, ANSWERS, PROBES) if recipe.probe_citations else (RETRIEVED, ANSWERS)
 
 
 async def run_legal(
@@ -153,45 +229,24 @@ async def run_legal(
     reuse: Path | None = None,
     cluster: Cluster | None = None,
 ) -> list[AnswerRow]:
-    """Run all stages of a recipe and return the answers.
-
-    Args:
-        event_log: open for writing; answers from before an interruption are not requested again.
-        reuse: the folder of another run; its files are used if their inputs are the same.
-        cluster: other processes that make the answers.
+    """Run all stages of a recipe and return the answers (see `open_legal_runner`).
 
     Raises InputError for a cluster and a recipe whose answers cannot be divided.
     """
     if cluster is not None:
-        check_divisible(recipe)
-    async with open_legal_clients(recipe, event_log) as clients:
-        context = LegalContext(
-            recipe=recipe,
-            dataset=dataset,
-            clients=clients,
-            event_log=event_log,
-            progress=progress or NoProgress(),
-            encoder=encoders(recipe, clients),
-            cluster=cluster,
-        )
-        runner = Runner(
-            LEGAL_STAGES,
-            context,
-            folder=folder.path,
-            store=StageStore(folder.path, event_log.entries(kind="stage")),
-            event_log=event_log,
-            reuse=None if reuse is None else open_store(reuse),
-        )
-        probes: Sequence[AnyFile] = (PROBES,) if recipe.probe_citations else ()
-        return (await runner.make(RETRIEVED, ANSWERS, *probes))[ANSWERS]
+        check_divisible(recipe, "--on")
+    async with open_legal_runner(
+        recipe, folder, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse, cluster=cluster
+    ) as runner:
+        return (await runner.make(*legal_targets(recipe)))[ANSWERS]
 
 
-def check_divisible(recipe: LegalRecipe) -> None:
-    """Raises InputError if the answers of a recipe cannot be divided among workers."""
+def check_divisible(recipe: LegalRecipe, option: str) -> None:
+    """Raises InputError if the answers of a recipe cannot be divided among processes, as the option does."""
     if recipe.pipeline == "decomposed" and recipe.embedding != "minilm":
         raise InputError(
-            f"--on: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them again; "
-            "use embedding = 'minilm', or leave out --on"
+            f"{option}: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them "
+            f"again; use embedding = 'minilm', or leave out {option}"
         )
 
 

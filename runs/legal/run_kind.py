@@ -5,7 +5,13 @@ from pathlib import Path
 
 from lawtrace.runs.cli.recipe_overrides import with_budget
 from lawtrace.runs.legal.accuracy import compare_answers
-from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, resume_legal, start_legal
+from lawtrace.runs.legal.cli.legal_run import (
+    load_recipe_cases,
+    merge_legal_shards,
+    report_legal,
+    resume_legal,
+    start_legal,
+)
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
 from lawtrace.runs.legal.legal_report import identify_legal, load_legal_content, make_legal_report
@@ -16,6 +22,7 @@ from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
+from lawtrace.runs.store.shards import FoundShard, Shard
 
 
 class LegalRuns:
@@ -45,15 +52,19 @@ class LegalRuns:
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
+        shard: Shard | None,
         on: str | None,
         as_json: bool,
     ) -> None:
         loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
         cases = load_recipe_cases(loaded, str(recipe))
-        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, on=on, as_json=as_json)
+        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, shard=shard, on=on, as_json=as_json)
 
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
         resume_legal(folder, budget=budget, on=on, as_json=as_json)
+
+    def merge(self, shards: Sequence[FoundShard], *, out: Path | None, as_json: bool) -> None:
+        merge_legal_shards(shards, out=out, as_json=as_json)
 
     def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
         return report_legal(folder, quiet=quiet, parquet=parquet)

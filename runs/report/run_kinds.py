@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made
     from lawtrace.runs.report.sections import RunReport
     from lawtrace.runs.scoring.statistics import PairedComparison
     from lawtrace.runs.store.event_log_queries import ConversationKey
+    from lawtrace.runs.store.shards import FoundShard, Shard
 
 RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
 
@@ -91,15 +92,20 @@ class RunKind(Protocol):
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
+        shard: "Shard | None",
         on: str | None,
         as_json: bool,
     ) -> None:
-        """Run a recipe of this kind and print its result; ``values``: dotted keys that override it. ``on``: the address
-        of a cluster."""
+        """Run a recipe of this kind, or a shard of it, and print its result; ``values``: dotted keys that override it.
+        ``on``: the address of a cluster."""
         ...
 
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
-        """Continue an interrupted run and print its result."""
+        """Continue an interrupted run, or a shard of it, and print its result."""
+        ...
+
+    def merge(self, shards: "Sequence[FoundShard]", *, out: Path | None, as_json: bool) -> None:
+        """Merge all shards of a run in a new folder, by default one below ``logs/``, and print its result."""
         ...
 
     def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:

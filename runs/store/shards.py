@@ -23,8 +23,6 @@ from lawtrace.runs.store.stage_files import describe_row_error, file_digest, rea
 
 Unit = TypeVar("Unit")
 
-ShardedCommand = Literal["run", "attempt", "grade", "audit", "traces synthesize"]
-
 RECORD_SUFFIX = ".shard.json"
 
 
@@ -68,12 +66,14 @@ class ShardRecord(BaseModel):
 
     Attributes:
         written_by: the version of lawtrace.
+        command: without `lawtrace`, such as ``grade``.
         name: the command in words, for the event log of the merged file.
         key: a hash over all that the units depend on; shards with different keys are of different jobs.
         units: how many units all shards have together.
         unit_rows: how many rows a unit has; the last of all units may have fewer.
         file: the rows of the shard, in the folder of the record.
         sha256: of that file; empty while the shard is not finished.
+        beside: other files of the shard that are merged with the rows -> SHA-256.
         complete: False if a model did not answer.
         events: the folder of its event log, relative to the record; None without one.
         options: what `lawtrace merge` needs besides the rows.
@@ -83,7 +83,7 @@ class ShardRecord(BaseModel):
 
     schema_version: Literal["lawtrace.shard/1"] = "lawtrace.shard/1"
     written_by: str
-    command: ShardedCommand
+    command: str
     name: str
     number: int
     count: int
@@ -92,6 +92,7 @@ class ShardRecord(BaseModel):
     unit_rows: int = 1
     file: str
     sha256: str = ""
+    beside: Mapping[str, str] = {}
     complete: bool = True
     events: str | None = None
     options: Mapping[str, Json] = {}
@@ -101,9 +102,7 @@ class ShardRecord(BaseModel):
         return Shard(self.number, self.count)
 
 
-def begin_record(
-    command: ShardedCommand, shard: Shard, file: Path, *, name: str = "", events: str | None = None
-) -> ShardRecord:
+def begin_record(command: str, shard: Shard, file: Path, *, name: str = "", events: str | None = None) -> ShardRecord:
     """Write the record of a shard that begins, beside the file of its rows."""
     record = ShardRecord(
         written_by=version("lawtrace"),
@@ -126,15 +125,17 @@ def end_record(
     units: int,
     unit_rows: int = 1,
     complete: bool = True,
+    beside: Sequence[Path] = (),
     options: Mapping[str, Json] | None = None,
 ) -> None:
-    """Write the record of a finished shard. ``units``: of all shards together."""
+    """Write the record of a finished shard. ``units``: of all shards together; ``beside``: its other files."""
     ended = {
         "key": key,
         "units": units,
         "unit_rows": unit_rows,
         "complete": complete,
         "sha256": file_digest(file),
+        "beside": {other.name: file_digest(other) for other in beside},
         "options": options or {},
     }
     _write(record.model_copy(update=ended), file)
@@ -165,6 +166,12 @@ class FoundShard:
     file: Path
 
     @property
+    def files(self) -> dict[Path, str]:
+        """Its files with their SHA-256: the rows, and those beside them."""
+        beside = {self.file.with_name(Path(name).name): sha256 for name, sha256 in self.record.beside.items()}
+        return {self.file: self.record.sha256, **beside}
+
+    @property
     def events(self) -> Path | None:
         """The folder of its event log."""
         return None if self.record.events is None else self.file.parent / self.record.events
@@ -188,10 +195,15 @@ def find_shards(places: Sequence[Path]) -> list[FoundShard]:
 
 def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
     """All shards of one job, in order. Raises InputError for one that is missing, given twice, of another job,
-    unfinished or changed."""
+    unfinished or changed, or made by another version than this."""
     first = shards[0].record
     for shard in shards:
         _check_same_job(shards[0], shard)
+    if first.written_by != version("lawtrace"):
+        raise InputError(
+            f"{shards[0]} was made by lawtrace {first.written_by}, and this is {version('lawtrace')}; merge with the "
+            "version that made the shards"
+        )
     by_number: dict[int, FoundShard] = {}
     for shard in shards:
         other = by_number.setdefault(shard.record.number, shard)
@@ -207,7 +219,7 @@ def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
             f"{missing[0]}/{first.count}` as the others, and give its folder too"
         )
     for shard in shards:
-        _check_file(shard)
+        _check_files(shard)
     return [by_number[number] for number in sorted(by_number)]
 
 
@@ -223,18 +235,20 @@ def _check_same_job(first: FoundShard, other: FoundShard) -> None:
         raise InputError(
             f"{first} was made by lawtrace {one.written_by}, {other} by {two.written_by}; make all with one version"
         )
-    if (one.key, one.units, one.unit_rows, one.name) != (two.key, two.units, two.unit_rows, two.name):
+    one_job = (one.key, one.units, one.unit_rows, one.name, {*one.beside})
+    if one_job != (two.key, two.units, two.unit_rows, two.name, {*two.beside}):
         raise InputError(
             f"{other} is of another job than {first}: its inputs, options, models or rules differ; merge shards of "
             "one command"
         )
 
 
-def _check_file(shard: FoundShard) -> None:
-    if not shard.file.is_file():
-        raise InputError(f"{shard.file}: missing; the record of the shard is beside it, so copy both")
-    if file_digest(shard.file) != shard.record.sha256:
-        raise InputError(f"{shard}: changed since it was made; make it again")
+def _check_files(shard: FoundShard) -> None:
+    for file, sha256 in shard.files.items():
+        if not file.is_file():
+            raise InputError(f"{file}: missing; the record of the shard is beside it, so copy both")
+        if file_digest(file) != sha256:
+            raise InputError(f"{file} (shard {shard.record.shard}): changed since it was made; make it again")
 
 
 def merged_lines(shards: Sequence[FoundShard]) -> Iterator[str]:

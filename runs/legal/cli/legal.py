@@ -13,6 +13,7 @@ from lawtrace.runs.cli.options import (
     ReviewHostOption,
     ReviewPortOption,
     ReviewStatusOption,
+    ShardOption,
 )
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 
@@ -39,6 +40,7 @@ def run_command(
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    shard: ShardOption = None,
     on: ClusterOption = None,
     as_json: JsonOption = False,
 ) -> None:

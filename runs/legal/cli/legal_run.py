@@ -1,6 +1,7 @@
 """``lawtrace legal run``, and resuming and reporting legal runs."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,7 +13,7 @@ from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
-from lawtrace.runs.cli.shards import cluster_at
+from lawtrace.runs.cli.shards import cluster_at, end_shard
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
@@ -24,12 +25,14 @@ from lawtrace.runs.legal.legal_runner import (
     load_recorded_dataset,
     run_legal,
 )
+from lawtrace.runs.legal.legal_shards import merge_legal, run_legal_shard, shard_record
 from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
+from lawtrace.runs.store.shards import FoundShard, Shard, read_record
 from lawtrace.runs.web.export import TABLES, export_report
 
 
@@ -42,13 +45,15 @@ def run(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
+    shard: str | None,
     on: str | None,
     as_json: bool,
 ) -> None:
-    """Run a legal recipe, or print its plan."""
+    """Run a legal recipe or a shard of it, or print its plan."""
+    part = None if shard is None else Shard.parse(shard)
     resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
-    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, on=on, as_json=as_json)
+    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, shard=part, on=on, as_json=as_json)
 
 
 def start_legal(
@@ -58,13 +63,15 @@ def start_legal(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
+    shard: Shard | None,
     on: str | None,
     as_json: bool,
 ) -> None:
-    """Run the recipe on the cases, or print its plan. Its log has no path of the cases: the run has a copy of them."""
+    """Run the recipe or a shard of it on the cases, or print the plan of all shards. Its log has no path of the cases:
+    the run has a copy of them."""
     resolved = recipe.model_copy(update={"cases": None})
-    if on is not None:
-        check_divisible(resolved)
+    for option in (name for name, given in {"--on": on, "--shard": shard}.items() if given is not None):
+        check_divisible(resolved, option)
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -75,7 +82,7 @@ def start_legal(
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
-        _execute(resolved, dataset, folder, event_log, reuse=reuse, on=on, as_json=as_json)
+        _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, on=on, as_json=as_json)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -133,7 +140,9 @@ def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None, a
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan)
-        _execute(recipe, dataset, RunFolder(directory), event_log, on=on, as_json=as_json)
+        folder = RunFolder(directory)
+        part = read_record(shard_record(folder)).shard if shard_record(folder).is_file() else None
+        _execute(recipe, dataset, folder, event_log, shard=part, on=on, as_json=as_json)
 
 
 def _execute(
@@ -143,20 +152,46 @@ def _execute(
     event_log: EventLogFile,
     *,
     reuse: Path | None = None,
+    shard: Shard | None,
     on: str | None,
     as_json: bool,
 ) -> None:
-    with resumable(folder.path), cluster_at(on) as cluster:
+    progress = ProgressBars()
+    with resumable(folder.path), cluster_at(on, shard) as cluster:
+        if shard is not None:
+            part = run_legal_shard(
+                recipe, folder, shard, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse
+            )
+            end_shard(asyncio.run(part), shard, folder.path, rows="answers", as_json=as_json)
         running = run_legal(
             recipe,
             folder,
             event_log=event_log,
             dataset=dataset,
-            progress=ProgressBars(),
+            progress=progress,
             reuse=reuse,
             cluster=cluster,
         )
         answers = asyncio.run(running)
+    _finish(folder.path, len(answers), as_json=as_json)
+
+
+def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None, as_json: bool) -> None:
+    """Merge all shards of a legal run in a new folder, and write its report."""
+    first = shards[0]
+    assert first.events is not None
+    with EventLogFile.open(first.events) as event_log:
+        recipe = LegalRecipe.model_validate(event_log.recipe)
+    dataset = load_recorded_dataset(first.file.parent, "copy the whole folder of the shard")
+    folder = RunFolder(out) if out else new_run_folder(recipe.name)
+    with (
+        resumable(folder.path),
+        EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log,
+    ):
+        progress = ProgressBars()
+        answers = asyncio.run(
+            merge_legal(recipe, folder, shards, event_log=event_log, dataset=dataset, progress=progress)
+        )
     _finish(folder.path, len(answers), as_json=as_json)
 
 
