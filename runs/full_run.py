@@ -129,7 +129,8 @@ def merge_run(
 
     Raises InputError if the folder has a run.
     """
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        attempts = merge_shards(shards, event_log, stage="attempts", file=ATTEMPTS)
-        unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
+    described = recipe.model_dump(mode="json")
+    attempts = merge_shards(shards, folder.path, recipe=described, stage="attempts", file=ATTEMPTS)
+    unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
+    with EventLogFile.append_to(folder.path) as event_log:
         return continue_run(recipe, folder, event_log, progress=progress, unanswered=unanswered)

@@ -130,5 +130,7 @@ def resumable(folder: Path) -> Generator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            print_error(f"stopped; every answer is in the event log, and `lawtrace resume {folder}` continues the run")
+            kept = event_log_path(folder).exists()
+            way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
+            print_error(f"stopped; {way_on}" if kept else "stopped; nothing was written")
             raise

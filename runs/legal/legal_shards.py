@@ -88,31 +88,34 @@ async def merge_legal(
     folder: RunFolder,
     shards: Sequence[FoundShard],
     *,
-    event_log: EventLogFile,
     dataset: LegalDataset,
     progress: StageProgress | None = None,
 ) -> Sequence[AnswerRow]:
-    """Merge all shards of a run in its folder, and return the answers. No model is called.
+    """Merge all shards of a run in a new folder, and return the answers. No model is called.
 
-    Raises InputError if the shards do not have what the recipe asks for.
+    Raises InputError if the folder has a run, or the shards do not have what the recipe asks for.
     """
-    answers = merge_shards(shards, event_log, stage="answers", file=ANSWERS, later=("probes",))
+    described = recipe.model_dump(mode="json")
+    answers = merge_shards(
+        shards, folder.path, recipe=described, stage="answers", file=ANSWERS, later=(PROBE_STAGE.name,)
+    )
     why = "the shards do not fit the recipe, cases and prompts of this version; merge with what made the shards"
 
     async def join_probes(_: LegalContext, products: Products) -> Made:
         return made_probes(list(_merged_probes(shards, products[ANSWERS])))
 
-    async with open_legal_runner(
-        recipe,
-        folder,
-        event_log=event_log,
-        dataset=dataset,
-        progress=progress,
-        stages=[replace(PROBE_STAGE, run=join_probes)],
-        only_stored=dict.fromkeys(("cases", "retrieval", "answers"), why),
-        unanswered={} if is_complete(shards) else {shards[0].record.key: answers},
-    ) as runner:
-        return (await runner.make(*legal_targets(recipe)))[ANSWERS]
+    with EventLogFile.append_to(folder.path) as event_log:
+        async with open_legal_runner(
+            recipe,
+            folder,
+            event_log=event_log,
+            dataset=dataset,
+            progress=progress,
+            stages=[replace(PROBE_STAGE, run=join_probes)],
+            only_stored=dict.fromkeys(("cases", "retrieval", "answers"), why),
+            unanswered={} if is_complete(shards) else {shards[0].record.key: answers},
+        ) as runner:
+            return (await runner.make(*legal_targets(recipe)))[ANSWERS]
 
 
 def _merged_probes(shards: Sequence[FoundShard], answers: Sequence[AnswerRow]) -> Iterator[ProbeRow]:

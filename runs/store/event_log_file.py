@@ -49,7 +49,7 @@ def utc_now() -> datetime:
 
 
 class EventLogFile:
-    """Open with `create`, `resume` or `open`, best in a ``with`` block."""
+    """Open with `create`, `resume`, `append_to` or `open`, best in a ``with`` block."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, writing: "_Writer | None" = None) -> None:
         self.path = path
@@ -94,6 +94,14 @@ class EventLogFile:
         event_log = cls._for_writing(directory, clock, resumed=True)
         event_log.record(RunResumed(in_flight=tuple(event_log.in_flight())))
         return event_log
+
+    @classmethod
+    def append_to(cls, directory: Path) -> Self:
+        """Open the event log of a run that was not interrupted, such as a merged one, to append to it.
+
+        Raises as `resume`.
+        """
+        return cls._for_writing(directory, utc_now, resumed=True)
 
     @classmethod
     def open(cls, directory: Path) -> Self:

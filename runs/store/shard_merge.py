@@ -3,9 +3,12 @@
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lawtrace.agents.event_log import StageFinished
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.runs.store.event_log_database import check_can_create, event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_event_logs
 from lawtrace.runs.store.shards import FoundShard, merged_lines
@@ -15,40 +18,48 @@ from lawtrace.runs.store.stage_store import AnyFile, copy_file
 
 def merge_shards(
     shards: Sequence[FoundShard],
-    event_log: EventLogFile,
+    folder: Path,
     *,
+    recipe: Json,
     stage: str,
     file: AnyFile,
     later: Collection[str] = (),
 ) -> Path:
-    """Merge all shards of the units of a stage, in order, into the event log and its folder; return the file with all
-    rows.
+    """Merge all shards of the units of a stage, in order, in a new folder; return the file with all rows.
 
-    The event log then has what one process would have recorded: every entry of the shards once, and the stage as one.
+    The event log in the folder then has what one process would have recorded: every entry of the shards once, and the
+    stage as one. It is moved there when it is complete, so that an interrupted merge leaves no run to be resumed.
 
     Args:
+        recipe: for the event log.
         file: what the stage writes.
         later: stages that every shard went on to make of its own rows. Their calls are merged, and their files are not.
 
-    Raises InputError if a shard lacks its event log or a file of an earlier stage.
+    Raises InputError if the folder has a run, or a shard lacks its event log or a file of an earlier stage.
     """
-    folder, parts = event_log.path.parent, {stage, *later}
+    check_can_create(event_log_path(folder))
     with ExitStack() as stack:
         logs: list[EventLogFile] = []
         for shard in shards:
             if shard.events is None:
                 raise InputError(f"{shard}: has no event log; it is not a shard of {stage}")
             logs.append(stack.enter_context(EventLogFile.open(shard.events)))
-        for log in logs:
-            _copy_stage_files(log, folder, parts)
-        merge_event_logs(
-            event_log, logs, keep=lambda entry: not (isinstance(entry, StageFinished) and entry.stage in parts)
-        )
-    path, record = folder / file.name, shards[0].record
-    rows = write_lines(path, merged_lines(shards))
-    key = record.key if is_complete(shards) else ""
-    event_log.record(StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows))
-    return path
+        files = _earlier_files(logs, {stage, *later})
+        aside = Path(stack.enter_context(_folder_in(folder)))
+        for name, source in files.items():
+            copy_file(source, aside / name)
+        with EventLogFile.create(aside, recipe=recipe) as event_log:
+            merge_event_logs(
+                event_log, logs, keep=lambda entry: not isinstance(entry, StageFinished) or entry.file in files
+            )
+            path, record = aside / file.name, shards[0].record
+            rows = write_lines(path, merged_lines(shards))
+            key = record.key if is_complete(shards) else ""
+            event_log.record(StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows))
+        for made in (*files, file.name, event_log.path.name):
+            (folder / made).parent.mkdir(parents=True, exist_ok=True)
+            (aside / made).replace(folder / made)
+    return folder / file.name
 
 
 def is_complete(shards: Sequence[FoundShard]) -> bool:
@@ -56,11 +67,22 @@ def is_complete(shards: Sequence[FoundShard]) -> bool:
     return all(shard.record.complete for shard in shards)
 
 
-def _copy_stage_files(event_log: EventLogFile, folder: Path, parts: Collection[str]) -> None:
-    """Copy the files that the stages before wrote, unless another shard had them."""
-    for entry in event_log.entries(kind="stage"):
-        if isinstance(entry, StageFinished) and entry.stage not in parts and not (folder / entry.file).exists():
-            source = event_log.path.parent / entry.file
-            if not source.is_file():
-                raise InputError(f"{source}: missing; copy the whole folder of the shard")
-            copy_file(source, folder / entry.file)
+def _folder_in(folder: Path) -> TemporaryDirectory[str]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return TemporaryDirectory(prefix="merging-", dir=folder)
+    except OSError as error:
+        raise OperationalError(f"cannot write in {folder}: {error.strerror}; choose another folder") from error
+
+
+def _earlier_files(logs: Sequence[EventLogFile], parts: Collection[str]) -> dict[str, Path]:
+    """The files that stages other than the divided ones wrote, each of the first shard that has it."""
+    files: dict[str, Path] = {}
+    for log in logs:
+        for entry in log.entries(kind="stage"):
+            if isinstance(entry, StageFinished) and entry.stage not in parts:
+                files.setdefault(entry.file, log.path.parent / entry.file)
+    for source in files.values():
+        if not source.is_file():
+            raise InputError(f"{source}: missing; copy the whole folder of the shard")
+    return files

@@ -30,6 +30,7 @@ from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import FoundShard, Shard, read_record
@@ -81,8 +82,11 @@ def start_legal(
     if out is not None:
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
-    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
-        _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, on=on, as_json=as_json)
+    with (
+        cluster_at(on, shard) as cluster,
+        EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log,
+    ):
+        _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, cluster=cluster, as_json=as_json)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -134,15 +138,16 @@ def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
 
 def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
+    folder = RunFolder(directory)
+    part = read_record(shard_record(folder)).shard if shard_record(folder).is_file() else None
     with EventLogFile.resume(directory) as event_log:
         recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
         dataset = load_recorded_dataset(directory, "start a new one")
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan)
-        folder = RunFolder(directory)
-        part = read_record(shard_record(folder)).shard if shard_record(folder).is_file() else None
-        _execute(recipe, dataset, folder, event_log, shard=part, on=on, as_json=as_json)
+        with cluster_at(on, part) as cluster:
+            _execute(recipe, dataset, folder, event_log, shard=part, cluster=cluster, as_json=as_json)
 
 
 def _execute(
@@ -153,11 +158,11 @@ def _execute(
     *,
     reuse: Path | None = None,
     shard: Shard | None,
-    on: str | None,
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     progress = ProgressBars()
-    with resumable(folder.path), cluster_at(on, shard) as cluster:
+    with resumable(folder.path):
         if shard is not None:
             part = run_legal_shard(
                 recipe, folder, shard, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse
@@ -184,14 +189,8 @@ def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None, as_jso
         recipe = LegalRecipe.model_validate(event_log.recipe)
     dataset = load_recorded_dataset(first.file.parent, "copy the whole folder of the shard")
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
-    with (
-        resumable(folder.path),
-        EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log,
-    ):
-        progress = ProgressBars()
-        answers = asyncio.run(
-            merge_legal(recipe, folder, shards, event_log=event_log, dataset=dataset, progress=progress)
-        )
+    with resumable(folder.path):
+        answers = asyncio.run(merge_legal(recipe, folder, shards, dataset=dataset, progress=ProgressBars()))
     _finish(folder.path, len(answers), as_json=as_json)
 
 

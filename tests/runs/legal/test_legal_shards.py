@@ -184,6 +184,12 @@ def test_teams_that_share_vectors_of_an_endpoint_have_no_shards(lawtrace: Shell,
     assert (code, "--shard: teams share the vectors" in " ".join(err.split())) == (2, True)
 
 
+def test_shards_are_not_divided_among_workers_too(lawtrace: Shell, tmp_path: Path) -> None:
+    run = command(tmp_path, OFFLINE)
+    code, _, err = lawtrace(*run, "--shard", "1/2", "--on", "ray", "--out", "1")
+    assert (code, "use one of them" in err, (tmp_path / "1").exists()) == (2, True, False)
+
+
 def test_a_budget_is_shared_by_the_shards(lawtrace: Shell, tmp_path: Path, server: OpenAIServer) -> None:
     run = (*command(tmp_path, 'models = ["openai:lawyer"]\nretrievers = ["bm25"]\n'), "--budget", "messages=4")
     for number in (1, 2):
@@ -208,6 +214,16 @@ def test_shards_that_do_not_belong_together_are_refused(lawtrace: Shell, tmp_pat
         code, _, err = lawtrace("merge", *words, "--out", "merged")
         assert (code, complaint in " ".join(err.split())) == (2, True), err
         assert not (tmp_path / "merged").exists()
+    lost = tmp_path / "2" / "events.sqlite"
+    for file in (lost, tmp_path / "1" / "retrieved.jsonl"):
+        file.rename(tmp_path / "lost")
+        code, _, err = lawtrace("merge", "1", "2", "--out", "merged")
+        assert (code, f"{file.name} is missing" in err or f"{file.name}: missing" in err) == (2, True)
+        assert not (tmp_path / "merged").exists()
+        (tmp_path / "lost").rename(file)
+    lawtrace.json("merge", "1", "2", "--out", "merged")
+    code, _, err = lawtrace("merge", "1", "2", "--out", "merged")
+    assert (code, "has the event log of a run" in " ".join(err.split())) == (2, True)
     code, _, err = lawtrace("report", "1")
     assert (code, "only shard 1/2 of a run" in " ".join(err.split())) == (2, True)
     with (tmp_path / "2" / "answers.jsonl").open("a", encoding="utf-8") as rows:
