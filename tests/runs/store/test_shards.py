@@ -9,7 +9,9 @@ from lawtrace.agents.event_log import Context, Entry, MessageSent, StageFinished
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_event_logs
+from lawtrace.runs.store.shard_merge import merge_shards
 from lawtrace.runs.store.shards import (
+    WHOLE,
     FoundShard,
     Shard,
     begin_record,
@@ -20,6 +22,7 @@ from lawtrace.runs.store.shards import (
     record_path,
 )
 from lawtrace.runs.store.stage_files import write_lines
+from lawtrace.runs.store.stage_store import StageFile
 
 
 def make(folder: Path, number: int, count: int = 3, *, key: str = "job", units: int = 7) -> Path:
@@ -73,6 +76,15 @@ def test_a_shard_of_another_job_is_refused(tmp_path: Path) -> None:
 
 def test_a_shard_of_another_division_is_refused(tmp_path: Path) -> None:
     assert "the same N" in refusal([make(tmp_path, 1), make(tmp_path, 2, count=4)])
+
+
+def test_shards_of_another_version_are_refused(tmp_path: Path) -> None:
+    file = make(tmp_path, 1, 1)
+    path = record_path(file)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"written_by": "', '"written_by": "0.0.'), encoding="utf-8"
+    )
+    assert "merge with the version that made the shards" in refusal([file])
 
 
 def test_a_shard_that_is_not_finished_is_refused(tmp_path: Path) -> None:
@@ -135,3 +147,20 @@ def test_merged_event_logs_have_each_entry_once_and_merging_again_adds_nothing(t
         assert sorted(found) == sorted(entry.model_dump_json() for entry in expected)
         times = [at for at, _ in target.timed_entries()]
         assert times == sorted(times)
+
+
+def test_a_merge_that_fails_leaves_no_run(tmp_path: Path) -> None:
+    file = tmp_path / "1" / "rows.jsonl"
+    with log(file.parent, [said("a", 0)]):
+        write_lines(file, ["1"])
+    end_record(begin_record("run", WHOLE, file, events="."), file, key="job", units=2)
+    rows = StageFile("rows.jsonl", Context)
+    with pytest.raises(InputError, match="fewer rows than its 2 units"):
+        merge_shards(find_shards([file]), tmp_path / "merged", recipe={}, stage="attempts", file=rows)
+    assert [*(tmp_path / "merged").iterdir()] == []
+    write_lines(file, ["1", "2"])
+    merged = merge_shards(find_shards([file]), tmp_path / "merged", recipe={}, stage="attempts", file=rows)
+    assert merged.read_text(encoding="utf-8") == "1\n2\n"
+    assert {path.name for path in merged.parent.iterdir()} == {"rows.jsonl", "events.sqlite"}
+    with EventLogFile.open(merged.parent) as event_log:
+        assert [entry.kind for entry in event_log.entries()] == ["message", "stage"]
