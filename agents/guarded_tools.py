@@ -35,7 +35,6 @@ from pydantic_core import to_jsonable_python
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.logs import get_logger
-from lawtrace.environments.tool_schemas.schemas import ToolSchema as DocumentedTool
 from lawtrace.environments.tool_schemas.schemas import wrong_argument
 from lawtrace.environments.written_values import parse_result
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, Refuse
@@ -178,9 +177,9 @@ class GuardedWorkbench(Workbench):
     def _wrong_argument(self, call: Call) -> str | None:
         """Why the tool may get other arguments than the guard saw: it may convert what has another type."""
         known = self.guard.tools.get(call.tool)
-        if known is None or not known.arguments or self.guard.mode != "refuse" or not self.guard.concerns(call.tool):
+        if known is None or not known.parameters or self.guard.mode != "refuse" or not self.guard.concerns(call.tool):
             return None
-        wrong = wrong_argument(DocumentedTool(call.tool, "", known.arguments, None, "the workbench"), call.arguments)
+        wrong = wrong_argument(known, call.arguments)
         return None if wrong is None else f"Not carried out. It could not be checked: {wrong}."
 
     def _tell(self, call: Call, answer: _Answer) -> str | None:

@@ -1,25 +1,17 @@
 """Baseline policies in tools mode: they play a given sequence of calls."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from autogen_core import FunctionCall
 from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
 
 from lawtrace.environments.events import FromResults, Json
+from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.traces import PlannedCall, resolve_path
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedCall:
-    """A call that a policy makes."""
-
-    tool: str
-    arguments: Mapping[str, Json]
-
-
-def next_move(calls: Sequence[PlannedCall], told: Sequence[str]) -> PlayedCall | str:
+def next_move(calls: Sequence[PlannedCall], told: Sequence[str]) -> Call | str:
     """The next call of a policy that plays these calls, or the text that it ends with.
 
     An argument that originates in an earlier result is read from the actual result; if a result does not have the
@@ -29,7 +21,7 @@ def next_move(calls: Sequence[PlannedCall], told: Sequence[str]) -> PlayedCall |
         return "Done."
     call = calls[len(told)]
     try:
-        return PlayedCall(call.event.tool, {name: _argument(call, name, told) for name in call.event.arguments})
+        return Call(call.event.tool, {name: _argument(call, name, told) for name in call.event.arguments})
     except (LookupError, TypeError, ValueError):
         return f"I cannot go on: {call.event.tool} needs what no result so far holds."
 

@@ -23,7 +23,7 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 
-_PARAMETERS: Final = (
+PARAMETERS: Final = (
     "parameters",
     "inputSchema",
     "input_schema",
@@ -126,7 +126,7 @@ def _built_in(value: Json, place: str) -> Iterator[ToolSchema]:
 
 def _is_tool(fields: Mapping[str, Any]) -> bool:
     """A named thing with a schema of arguments, or one that says by its type that it is a tool."""
-    if any(name in fields for name in (*_PARAMETERS, "args_schema")):
+    if any(name in fields for name in (*PARAMETERS, "args_schema")):
         return True
     return (
         "name" in fields and ("description" in fields or isinstance(fields.get("type"), str)) and "role" not in fields
@@ -139,7 +139,7 @@ def _is_schema(fields: Mapping[str, Any]) -> bool:
 
 def _tool(fields: Mapping[str, Any], place: str) -> ToolSchema:
     notes: list[str] = []
-    given = next((fields[name] for name in _PARAMETERS if name in fields), None)
+    given = next((fields[name] for name in PARAMETERS if name in fields), None)
     parameters = object_of(object_of(given).get("json")) or object_of(given)
     if given is None:
         notes.append("it has no schema of its arguments")

@@ -124,7 +124,7 @@ class GuardedSession:
         usable = [rule for rule in self._rules if rule.id not in unusable]
         self._guard = Guard(
             usable,
-            imported.for_guard(),
+            imported.schemas.values(),
             mode=self.mode,
             on_undecided=self.fallback,
             clock=self._clock,

@@ -9,7 +9,6 @@ from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
 from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
-from lawtrace.solver.guard import schemas as guard_schemas
 from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.rules import Rule, check_rules
 
@@ -32,13 +31,6 @@ class ImportedTools:
     unreadable: Mapping[str, str] = field(default_factory=dict[str, str])
     wrapped: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
-
-    def for_guard(self) -> list[guard_schemas.ToolSchema]:
-        """The tools as a guard takes them."""
-        return [
-            guard_schemas.ToolSchema(name, dict(schema.parameters), dict(schema.result or {}))
-            for name, schema in self.schemas.items()
-        ]
 
     def why_unusable(self, rule: Rule) -> str | None:
         """Why a rule cannot be checked with these tools; None if it can."""

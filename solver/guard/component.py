@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lawtrace.environments.events import Event, Json
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.solver.guard.rule_monitors import FirstMonitors, RuleMonitors
-from lawtrace.solver.guard.schemas import ToolSchema
 from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.guard.vocabulary import Vocabulary
 from lawtrace.solver.ltlf import Automaton, MetricRule

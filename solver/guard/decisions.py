@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lawtrace.environments.events import SPEAKERS, Event, Json
-from lawtrace.solver.guard.schemas import ToolSchema
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def steps_of(events: Sequence[Event], now: int, last: int, tools: Mapping[str, T
         time = now if event.time is None else event.time
         result = event.result if isinstance(event.result, dict) else {}
         schema = tools.get(event.tool)
-        free = {} if schema is None else {name: schema.kind(name) for name in schema.required(event.arguments)}
+        free = {} if schema is None else {name: schema.kind(name) for name in schema.missing(event.arguments)}
         found.append(Step(Call(event.tool, event.arguments), result, time - now, free))
         now = time
     return (*found, Step(None, wait=last - now)) if last > now else tuple(found)

@@ -39,9 +39,9 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.schemas import Tools, read_tools
 from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide, learn
 from lawtrace.solver.guard.session_trace import Entry, SessionTrace
+from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.vocabulary import Representatives
 from lawtrace.solver.rules import Rule
 
@@ -85,7 +85,7 @@ class Guard:
 
         Args:
             rules: each with its own id.
-            tools: what can be called; see `lawtrace.solver.guard.schemas.Tools`.
+            tools: what can be called; see `lawtrace.solver.guard.tools.Tools`.
             mode: see the class.
             on_undecided: what to do about a call that could not be decided.
             steps: how many events one decision tries.
@@ -392,7 +392,7 @@ class Guard:
     def _digest(self) -> str:
         """Of everything that decisions depend on besides the trace."""
         rules = [[rule.id, rule.formula] for rule in self._rules]
-        tools = [[tool.name, tool.arguments, tool.result] for tool in self.tools.values()]
+        tools = [[tool.name, tool.parameters, tool.result] for tool in self.tools.values()]
         return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
 
 

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import SPEAKERS, Event, Json
+from lawtrace.environments.tool_schemas.forms import as_mcp
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.solver.guard.decisions import Call, Decision, Finding, OpenDuty, Refuse
-from lawtrace.solver.guard.schemas import ToolSchema
 
 MAX_RECORDED_CHARACTERS = 2_000_000
 """The longest result that is recorded. Rules about a longer one are undetermined in an audit."""
@@ -98,13 +99,8 @@ class Recorder:
 
     def began(self, time: int, rules: Iterable[str], tools: Iterable[ToolSchema]) -> None:
         """A new session: the rules, and the tools, so that an audit needs nothing else."""
-        listed = [
-            {"name": tool.name, "inputSchema": dict(tool.arguments) or {"type": "object"}}
-            | ({"outputSchema": dict(tool.result)} if tool.result else {})
-            for tool in tools
-        ]
         self._write(time, {"note": "session", "mode": self._mode, "rules": list(rules)})
-        self._write(time, {"note": "tools", "tools": listed})
+        self._write(time, {"note": "tools", "tools": [as_mcp(tool) for tool in tools]})
 
     def decided(self, time: int, call: Call, decision: Decision) -> str | None:
         """A decision about a call; the number of the call, which joins its answer to it."""

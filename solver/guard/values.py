@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Final
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.guard.schemas import ANYTHING, Schema
 from lawtrace.solver.ltlf.conditions import Comparison, Condition, IsTrue, Operator, compare
 from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Scalar, SpanLiteral, Term, is_value, leaves
 
@@ -21,6 +20,9 @@ class Absent:
 
 ABSENT: Final = Absent()
 Candidate = Json | Absent
+
+Schema = Mapping[str, Json]
+ANYTHING: Final[Schema] = {}
 
 
 def part_schema(schema: Schema, steps: Sequence[str | int]) -> Schema:

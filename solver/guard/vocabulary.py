@@ -14,12 +14,14 @@ from itertools import combinations, islice, pairwise, product
 from typing import Final
 
 from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
-from lawtrace.solver.guard.schemas import ANYTHING, Schema, ToolSchema
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.solver.guard.values import (
     ABSENT,
+    ANYTHING,
     MAX_LIST,
     Absent,
     Candidate,
+    Schema,
     admits,
     choices,
     constants,
@@ -410,7 +412,7 @@ class Vocabulary:
         read = [use for path, use in self._fields.get(tool, {}).items() if path.path[0] == RESULT]
         if not read:
             return Representatives([event], exact=True)
-        schema = self._schemas.get(tool, ToolSchema(tool))
+        schema = self._schemas.get(tool, ToolSchema(tool, "", {}, None, ""))
         found = self._calls(schema, self.live_values((), (event,)), now, arguments)
         return replace(found, exact=found.exact and not any(use.computed for use in read))
 
@@ -426,7 +428,7 @@ class Vocabulary:
         whole = True
         first, *rest = path.path
         if first == RESULT:
-            declared, optional = part_schema(schema.result, rest), not schema.result
+            declared, optional = part_schema(schema.result or ANYTHING, rest), not schema.result
         else:
             argument, optional = schema.argument(str(first))
             if argument is None:

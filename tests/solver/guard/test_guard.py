@@ -249,7 +249,8 @@ def test_an_environment_or_functions_are_tools() -> None:
 
 
 NO_TOOLS: list[tuple[list[object], str]] = [
-    (["a", "a"], "tool 'a' occurs twice"),
+    (["a", {"name": "a", "parameters": {"type": "object"}}], "two tools have the name 'a', one at tool 1"),
+    (["user"], "by which rules mean messages"),
     ([3], "tool 1: a int is no tool"),
     ([{"parameters": {}}], "tool 1: it has no name"),
     ([{"name": "a", "parameters": []}], "tool 'a': its schema"),

@@ -1,0 +1,30 @@
+"""The tools that a guard stands in front of."""
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.runtime.documentation import call_schemas, result_schema
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.tool_schemas.given_tools import read_given_tools
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
+
+Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
+"""An environment, its name or folder; or what `read_given_tools` reads: schemas of OpenAI, Anthropic or MCP, functions,
+names, or a mapping from names to the JSON Schemas of arguments."""
+
+
+def read_tools(tools: Tools) -> dict[str, ToolSchema]:
+    """The tools by name. Raises InputError naming the entry that is no tool, or that has the name of another."""
+    if isinstance(tools, str | PathLike):
+        tools = load_domain(str(tools))
+    if isinstance(tools, Domain):
+        tools = tools.environment
+    if isinstance(tools, Environment):
+        schemas = call_schemas(tools)
+        return {
+            name: ToolSchema(name, tool.summary, schemas[name], result_schema(tool), f"{tools.name}, {name}")
+            for name, tool in tools.tools.items()
+        }
+    return {tool.name: tool for tool in read_given_tools(tools)}
