@@ -1,6 +1,7 @@
 """The planned model calls of a recipe by role and model, and their maximum cost."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from math import ceil
 from typing import Literal
@@ -12,7 +13,7 @@ from lawtrace.agents.conversations.request_sizes import (
     PROGRAMS_PER_REQUEST,
     PROVISIONS_PER_REQUEST,
 )
-from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
@@ -60,6 +61,8 @@ class CallPlan(BaseModel):
     """The limits of the recipe."""
     concurrency: int
     deadline_seconds: float
+    requests_per_minute: float | None = None
+    """To each endpoint; None: no limit."""
 
     @property
     def expected(self) -> int:
@@ -78,12 +81,26 @@ class CallPlan(BaseModel):
     @property
     def seconds(self) -> float:
         """The estimated duration of the expected calls."""
-        return self.expected * USUAL_ANSWER_SECONDS / self.concurrency
+        return max(self.expected * USUAL_ANSWER_SECONDS / self.concurrency, self.least_seconds)
+
+    @property
+    def least_seconds(self) -> float:
+        """The least duration of the expected calls: that of the busiest endpoint with so many requests a minute."""
+        return self._rated_seconds(lambda line: line.expected)
 
     @property
     def most_seconds(self) -> float:
-        """The duration if every call is made and takes as long as the deadline allows."""
-        return self.most * self.deadline_seconds / self.concurrency
+        """The duration if every call is made, waits for its turn, and takes as long as the deadline allows."""
+        return self.most * self.deadline_seconds / self.concurrency + self._rated_seconds(lambda line: line.most)
+
+    def _rated_seconds(self, calls: Callable[[PlannedCalls], int]) -> float:
+        if self.requests_per_minute is None:
+            return 0.0
+        requests = Counter[str]()
+        for line in self.calls:
+            if ModelSpec.parse(line.model).provider in ENDPOINTS:
+                requests[line.model] += calls(line)
+        return max(requests.values(), default=0) * 60 / self.requests_per_minute
 
     @property
     def ceiling(self) -> float | None:
@@ -189,6 +206,7 @@ def plan_of(recipe: Recipe) -> RunPlan:
         budget=tally.budget,
         concurrency=recipe.conversation.concurrency,
         deadline_seconds=recipe.conversation.deadline_seconds,
+        requests_per_minute=recipe.conversation.requests_per_minute,
     )
 
 

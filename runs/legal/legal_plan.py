@@ -53,6 +53,7 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
         budget=planner.tally.budget,
         concurrency=recipe.conversation.concurrency,
         deadline_seconds=recipe.conversation.deadline_seconds,
+        requests_per_minute=recipe.conversation.requests_per_minute,
         cells=len(cells),
         cases=len(cases),
         questions=planner.questions,

@@ -136,8 +136,10 @@ def _estimate(plan: CallPlan) -> str:
     expected = (
         "unknown without prices" if plan.cost is None else f"about {min(plan.cost, plan.ceiling or plan.cost):,.2f}"
     )
+    limit = plan.requests_per_minute
+    rated = "" if limit is None else f"At {limit:g} requests a minute: at least {format_duration(plan.least_seconds)}. "
     return (
         f"Cost: {expected}, {most}. Duration: about {format_duration(plan.seconds)}, at most "
-        f"{format_duration(plan.most_seconds)}, with {plan.concurrency} calls at a time. Estimates assume "
+        f"{format_duration(plan.most_seconds)}, with {plan.concurrency} calls at a time. {rated}Estimates assume "
         f"{USUAL_ANSWER_TOKENS} tokens and {USUAL_ANSWER_SECONDS} s for an answer."
     )

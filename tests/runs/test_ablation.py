@@ -180,6 +180,9 @@ def test_the_plan_estimates_cost_and_duration_beside_the_most() -> None:
     assert (plan.seconds, plan.most_seconds) == (20 * 10 / 4, 20 * 60 / 4)
     unpriced = plan_of(recipe.model_copy(update={"prices": {}}))
     assert (unpriced.cost, unpriced.ceiling) == (None, None)
+    conversation = recipe.conversation.model_copy(update={"requests_per_minute": 10})
+    rated = plan_of(recipe.model_copy(update={"conversation": conversation}))
+    assert rated.least_seconds == rated.seconds == 20 * 60 / 10
 
 
 @pytest.mark.slow

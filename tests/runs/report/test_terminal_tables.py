@@ -79,3 +79,10 @@ def test_long_model_names_are_broken_after_a_separator(table: RenderableType, wi
         pieces = first[start : start + 6]
         joined = next(count for count in range(1, 7) if "".join(pieces[:count]) == model)
         assert all(piece[-1] in ":/_-" for piece in pieces[: joined - 1])
+
+
+def test_a_plan_says_how_long_the_limit_of_requests_takes() -> None:
+    file = StringIO()
+    Console(file=file, width=80).print(plan_table(PLAN.model_copy(update={"requests_per_minute": 60})))
+    shown = " ".join(file.getvalue().split())
+    assert "At 60 requests a minute: at least 21 min." in shown  # 1,234 requests to each of two endpoints
