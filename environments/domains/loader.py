@@ -232,14 +232,15 @@ def _declared(module: ModuleType, folder: Path) -> Environment:
 
 def _digest(folder: Path) -> str:
     whole = hashlib.sha256()
-    for path in sorted(_files(folder)):
+    for path in sorted(environment_files(folder)):
         content = path.read_bytes()
         whole.update(os.fsencode(path.relative_to(folder).as_posix()) + f"\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def environment_files(folder: Path) -> Iterator[Path]:
+    """The files of an environment that its digest covers."""
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))]
         for name in files:

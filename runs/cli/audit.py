@@ -7,11 +7,12 @@ from pathlib import Path
 import typer
 
 from lawtrace.environments.choices import AUDIT_FORMATS, AuditFormat
-from lawtrace.environments.domains.loader import load_domain, load_tools
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.tool_schemas.reading import is_tool_source
+from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.cli.audit_logs import audit_logs
 from lawtrace.runs.cli.audit_shards import (
     AuditArguments,
@@ -110,7 +111,8 @@ def audit_by(
         kept = _audit_logs(sources, rules, tools or [], arguments.time_unit, out, complete=complete, as_json=as_json)
         raise typer.Exit(0 if kept else 1)
     domain = None if tools else load_domain(arguments.env)
-    environment = domain.environment if domain else _load_tools(sources, tools or [])
+    schemas = () if domain else _read_tools(sources, tools or [])
+    environment = domain.environment if domain else make_environment("tools", schemas)
     regulation = domain.regulation if domain else None
     rules = rules or (domain and domain.rules_file)
     if rules is None:
@@ -120,7 +122,7 @@ def audit_by(
     failing = _failing(arguments.fail_on or FAILURES, chosen)
     older = None if against is None else _older_rules(against, environment, regulation)
     choice = LabelChoice() if label is None else read_label_choice(label)
-    job = AuditJob(tuple(tools) if tools else arguments.env, rules, complete, against, choice, marks)
+    job = AuditJob(schemas or arguments.env, rules, complete, against, choice, marks)
     changes = None if older is None else compare_rules(older, chosen)
     summary = AuditSummary((rule.id for rule in chosen), changes, choice, job.read_marks())
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes['broken']} broken") as step:
@@ -163,13 +165,13 @@ def _older_rules(path: Path, environment: Environment, regulation: Regulation | 
     return rules
 
 
-def _load_tools(sources: Sequence[Path], tools: Sequence[str]) -> Environment:
+def _read_tools(sources: Sequence[Path], tools: Sequence[str]) -> tuple[ToolSchema, ...]:
     if other := next((one for one in tools if not is_tool_source(one)), None):
         raise InputError(
             f"--tools {other}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a log, and "
             f"{sources[0]} is none"
         )
-    return load_tools(tools)
+    return tuple(read_tool_schemas(tools))
 
 
 def _format(text: str) -> AuditFormat:

@@ -16,6 +16,9 @@ from lawtrace.runs.store.shards import Shard
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.runs.runner import ShardResult
 
+_AUTH_TOKEN = Path("~/.ray/auth_token")
+"""Where Ray keeps the token of clusters that were started here."""
+
 
 @contextmanager
 def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generator[Cluster | None]:
@@ -25,7 +28,7 @@ def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generat
         return
     if shard is not None:
         raise InputError("--on divides the work among workers, and --shard among jobs; use one of them")
-    if "RAY_AUTH_TOKEN" in os.environ:
+    if {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys() or _AUTH_TOKEN.expanduser().is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when Ray is imported; a client sends no token without
     try:
         from lawtrace.runs.cluster.ray_cluster import ray_cluster

@@ -15,16 +15,20 @@ from lawtrace.agents.models.limits import RequestRate
 class CallGrants:
     """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
 
-    def __init__(self, settings: CallSettings, spent: Spending) -> None:
-        """``spent``: what the run used before."""
+    def __init__(self, settings: CallSettings) -> None:
         self._event_log: Final = MemoryEventLog()
         self._tracker: Final = BudgetTracker(settings.budget, self._event_log)
-        self._tracker.spent = spent
         self._slots: Final = asyncio.Semaphore(settings.concurrency)
         self._rate: Final = RequestRate(settings.requests_per_minute)
         self._reserved: Final[dict[str, list[Spending]]] = {}
         self._held: Final = Counter[str]()
         self._lost: Final = set[str]()
+
+    async def begin(self, spent: Spending) -> None:
+        """Begin the next job of the run: all workers have other names. ``spent``: what the run used before."""
+        for worker in {*self._reserved, *self._held}:
+            await self.lose(worker)
+        self._tracker.spent = spent
 
     async def reserve(self, worker: str, size: CallSize) -> Spending | str:
         """The reservation of a call, or why the budget is used up."""
@@ -65,9 +69,10 @@ class CallGrants:
         self._lost.add(worker)
         self._free(worker)
 
-    async def entries(self) -> list[Entry]:
-        """What is to be recorded of the budget."""
-        return self._event_log.entries
+    async def take_entries(self) -> list[Entry]:
+        """What is to be recorded of the budget; it is forgotten."""
+        entries, self._event_log.entries = self._event_log.entries, []
+        return entries
 
     def _free(self, worker: str) -> None:
         for reserved in self._reserved.pop(worker, []):

@@ -1,4 +1,4 @@
-"""Units on Ray: one worker for each core of the cluster. The only module that imports Ray.
+"""Units on Ray: one worker for each core of the cluster.
 
 The driver hands out units one by one, appends the entries of finished units to the event log of the run, and starts
 another worker for one that is lost. The answers that a lost worker recorded are read from its own event log, where it
@@ -9,11 +9,12 @@ import asyncio
 import os
 import shutil
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
+from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Generic
+from typing import Final, Generic
 from uuid import uuid4
 
 import ray
@@ -24,8 +25,8 @@ from lawtrace.agents.event_log import Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.environments.logs import get_logger
-from lawtrace.runs.cluster.grants import Ask, CallGrants
-from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
+from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
+from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
@@ -37,8 +38,6 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
-CLOSE_SECONDS = 5.0
-"""How long the end of all workers is waited for."""
 WORKERS = "workers"
 """The folder in that of the run with the event logs of its workers."""
 LANES = 3
@@ -58,7 +57,8 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         raise InputError(f"--on {address!r}: write ray, or ray://HOST:PORT")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no report to Ray's makers
     if ray.is_initialized():  # by the program that uses lawtrace as a library
-        yield RayCluster()
+        with closing(RayCluster()) as cluster:
+            yield cluster
         return
     try:
         if address == PREFIX:
@@ -70,13 +70,10 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         remedy = "start Ray there with `ray start`, and set RAY_AUTH_TOKEN if it has a token"
         raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
     try:
-        yield RayCluster()
+        with closing(RayCluster()) as cluster:
+            yield cluster
     finally:
         ray.shutdown()
-
-
-Handle = Any
-"""A value of Ray, which has no types: an actor, a reference to a result, or the result."""
 
 
 @dataclass(slots=True)
@@ -88,8 +85,23 @@ class _Slot:
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a worker does not take a job. ``alive``: whether it has its core nevertheless."""
+
+    reason: str
+    alive: bool
+
+
 class RayCluster:
     """Makes units on the workers of a cluster (`lawtrace.runs.stages.cluster_jobs.Cluster`)."""
+
+    def __init__(self) -> None:
+        self._workers: Final = RayWorkers()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._workers.close()
 
     async def products(
         self,
@@ -102,7 +114,7 @@ class RayCluster:
     ) -> AsyncGenerator[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
         most = len(units) if isinstance(units, Sized) else None
-        division = _Division(job, iter(units), most, records, on_product, at_once)
+        division = _Division(self._workers, job, iter(units), most, records, on_product, at_once)
         async with aclosing(division.products()) as products:
             async for product in products:
                 yield product
@@ -130,6 +142,7 @@ class _Division(Generic[Given, Product]):
 
     def __init__(
         self,
+        workers: RayWorkers,
         job: Job[Given, Product],
         units: Iterator[Unit[Given]],
         most: int | None,
@@ -137,28 +150,24 @@ class _Division(Generic[Given, Product]):
         on_product: Callable[[Product], None],
         at_once: int | None,
     ) -> None:
-        self._job, self._units, self._most = ray.put(job), units, most
+        self._workers, self._job, self._units, self._most = workers, ray.put(job), units, most
         self._records, self._on_product = records, on_product
         self._grants: Handle = None
         self._folder: Path | None = None
         self._lanes = LANES
         if records is not None:
-            settings = records.settings
             self._folder = records.event_log.path.parent.resolve() / WORKERS
-            grants = ray.remote(num_cpus=0, max_concurrency=10_000)(CallGrants)
-            self._grants = grants.remote(settings, records.clients.spent)
             # Each worker has more units than may be asked for at once: programs run while answers are awaited.
-            self._lanes = settings.concurrency
+            self._lanes = records.settings.concurrency
         self._lanes = at_once or self._lanes
         self._slots: list[_Slot] = []
-        self._places = self._lost = 0
+        self._places = self._spare = self._lost = 0
         self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
         self._given = self._finished = self._taken = 0
         self._ended = False
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
-        self._pending: set[asyncio.Future[Handle]] = set()
 
     async def products(self) -> AsyncGenerator[Product]:
         """The product of each unit, in order."""
@@ -194,10 +203,13 @@ class _Division(Generic[Given, Product]):
 
     async def _work_through(self) -> None:
         try:
-            if self._folder is not None:  # of workers before an interruption
-                self._recover(*sorted(self._folder.glob("*")))
+            if self._folder is not None and self._records is not None:
+                self._recover(*sorted(self._folder.glob("*")))  # of workers before an interruption
+                self._folder.mkdir(exist_ok=True)
+                self._grants = await self._workers.grants(self._records.settings, self._records.clients.spent)
             cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
             self._places = cores if self._most is None else min(cores, self._most)
+            self._spare = cores - self._places
             await gather(self._work_at_a_place() for _ in range(self._places))
         finally:
             working = asyncio.current_task()
@@ -212,43 +224,62 @@ class _Division(Generic[Given, Product]):
         await gather(self._work(slot) for _ in range(self._lanes))
 
     async def _fill(self, slot: _Slot) -> None:
-        """Start a worker at a place. The place is given up if the worker refuses."""
-        grants, name = self._grants, uuid4().hex[:12]
-
-        async def ask(method: str, *values: object) -> object:
-            return await getattr(grants, method).remote(name, *values)
-
-        where = None
-        if self._records is not None and self._folder is not None:
-            where = WorkerLog(self._folder / name, self._records.settings)
-        worker = ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker).remote(self._job, where, ask)
-        refusal = await self._started(worker)
-        if refusal is None:
-            slot.worker, slot.name = worker, name
-            return
-        self._refused.append(worker)
+        """Start a worker at a place. The place is given up if the worker refuses, and no other core is free."""
+        while True:
+            name = uuid4().hex[:12]
+            worker, kept = self._workers.take()
+            refusal = await self._started(worker, name)
+            if refusal is None:
+                slot.worker, slot.name = worker, name
+                return
+            if kept and not refusal.alive:  # it was lost while it had no job
+                continue
+            if refusal.alive:
+                self._refused.append(worker)
+            else:
+                ray.kill(worker)
+            if self._done:
+                return
+            log.warning("worker refuses", worker=name, reason=refusal.reason)
+            if not (refusal.alive and self._spare):
+                break
+            self._spare -= 1
         self._places -= 1
-        if self._done:
-            return
-        log.warning("worker refuses", worker=name, reason=refusal)
         if not self._places:
-            raise OperationalError(f"no worker of the cluster can work; the last: {refusal}")
+            raise OperationalError(f"no worker of the cluster can work; the last: {refusal.reason}")
 
-    async def _started(self, worker: Handle) -> str | None:
+    async def _started(self, worker: Handle, name: str) -> _Refusal | None:
         """Wait until a worker has started; return why it refuses, or None."""
-        starting = asyncio.ensure_future(self._result(worker.start.remote()))
+        starting = asyncio.ensure_future(self._start(worker, name))
         done = asyncio.ensure_future(self._all_done())
         try:
             await asyncio.wait({starting, done}, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
-                return starting.result()
-            return "it is not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
-        except ray.exceptions.RayActorError as error:
+                reason = starting.result()
+                return None if reason is None else _Refusal(reason, alive=True)
+            late = "it is not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
+            return _Refusal(late, alive=False)
+        except ray.exceptions.RayError as error:
             self._lost += 1
-            return f"it ended while it started: {_first_line(error)}"
+            return _Refusal(f"it ended while it started: {_first_line(error)}", alive=False)
         finally:
             starting.cancel()
             done.cancel()
+
+    async def _start(self, worker: Handle, name: str) -> str | None:
+        """Give the job to a worker; return why it refuses, or None."""
+        grants, here = self._grants, version("lawtrace")
+
+        async def ask(method: str, *values: object) -> object:
+            return await getattr(grants, method).remote(name, *values)
+
+        there = await self._workers.result(worker.version.remote())
+        if there != here:
+            return f"its machine has lawtrace {there}, and this one {here}; install the same version on both"
+        where = None
+        if self._records is not None and self._folder is not None:
+            where = WorkerLog(self._folder / name, self._records.settings)
+        return await self._workers.result(worker.start.remote(self._job, where, ask))
 
     async def _all_done(self) -> None:
         async with self._changed:
@@ -283,7 +314,7 @@ class _Division(Generic[Given, Product]):
             made = None
             if worker is not None:
                 try:
-                    made = await self._result(worker.make.remote(unit, self._known(unit)))
+                    made = await self._workers.result(worker.make.remote(unit, self._known(unit)))
                 except ray.exceptions.RayActorError as error:
                     await self._replace(slot, name, error)
             if made is None:
@@ -323,39 +354,26 @@ class _Division(Generic[Given, Product]):
             if self._lost > MAX_LOST:
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
             if self._grants is not None:
-                await self._result(self._grants.lose.remote(name))
+                await self._workers.result(self._grants.lose.remote(name))
             if self._folder is not None:
                 self._recover(self._folder / name)
             slot.worker, slot.name = None, ""
             await self._fill(slot)
 
     async def _close(self) -> None:
-        """End the workers, merge what they recorded of unfinished units, and record what the limits recorded."""
-        workers = [slot for slot in self._slots if slot.worker is not None]
-        for worker in (*(slot.worker for slot in workers), *self._refused):
-            ray.kill(worker)
-        if self._pending:  # they end as their workers did
-            await asyncio.wait(self._pending, timeout=CLOSE_SECONDS)
+        """End the job, merge what the workers recorded of unfinished units, and record what the limits recorded."""
+        entries: list[Entry] = []
+        if self._grants is not None:
+            with suppress(ray.exceptions.RayError):
+                entries = await self._workers.result(self._grants.take_entries.remote())
+        slots = [slot for slot in self._slots if slot.worker is not None]
+        await self._workers.end_job([slot.worker for slot in slots], self._refused, keep=self._done)
         if self._records is None:
             return
         if not self._done and self._folder is not None:
-            self._recover(*(self._folder / slot.name for slot in workers))
-        with suppress(ray.exceptions.RayError):
-            for entry in await self._result(self._grants.entries.remote()):
-                self._records.event_log.record(entry)
-            ray.kill(self._grants)
-
-    async def _result(self, reference: Handle) -> Handle:
-        """Wait for a result of Ray. Cancelled, it goes on in the background: Ray complains of cancelled futures."""
-        future = asyncio.wrap_future(reference.future())
-        self._pending.add(future)
-        future.add_done_callback(self._forget)
-        return await asyncio.shield(future)
-
-    def _forget(self, future: asyncio.Future[Handle]) -> None:
-        self._pending.discard(future)
-        if not future.cancelled():
-            future.exception()  # which the waiting task has, if there is one
+            self._recover(*(self._folder / slot.name for slot in slots))
+        for entry in entries:
+            self._records.event_log.record(entry)
 
     def _counted(self, entry: Entry) -> bool:
         """Count what an entry says that was spent. Every entry is kept."""
@@ -386,16 +404,3 @@ _FAILURES: Mapping[str, type[LawtraceError]] = {
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
-
-
-class RemoteWorker:
-    """`Worker` as an actor of Ray: every method is asynchronous."""
-
-    def __init__(self, job: Job[Any, Any], log: WorkerLog | None, ask: Ask) -> None:
-        self._worker = Worker(job, log, ask)
-
-    async def start(self) -> str | None:
-        return self._worker.start()
-
-    async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:
-        return await self._worker.make(unit, known)

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Generic
 
 from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
@@ -24,7 +25,8 @@ class WorkerLog:
     """Where a worker records its calls, and the limits of the run.
 
     Attributes:
-        folder: absolute; made where it is missing.
+        folder: absolute, in a folder that the process that divides the job made. A worker that does not see that folder
+            is on another machine, and records in a temporary folder of its own.
     """
 
     folder: Path
@@ -60,6 +62,7 @@ class Worker(Generic[Given, Product]):
         self._open = ExitStack()
         self._known = KnownAnswers()
         self._log: UnitLog | None = None
+        self._clients: ModelClients | None = None
         self._make: Callable[[Given], Awaitable[Product]] | None = None
 
     def start(self) -> str | None:
@@ -74,9 +77,12 @@ class Worker(Generic[Given, Product]):
         return None
 
     def _access(self, where: WorkerLog, opening: ExitStack) -> ModelAccess:
-        event_log = opening.enter_context(EventLogFile.create(where.folder, recipe={"stage": "worker"}))
+        folder = where.folder
+        if not folder.parent.exists():
+            folder = Path(opening.enter_context(TemporaryDirectory())) / folder.name
+        event_log = opening.enter_context(EventLogFile.create(folder, recipe={"stage": "worker"}))
         self._log = UnitLog(event_log)
-        clients = ModelClients(
+        self._clients = clients = ModelClients(
             self._log,
             settings=where.settings,
             open_replay=EventLogFile.open,
@@ -85,7 +91,7 @@ class Worker(Generic[Given, Product]):
             slots=RemoteSlots(self._ask),
             rate=None if where.settings.requests_per_minute is None else RemoteRate(self._ask),
         )
-        return ModelAccess(where.folder, self._log, clients)
+        return ModelAccess(folder, self._log, clients)
 
     async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
         """Make a unit. ``known``: the answers of its conversations from before an interruption."""
@@ -100,8 +106,10 @@ class Worker(Generic[Given, Product]):
         await self._log.flush()
         return MadeUnit(product, [entry for one in unit.conversations for entry in self._log.take(one)])
 
-    def close(self) -> None:
-        """Close event log and job."""
+    async def close(self) -> None:
+        """Close connections, event log and job."""
+        if self._clients is not None:
+            await self._clients.close()
         self._open.close()
 
 

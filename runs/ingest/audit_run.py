@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, Self
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Self
 
-from lawtrace.environments.domains.loader import is_folder, load_domain, load_tools
+from lawtrace.environments.domains.loader import environment_files, is_folder, load_domain
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import DEFAULT_CHOICE, LabelChoice
 from lawtrace.runs.ingest.marks import Marks, read_marks
 from lawtrace.runs.ingest.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor
 from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
+from lawtrace.runs.stages.sent_files import SentFiles
 from lawtrace.solver.rules import load_rules
 
 BATCH = 64
@@ -31,7 +34,7 @@ class AuditJob:
     """What an audit judges by, in a form that other processes can load.
 
     Attributes:
-        environment: name or folder; or, without either, the files of tool schemas.
+        environment: name or folder; or, without either, the schemas of tools.
         rules: the rule file.
         complete: whether the records are whole.
         against: the rule file of an older version; None if the audit compares with none.
@@ -39,46 +42,61 @@ class AuditJob:
         marks: the file of marks that they are compared with; None without one.
     """
 
-    environment: str | tuple[str, ...]
+    environment: str | tuple[ToolSchema, ...]
     rules: Path
     complete: bool
     against: Path | None = None
     label: LabelChoice = DEFAULT_CHOICE
     marks: Path | None = None
 
-    def resolved(self) -> Self:
-        """The same with absolute paths, for processes in other folders."""
-        environment = self.environment
-        if not isinstance(environment, str):
-            environment = tuple(str(Path(file).resolve()) if Path(file).exists() else file for file in environment)
-        elif is_folder(environment):
-            environment = str(Path(environment).resolve())
-        files = {"rules": self.rules, "against": self.against, "marks": self.marks}
-        return replace(self, environment=environment, **{name: path and path.resolve() for name, path in files.items()})
-
-    def open(
-        self, access: ModelAccess | None, stack: ExitStack
-    ) -> Callable[[list[AnyTranscript]], Awaitable["JudgedBatch"]]:
-        """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of transcripts."""
-        worker = _Worker(self)
-
-        async def judge(transcripts: list[AnyTranscript]) -> JudgedBatch:
-            return worker.judge(transcripts)
-
-        return judge
-
     def auditor(self) -> TranscriptAuditor:
         """What judges the transcripts."""
         if isinstance(self.environment, str):
             environment = load_domain(self.environment).environment
         else:
-            environment = load_tools(self.environment)
+            environment = make_environment("tools", self.environment)
         older = None if self.against is None else load_rules(self.against)
         return TranscriptAuditor(environment, load_rules(self.rules), complete=self.complete, against=older)
 
     def read_marks(self) -> Marks | None:
         """The marks that rules are compared with, if any. Raises InputError naming file and line."""
         return None if self.marks is None else read_marks(self.marks)
+
+
+@dataclass(frozen=True, slots=True)
+class SentAudit:
+    """An audit with the files that it judges by, for other machines (`lawtrace.runs.stages.cluster_jobs.Job`).
+
+    Attributes:
+        files: those of the job, by the names of its fields. Its paths are those of the process that divides it.
+    """
+
+    job: AuditJob
+    files: tuple[tuple[str, SentFiles], ...]
+
+    @classmethod
+    def of(cls, job: AuditJob) -> Self:
+        """The audit with its files. Raises InputError if one cannot be read."""
+        named = {"rules": job.rules, "against": job.against, "marks": job.marks}
+        files = [(name, SentFiles.of(path)) for name, path in named.items() if path is not None]
+        if isinstance(job.environment, str) and is_folder(job.environment):
+            files.append(("environment", SentFiles.of(Path(job.environment), environment_files)))
+        return cls(job, tuple(files))
+
+    def open(
+        self, access: ModelAccess | None, stack: ExitStack
+    ) -> Callable[[list[AnyTranscript]], Awaitable["JudgedBatch"]]:
+        """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of transcripts."""
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        paths: dict[str, Any] = {name: files.unpack(folder / name) for name, files in self.files}
+        if "environment" in paths:
+            paths["environment"] = str(paths["environment"])
+        worker = _Worker(replace(self.job, **paths))
+
+        async def judge(transcripts: list[AnyTranscript]) -> JudgedBatch:
+            return worker.judge(transcripts)
+
+        return judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +114,7 @@ def judge_batches(
     ``cluster``: other processes that judge them."""
     batches = _batches(transcripts)
     if cluster is not None:
-        yield from cluster.stream(job.resolved(), (Unit(batch[0].place, batch) for batch in batches))
+        yield from cluster.stream(SentAudit.of(job), (Unit(batch[0].place, batch) for batch in batches))
         return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:

@@ -9,13 +9,15 @@ from typing import Generic, Self
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import is_folder
+from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.events import Json
+from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.resolve import checked_recipe_environment
+from lawtrace.runs.stages.sent_files import SentFiles
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
@@ -31,14 +33,18 @@ class StageJob(Generic[Given, Product]):
     """What workers make the units of a stage of. No key of an endpoint is in it.
 
     Attributes:
-        recipe: as JSON, with the environment's folder as an absolute path.
+        recipe: as JSON. Its paths of environment and law are those of the process that divides the job.
         files: the stage files that units need, with their content.
+        environment: the folder of the environment; None if it is built in.
+        law: the documents of the law.
     """
 
     recipe: Json
     files: tuple[tuple[AnyFile, bytes], ...]
     prepare: Prepare[Given, Product]
     variant: str | None = None
+    environment: SentFiles | None = None
+    law: tuple[SentFiles, ...] = ()
 
     @classmethod
     def of(
@@ -52,17 +58,17 @@ class StageJob(Generic[Given, Product]):
                     path = Path(temporary) / file.name
                     file.write(path, products[file])
                     files.append((file, path.read_bytes()))
-        recipe = context.recipe.model_dump(mode="json")
-        environment = recipe["environment"]
-        if is_folder(environment):
-            recipe["environment"] = str(Path(environment).resolve())
-        return cls(recipe, tuple(files), prepare, context.variant)
+        recipe, environment = context.recipe, None
+        if is_folder(recipe.environment):
+            environment = SentFiles.of(Path(recipe.environment), environment_files)
+        law = tuple(SentFiles.of(place, _documents) for place in recipe.regulation.files)
+        return cls(recipe.model_dump(mode="json"), tuple(files), prepare, context.variant, environment, law)
 
     def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`."""
         folder = Path(stack.enter_context(TemporaryDirectory())) if access is None else access.folder
         event_log = MemoryEventLog() if access is None else access.event_log
-        recipe = Recipe.model_validate(self.recipe)
+        recipe = self._unpacked(Path(stack.enter_context(TemporaryDirectory())))
         context = stage_context(
             recipe,
             checked_recipe_environment(recipe),
@@ -74,6 +80,16 @@ class StageJob(Generic[Given, Product]):
         )
         return self.prepare(context, self._products(folder), stack)
 
+    def _unpacked(self, folder: Path) -> Recipe:
+        """The recipe with the paths of the files that were sent with it."""
+        recipe = Recipe.model_validate(self.recipe)
+        law = tuple(files.unpack(folder / f"law-{number}") for number, files in enumerate(self.law))
+        regulation = recipe.regulation.model_copy(update={"files": law})
+        recipe = recipe.model_copy(update={"regulation": regulation})
+        if self.environment is None:
+            return recipe
+        return recipe.model_copy(update={"environment": str(self.environment.unpack(folder / "environment"))})
+
     def _products(self, folder: Path) -> Products:
         products = Products()
         for file, content in self.files:
@@ -81,6 +97,10 @@ class StageJob(Generic[Given, Product]):
             path.write_bytes(content)
             products.put(file, file.read(path), file_digest(path))
         return products
+
+
+def _documents(folder: Path) -> Sequence[Path]:
+    return all_files([folder])
 
 
 def call_records(context: StageContext) -> CallRecords:

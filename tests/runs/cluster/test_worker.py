@@ -25,6 +25,7 @@ def started(small_run: RunResult, folder: Path, sandbox: str = "bwrap") -> tuple
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
     worker = Worker(job, WorkerLog(folder / "workers" / "one", recipe.call_settings()), ask)
+    (folder / "workers").exists() or (folder / "workers").mkdir()
     return worker, asyncio.run(begin(worker))
 
 
@@ -48,7 +49,7 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
                 assert made.product == expected
                 assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
     finally:
-        worker.close()
+        asyncio.run(worker.close())
     assert (tmp_path / "workers" / "one" / "events.sqlite").exists()
 
 
@@ -67,7 +68,7 @@ def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
     async def work() -> None:
-        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1), Spending())
+        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1))
         await grants.acquire("lost")
         assert await grants.reserve("lost", SIZE) == Spending(1, 20)
         other = asyncio.create_task(grants.acquire("other"))
@@ -82,7 +83,7 @@ def test_what_a_lost_worker_held_is_free_again() -> None:
         assert isinstance(await grants.reserve("other", SIZE), Spending)
         await grants.settle("other", Spending(1, 20), Spending(1, 5))
         assert "budget of 2 messages is used up" in str(await grants.reserve("other", SIZE))
-        assert [entry.kind for entry in await grants.entries()] == ["budget"]
+        assert [entry.kind for entry in await grants.take_entries()] == ["budget"]
 
     asyncio.run(work())
 

@@ -1,0 +1,118 @@
+"""The workers of a Ray cluster: started, kept from one job to the next, and ended."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from importlib.metadata import version
+from typing import Any, Final
+
+import ray
+import ray.exceptions
+
+from lawtrace.agents.event_log import Entry
+from lawtrace.agents.models.call_settings import CallSettings, Spending
+from lawtrace.runs.cluster.grants import Ask, CallGrants
+from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
+from lawtrace.runs.stages.cluster_jobs import Job, Unit
+
+Handle = Any
+"""A value of Ray, which has no types: an actor, a reference to a result, or the result."""
+
+CLOSE_SECONDS = 5.0
+"""How long workers have to end a job, and how long the end of killed workers is waited for."""
+
+
+class RayWorkers:
+    """The workers of a command, each a process with one core. They take seconds to start, so they are kept."""
+
+    def __init__(self) -> None:
+        self._idle: list[Handle] = []
+        self._grants: tuple[CallSettings, Handle] | None = None
+        self._pending: Final = set[asyncio.Future[Handle]]()
+
+    def take(self) -> tuple[Handle, bool]:
+        """A worker without a job, and whether it is one that had a job before."""
+        if self._idle:
+            return self._idle.pop(), True
+        return ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker).remote(), False
+
+    async def grants(self, settings: CallSettings, spent: Spending) -> Handle:
+        """What grants the calls of the next job. ``spent``: what the run used before."""
+        if self._grants is not None and self._grants[0] == settings:
+            try:
+                await self.result(self._grants[1].begin.remote(spent))
+                return self._grants[1]
+            except ray.exceptions.RayActorError:  # its machine was lost since the last job
+                pass
+        self._end_grants()
+        grants = ray.remote(num_cpus=0, max_concurrency=10_000)(CallGrants).remote(settings)
+        self._grants = settings, grants
+        await self.result(grants.begin.remote(spent))
+        return grants
+
+    async def end_job(self, workers: Sequence[Handle], refused: Sequence[Handle], *, keep: bool) -> None:
+        """End the job of the workers, of which some refused it. ``keep``: for the next job, those that refused last;
+        otherwise their processes end."""
+        ending = {one: asyncio.ensure_future(self.result(one.end.remote())) for one in (*refused, *workers)}
+        if ending:
+            await asyncio.wait(ending.values(), timeout=CLOSE_SECONDS)
+        for worker, future in ending.items():
+            if keep and future.done() and future.exception() is None:
+                self._idle.append(worker)
+            else:
+                ray.kill(worker)
+        if not keep:
+            self._end_grants()
+            await self._settle(ending.values())
+
+    async def _settle(self, ending: Collection[asyncio.Future[Handle]]) -> None:
+        if self._pending:  # they end as their workers did
+            await asyncio.wait(self._pending, timeout=CLOSE_SECONDS)
+        for future in ending:
+            future.cancel()
+
+    def close(self) -> None:
+        """End all processes."""
+        while self._idle:
+            ray.kill(self._idle.pop())
+        self._end_grants()
+
+    def _end_grants(self) -> None:
+        if self._grants is not None:
+            ray.kill(self._grants[1])
+            self._grants = None
+
+    async def result(self, reference: Handle) -> Handle:
+        """Wait for a result of Ray. Cancelled, it goes on in the background: Ray complains of cancelled futures."""
+        future = asyncio.wrap_future(reference.future())
+        self._pending.add(future)
+        future.add_done_callback(self._forget)
+        return await asyncio.shield(future)
+
+    def _forget(self, future: asyncio.Future[Handle]) -> None:
+        self._pending.discard(future)
+        if not future.cancelled():
+            future.exception()  # which the waiting task has, if there is one
+
+
+class RemoteWorker:
+    """`Worker` as an actor of Ray, for one job after the other. Every method is asynchronous."""
+
+    def __init__(self) -> None:
+        self._worker: Worker[Any, Any] | None = None
+
+    async def version(self) -> str:
+        """The version of lawtrace on its machine."""
+        return version("lawtrace")
+
+    async def start(self, job: Job[Any, Any], log: WorkerLog | None, ask: Ask) -> str | None:
+        self._worker = Worker(job, log, ask)
+        return self._worker.start()
+
+    async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:
+        assert self._worker is not None
+        return await self._worker.make(unit, known)
+
+    async def end(self) -> None:
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            await worker.close()
