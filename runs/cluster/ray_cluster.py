@@ -66,7 +66,8 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         else:
             ray.init(address, log_to_driver=False, logging_level="error")
     except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
-        reason = str(error).partition("\n")[0]
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
         remedy = "start Ray there with `ray start`, and set RAY_AUTH_TOKEN if it has a token"
         raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
     try:
@@ -163,6 +164,7 @@ class _Division(Generic[Given, Product]):
         self._slots: list[_Slot] = []
         self._places = self._spare = self._lost = 0
         self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
+        self._begun = set[str]()  # whose processes are there
         self._given = self._finished = self._taken = 0
         self._ended = False
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
@@ -258,7 +260,7 @@ class _Division(Generic[Given, Product]):
                 reason = starting.result()
                 return None if reason is None else _Refusal(reason, alive=True)
             late = "it is not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
-            return _Refusal(late, alive=False)
+            return _Refusal(late, alive=name in self._begun)
         except ray.exceptions.RayError as error:
             self._lost += 1
             return _Refusal(f"it ended while it started: {_first_line(error)}", alive=False)
@@ -276,6 +278,7 @@ class _Division(Generic[Given, Product]):
         there = await self._workers.result(worker.version.remote())
         if there != here:
             return f"its machine has lawtrace {there}, and this one {here}; install the same version on both"
+        self._begun.add(name)
         where = None
         if self._records is not None and self._folder is not None:
             where = WorkerLog(self._folder / name, self._records.settings)

@@ -19,6 +19,7 @@ from lawtrace.agents.event_log import ModelCalled
 from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.openai_server import OpenAIServer, calling, serving
+from tests.support.ray_nodes import kill_all, processes
 from tests.support.shell import run_command
 
 pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
@@ -66,16 +67,6 @@ def committed(events: Path) -> set[Request]:
     return found
 
 
-def processes(marker: str, begins: bytes) -> list[int]:
-    """The processes of this test with a command that has these bytes."""
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if begins in (folder / "cmdline").read_bytes() and marker.encode() in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-    return found
-
-
 class Driver:
     """The command in its own process; begun again after it was killed."""
 
@@ -97,9 +88,7 @@ class Driver:
         """Kill the driver; its cluster ends with it."""
         self.process.kill()
         self.process.wait()
-        for pid in processes(self.marker, b""):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        kill_all(self.marker)
 
 
 @pytest.fixture

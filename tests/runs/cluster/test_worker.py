@@ -16,16 +16,20 @@ from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.stage_job import StageJob
 
+LITERAL = "baseline:literal"
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)
 
 
-def started(small_run: RunResult, folder: Path, sandbox: str = "bwrap") -> tuple[Worker[str, Attempt], str | None]:
+def started(
+    small_run: RunResult, folder: Path, sandbox: str = "bwrap", *, folder_is_there: bool = True
+) -> tuple[Worker[str, Attempt], str | None]:
     """A worker for the attempts of the literal policy at the tasks of the run, and why it refuses, if it does."""
-    recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=("baseline:literal",), baselines=False))
+    recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=(LITERAL,), baselines=False))
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
     worker = Worker(job, WorkerLog(folder / "workers" / "one", recipe.call_settings()), ask)
-    (folder / "workers").exists() or (folder / "workers").mkdir()
+    if folder_is_there and not (folder / "workers").exists():
+        (folder / "workers").mkdir()
     return worker, asyncio.run(begin(worker))
 
 
@@ -42,7 +46,7 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
     assert refusal is None
     try:
         for expected in ATTEMPTS.read(small_run.folder.attempts):
-            if expected.answer.model == "baseline:literal":
+            if expected.answer.model == LITERAL:
                 key = expected.answer.id
                 made = asyncio.run(worker.make(Unit(key, key, (key,))))
                 assert isinstance(made, MadeUnit)
@@ -64,6 +68,15 @@ def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult
     _, refusal = started(small_run, tmp_path)
     assert refusal is not None
     assert "cannot make" in refusal
+
+
+def test_a_worker_of_another_machine_records_in_a_folder_of_its_own(small_run: RunResult, tmp_path: Path) -> None:
+    worker, refusal = started(small_run, tmp_path, folder_is_there=False)
+    assert refusal is None
+    key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
+    assert isinstance(asyncio.run(worker.make(Unit(key, key, (key,)))), MadeUnit)
+    asyncio.run(worker.close())
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
@@ -105,3 +118,20 @@ def test_a_worker_knows_the_answers_from_before_an_interruption() -> None:
     assert known.answer(SIZE.context.at(turn=3), "h", 0) == call
     assert known.answer(SIZE.context, "h", 1) is None
     assert known.answer(SIZE.context.at(task="other"), "h", 0) is None
+
+
+def test_the_next_job_begins_with_what_the_run_used() -> None:
+    async def work() -> None:
+        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1))
+        await grants.begin(Spending())
+        await grants.acquire("first")
+        late = await grants.reserve("first", SIZE)
+        await grants.begin(Spending(1, 5))
+        await asyncio.wait_for(grants.acquire("second"), 1)
+        assert isinstance(late, Spending)
+        await grants.settle("first", late, Spending(1, 5))  # which the driver has counted
+        assert isinstance(await grants.reserve("second", SIZE), Spending)
+        await grants.settle("second", Spending(1, 20), Spending(1, 5))
+        assert "used up" in str(await grants.reserve("second", SIZE))
+
+    asyncio.run(work())
