@@ -123,14 +123,14 @@ def continue_shard(
 
 
 def merge_run(
-    recipe: Recipe, folder: RunFolder, shards: Sequence[FoundShard], *, progress: StageProgress | None = None
+    recipe: Recipe, folder: RunFolder, shards: Sequence[FoundShard], *, progress: StageProgress
 ) -> FinishedRun:
     """Merge all shards of a run in a new folder, and make what is left: verdicts, findings and the report.
 
     Raises InputError if the folder has a run.
     """
     described = recipe.model_dump(mode="json")
-    attempts = merge_shards(shards, folder.path, recipe=described, stage="attempts", file=ATTEMPTS)
+    attempts = merge_shards(shards, folder.path, recipe=described, stage="attempts", file=ATTEMPTS, progress=progress)
     unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
     with EventLogFile.append_to(folder.path) as event_log:
         return continue_run(recipe, folder, event_log, progress=progress, unanswered=unanswered)

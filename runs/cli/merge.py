@@ -82,7 +82,10 @@ def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_
     with EventLogFile.open(shards[0].events or out.parent) as event_log:
         recipe = event_log.recipe
     described = {**recipe, "stage": shards[0].record.name} if isinstance(recipe, dict) else recipe
-    copy_file(merge_shards(shards, stage_log_folder(out), recipe=described, stage="attempts", file=ATTEMPTS), out)
+    merged = merge_shards(
+        shards, stage_log_folder(out), recipe=described, stage="attempts", file=ATTEMPTS, progress=ProgressBars()
+    )
+    copy_file(merged, out)
     end_attempts(ATTEMPTS.read(out), out, as_json=as_json)
 
 

@@ -1,5 +1,6 @@
 """Shards of a legal run: a part of its answers with their probes, and the run that all parts make together."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -83,13 +84,13 @@ def _retrieves_by_endpoint(recipe: LegalRecipe) -> bool:
     return embeds and recipe.embedding != "minilm" and ModelSpec.parse(recipe.embedding).provider in ENDPOINTS
 
 
-async def merge_legal(
+def merge_legal(
     recipe: LegalRecipe,
     folder: RunFolder,
     shards: Sequence[FoundShard],
     *,
     dataset: LegalDataset,
-    progress: StageProgress | None = None,
+    progress: StageProgress,
 ) -> Sequence[AnswerRow]:
     """Merge all shards of a run in a new folder, and return the answers. No model is called.
 
@@ -97,14 +98,20 @@ async def merge_legal(
     """
     described = recipe.model_dump(mode="json")
     answers = merge_shards(
-        shards, folder.path, recipe=described, stage="answers", file=ANSWERS, later=(PROBE_STAGE.name,)
+        shards,
+        folder.path,
+        recipe=described,
+        stage="answers",
+        file=ANSWERS,
+        later=(PROBE_STAGE.name,),
+        progress=progress,
     )
     why = "the shards do not fit the recipe, cases and prompts of this version; merge with what made the shards"
 
     async def join_probes(_: LegalContext, products: Products) -> Made:
         return made_probes(list(_merged_probes(shards, products[ANSWERS])))
 
-    with EventLogFile.append_to(folder.path) as event_log:
+    async def make_rest(event_log: EventLogFile) -> Sequence[AnswerRow]:
         async with open_legal_runner(
             recipe,
             folder,
@@ -116,6 +123,9 @@ async def merge_legal(
             unanswered={} if is_complete(shards) else {shards[0].record.key: answers},
         ) as runner:
             return (await runner.make(*legal_targets(recipe)))[ANSWERS]
+
+    with EventLogFile.append_to(folder.path) as event_log:
+        return asyncio.run(make_rest(event_log))
 
 
 def _merged_probes(shards: Sequence[FoundShard], answers: Sequence[AnswerRow]) -> Iterator[ProbeRow]:

@@ -5,9 +5,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lawtrace.agents.event_log import StageFinished
+from lawtrace.agents.event_log import Entry, StageFinished
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
+from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.store.event_log_database import check_can_create, event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_event_logs
@@ -24,6 +25,7 @@ def merge_shards(
     stage: str,
     file: AnyFile,
     later: Collection[str] = (),
+    progress: StageProgress,
 ) -> Path:
     """Merge all shards of the units of a stage, in order, in a new folder; return the file with all rows.
 
@@ -49,9 +51,7 @@ def merge_shards(
         for name, source in files.items():
             copy_file(source, aside / name)
         with EventLogFile.create(aside, recipe=recipe) as event_log:
-            merge_event_logs(
-                event_log, logs, keep=lambda entry: not isinstance(entry, StageFinished) or entry.file in files
-            )
+            _merge_logs(event_log, logs, files, progress)
             path, record = aside / file.name, shards[0].record
             rows = write_lines(path, merged_lines(shards))
             key = record.key if is_complete(shards) else ""
@@ -60,6 +60,20 @@ def merge_shards(
             (folder / made).parent.mkdir(parents=True, exist_ok=True)
             (aside / made).replace(folder / made)
     return folder / file.name
+
+
+def _merge_logs(
+    event_log: EventLogFile, logs: Sequence[EventLogFile], files: Collection[str], progress: StageProgress
+) -> None:
+    """Merge all entries but those on the files of divided stages. ``files``: those of the other stages."""
+    entries: int = sum(log.rows("SELECT count(*) FROM entries")[0][0] for log in logs)
+    with progress.stage("merge", entries) as step:
+
+        def keep(entry: Entry) -> bool:
+            step()
+            return not isinstance(entry, StageFinished) or entry.file in files
+
+        merge_event_logs(event_log, logs, keep=keep)
 
 
 def is_complete(shards: Sequence[FoundShard]) -> bool:

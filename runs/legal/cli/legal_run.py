@@ -190,7 +190,7 @@ def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None, as_jso
     dataset = load_recorded_dataset(first.file.parent, "copy the whole folder of the shard")
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
-        answers = asyncio.run(merge_legal(recipe, folder, shards, dataset=dataset, progress=ProgressBars()))
+        answers = merge_legal(recipe, folder, shards, dataset=dataset, progress=ProgressBars())
     _finish(folder.path, len(answers), as_json=as_json)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from lawtrace.agents.event_log import Context, Entry, MessageSent, StageFinished
 from lawtrace.environments.errors import InputError
+from lawtrace.environments.progress import NoProgress
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_event_logs
 from lawtrace.runs.store.shard_merge import merge_shards
@@ -154,12 +155,17 @@ def test_a_merge_that_fails_leaves_no_run(tmp_path: Path) -> None:
     with log(file.parent, [said("a", 0)]):
         write_lines(file, ["1"])
     end_record(begin_record("run", WHOLE, file, events="."), file, key="job", units=2)
-    rows = StageFile("rows.jsonl", Context)
+
+    def merge() -> Path:
+        file = StageFile("rows.jsonl", Context)
+        shards, folder = find_shards([tmp_path / "1"]), tmp_path / "merged"
+        return merge_shards(shards, folder, recipe={}, stage="attempts", file=file, progress=NoProgress())
+
     with pytest.raises(InputError, match="fewer rows than its 2 units"):
-        merge_shards(find_shards([file]), tmp_path / "merged", recipe={}, stage="attempts", file=rows)
+        merge()
     assert [*(tmp_path / "merged").iterdir()] == []
     write_lines(file, ["1", "2"])
-    merged = merge_shards(find_shards([file]), tmp_path / "merged", recipe={}, stage="attempts", file=rows)
+    merged = merge()
     assert merged.read_text(encoding="utf-8") == "1\n2\n"
     assert {path.name for path in merged.parent.iterdir()} == {"rows.jsonl", "events.sqlite"}
     with EventLogFile.open(merged.parent) as event_log:
