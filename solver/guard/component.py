@@ -52,8 +52,8 @@ class Component:
         monitor: the monitors of the trace so far.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
-        recipes: for tools the arguments of an earlier call, and events that met the duties it brought, with the seconds
-            that they were later.
+        follow_ups: for tools the arguments of an earlier call, and events that met the duties it brought, with the
+            seconds that they were later.
     """
 
     def __init__(self, compiled: CompiledComponent) -> None:
@@ -67,7 +67,7 @@ class Component:
         self.monitor: Final = RuleMonitors(compiled.monitors)
         self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
-        self.recipes: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
+        self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
 
     def concerns(self, tool: str) -> bool:
         """Whether a call of the tool can change what is known of the rules."""

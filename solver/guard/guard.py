@@ -26,6 +26,7 @@ from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json, mes
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.solver.guard.advice import advise
 from lawtrace.solver.guard.citations import cite
 from lawtrace.solver.guard.component import Component, compile_components
 from lawtrace.solver.guard.decisions import (
@@ -39,8 +40,10 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.search import Budget, Forced, advise, conflict, decide, learn
+from lawtrace.solver.guard.replays import learn
+from lawtrace.solver.guard.search import Forced, conflict, decide
 from lawtrace.solver.guard.session_trace import Entry, SessionTrace
+from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.vocabulary import Representatives
 from lawtrace.solver.rules import Rule
@@ -272,7 +275,7 @@ class Guard:
         while True:
             answer = decide(component, forced, now, Budget(self._steps), exact=exact)
             if answer.status == "met":
-                learn(component, answer)
+                learn(component, answer.result, answer.path)
                 return None
             if answer.status == "undecided":
                 return Finding(tuple(rule.id for rule in component.defended()), undecided=True)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final, Protocol
+from typing import Final
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.guard.component import Component
+from lawtrace.solver.guard.space import Budget, Path
 from lawtrace.solver.guard.vocabulary import Draft
 from lawtrace.solver.ltlf.terms import Scalar, is_value
 from lawtrace.solver.rules import Rule
@@ -29,15 +30,8 @@ DAYS: Final = (1, 2, 4, 8, 16, 31, 61, 122, 366)
 MAX_TRIED: Final = 100
 """How many events are looked at to one end."""
 
-Path = tuple[Event, ...]
 Values = tuple[tuple[str, str, Scalar], ...]
 """Rule, variable, value."""
-
-
-class Budget(Protocol):
-    """Steps that are left."""
-
-    def spend(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +180,11 @@ class MeansEnds:
     ) -> list[Event]:
         """Events of the tools of a rule with these values, and those of some events, with an effect; best first."""
         vocabulary = self._component.vocabulary
-        live = vocabulary.live_values(values, events)
-        for strange in (False, True):
+        live = vocabulary.values.live(values, events)
+        for others in (False, True):
 
-            def drafts(draft: Draft | None, tool: str, rule: str, *, strange: bool = strange) -> list[Draft]:
-                return vocabulary.drafts(tool, rule, live, now, draft, strange=strange)
+            def drafts(draft: Draft | None, tool: str, rule: str, *, others: bool = others) -> list[Draft]:
+                return vocabulary.drafts(tool, rule, live, now, draft, others=others)
 
             found = self._tried(rule, drafts, effect)
             if found:

@@ -105,9 +105,9 @@ class SessionTrace:
             ],
             "given_up": [[not defended for defended in component.protected] for component in self.components],
             "hints": [[_encoded(event) for event in component.hint] for component in self.components],
-            "recipes": [
+            "follow_ups": [
                 {tool: [dict(made), [_encoded(step) for step in steps]] for tool, (made, steps) in known.items()}
-                for known in (component.recipes for component in self.components)
+                for known in (component.follow_ups for component in self.components)
             ],
         }
 
@@ -121,12 +121,12 @@ class SessionTrace:
             call = None if one["call"] is None else Call(*one["call"])
             event = None if one["event"] is None else _decoded(one["event"])
             trace._queue.append(Entry(call, one["time"], event, one.get("number")))
-        known = zip(content["given_up"], content["hints"], content["recipes"], strict=True)
-        for component, (given_up, hint, recipes) in zip(trace.components, known, strict=True):
+        known = zip(content["given_up"], content["hints"], content["follow_ups"], strict=True)
+        for component, (given_up, hint, follow_ups) in zip(trace.components, known, strict=True):
             component.protected[:] = [not lost for lost in given_up]
             component.hint = tuple(map(_decoded, hint))
-            for tool, (made, steps) in recipes.items():
-                component.recipes[tool] = (made, tuple(map(_decoded, steps)))
+            for tool, (made, steps) in follow_ups.items():
+                component.follow_ups[tool] = (made, tuple(map(_decoded, steps)))
         trace.now = content["now"]
         return trace
 
