@@ -55,8 +55,6 @@ def start_run(
     """Run a prepared recipe in a new folder. Raises InputError, before the folder is made, if an endpoint is not set
     up; otherwise as `continue_run`."""
     check_access(plan_of(recipe))
-    if cluster is not None:
-        refuse_ablation(recipe)
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         return continue_run(recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster)
 
@@ -73,8 +71,8 @@ def continue_run(
 ) -> FinishedRun:
     """Run all stages of a recipe, of each variant of an ablation, and write the reports.
 
-    ``cluster``: other processes that make the attempts. ``unanswered``: key -> a file that lacks answers, and is used
-    nevertheless. Both not for an ablation.
+    ``cluster``: other processes that make units. ``unanswered``: key -> a file that lacks answers, and is used
+    nevertheless; not for an ablation.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
@@ -82,9 +80,8 @@ def continue_run(
     """
     result, variants = None, list[VariantResult]()
     if recipe.ablation:
-        if cluster is not None:
-            refuse_ablation(recipe)
-        variants = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
+        every = run_variants(recipe, folder, event_log=event_log, progress=progress, reuse=reuse, cluster=cluster)
+        variants = asyncio.run(every)
     else:
         work = run_recipe(
             recipe, folder, event_log=event_log, progress=progress, reuse=reuse, cluster=cluster, unanswered=unanswered

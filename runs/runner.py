@@ -392,10 +392,11 @@ class ShardResult(Generic[Row]):
 
 
 def refuse_ablation(recipe: Recipe) -> None:
-    """Raises InputError for a recipe with an ablation, whose attempts cannot be divided."""
+    """Raises InputError for a recipe with an ablation, of which there are no shards."""
     if recipe.ablation:
         raise InputError(
-            "a recipe with [ablation] cannot be divided: its variants share answers; run each as a recipe of its own"
+            "a recipe with [ablation] has no shards: its variants share files; run each as a recipe of its own, or "
+            "divide it with --on"
         )
 
 
@@ -438,15 +439,16 @@ async def run_variants(
     event_log: EventLogFile,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
+    cluster: Cluster | None = None,
 ) -> list[VariantResult]:
-    """Run all variants of an ablation in order, each in its own folder.
+    """Run all variants of an ablation in order, each in its own folder. ``cluster``: see `open_session`.
 
     A variant that ends early (no accepted task, no possible trace, no answer of a model) is a result of the ablation;
     the other variants still run.
     """
     results: list[VariantResult] = []
     first: dict[str, int] = {}
-    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse) as session:
+    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster) as session:
         for variant in variants_of(recipe):
             files = folder.variant(variant.number)
             runner = session.runner(variant.recipe, folder=files, variant=variant.name or None)

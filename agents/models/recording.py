@@ -39,8 +39,8 @@ log = get_logger(__name__)
 
 
 class OccurrenceCounter:
-    """Counts identical requests of the same stage, role, task, unit, style and model under test. Shared by the clients
-    of a run.
+    """Counts identical requests of the same stage, role, task, unit, style, model under test and variant. Shared by the
+    clients of a run.
 
     Two tasks that send the same request concurrently do not share numbers, so a replay gives each its own answer.
     """
@@ -50,7 +50,7 @@ class OccurrenceCounter:
 
     def next(self, context: Context, request_hash: str) -> int:
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
-        key = (*place, request_hash)
+        key = (*place, context.variant, request_hash)
         self._seen[key] += 1
         return self._seen[key] - 1
 
@@ -95,7 +95,7 @@ class RecordedClient(RequestClient):
     async def respond(self, request: Request) -> CreateResult:
         call = self.last_call = self._place(request)
         known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
-        if isinstance(known, ModelCalled) and known.context.tested_model == call.context.tested_model:
+        if isinstance(known, ModelCalled) and _same_place(known.context, call.context):
             self.seconds += known.latency_ms / 1000
             return recorded_result(known)
         started = self._clock()
@@ -150,6 +150,11 @@ class RecordedClient(RequestClient):
         if level is not None:
             context = call.context.model_dump(exclude_none=True)
             log.log(level, "model call failed", **context, reason=reason, error=text)
+
+
+def _same_place(one: Context, other: Context) -> bool:
+    """Whether two conversations are with the same model under test, in the same variant."""
+    return (one.tested_model, one.variant) == (other.tested_model, other.variant)
 
 
 def recorded_call(client: ChatCompletionClient) -> ModelCall | None:

@@ -27,7 +27,7 @@ class ReplaySource(Protocol):
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request of the same stage, role, task, unit and style, of those the one for the same model
-        under test; else its failure; else None."""
+        under test and the same variant; else its failure; else None."""
         ...
 
     def models(self, role: str) -> Sequence[RecordedModel]:

@@ -168,14 +168,14 @@ class EventLogFile:
             return self._writing.write_all(entries)
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        """The answer to a request, else its failure, else None."""
+        """The answer to a request, else its failure, else None; in the same variant if there is one."""
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE hash IN (?, ?) AND occurrence = ? AND kind IN ('model_call', 'failure')"
             " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
-            " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, seq LIMIT 1",
-            (pack_hash(request_hash), request_hash, occurrence, *place),
+            " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, variant IS ? DESC, seq LIMIT 1",
+            (pack_hash(request_hash), request_hash, occurrence, *place, context.variant),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None

@@ -2,10 +2,13 @@
 
 import contextlib
 import json
+import os
 import pickle
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.attempting_stages import prepare_attempts
+from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
@@ -210,6 +214,35 @@ def test_a_run_and_its_resumption_write_what_one_process_writes(
     assert len(server.requests) == before + 3 * asked
     assert stage_files(tmp_path / "stopped") == stage_files(tmp_path / "whole")
     assert (tmp_path / "stopped" / "report.html").exists()
+
+
+def test_variants_are_those_of_one_process(
+    cluster: None, server: OpenAIServer, lawtrace: Shell, tmp_path: Path
+) -> None:
+    axes = '[ablation]\n"attempts.shield" = ["off", "refuse"]\n"conversation.evaluator" = [true, false]\n'
+    (tmp_path / "run.toml").write_text(RUN.replace("spare = 1", "spare = 0") + axes, encoding="utf-8")
+    before = len(server.requests)
+    lawtrace.json("run", "run.toml", "--out", "whole")
+    asked = len(server.requests) - before
+    lawtrace.json("run", "run.toml", "--on", "ray", "--out", "cluster")
+    assert len(server.requests) == before + 2 * asked
+    for folder in (".", *(f"variants/{number:02d}" for number in range(1, 5))):
+        assert stage_files(tmp_path / "cluster" / folder) == stage_files(tmp_path / "whole" / folder)
+    assert content(tmp_path / "cluster") == content(tmp_path / "whole")
+
+
+def test_workers_are_kept_for_the_next_job(cluster: None) -> None:
+    class ProcessJob:
+        def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[int], Awaitable[int]]:
+            async def process(_: int) -> int:
+                return os.getpid()
+
+            return process
+
+    with closing(import_module("lawtrace.runs.cluster.ray_cluster").RayCluster()) as workers:
+        jobs = [{*workers.stream(ProcessJob(), [Unit(str(one), one) for one in range(30)])} for _ in range(3)]
+    assert len(jobs[0]) == 2
+    assert jobs[0] == jobs[1] == jobs[2]
 
 
 def test_built_tasks_are_those_of_one_process(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:

@@ -43,3 +43,10 @@ def test_the_run_goes_on_without_a_worker_that_refuses(cluster: None, lawtrace: 
     assert code == 0, err
     assert "there is no bubblewrap here" in err
     assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_single_unit_is_made_by_the_worker_that_can(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
+    run_command(tmp_path, "tasks", "build", "--count", 1, "--out", "tasks.jsonl")
+    one = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--set", 'attempts.styles=["goal"]')
+    made = lawtrace.json(*one, "--on", "ray", "--out", "cluster.jsonl")
+    assert made["attempts"] == 1

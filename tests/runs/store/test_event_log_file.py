@@ -320,9 +320,13 @@ def test_answers_are_found_by_conversation_request_and_occurrence(event_log: Eve
     for_x = call(a.at(tested_model="x"), "for x", occurrence=1)
     event_log.record(for_x)
     assert event_log.answer(a.at(tested_model="x"), "h", 1) == for_x
+    of_variant = call(a.at(variant="v"), "of v")
+    event_log.record(of_variant)
+    assert event_log.answer(a.at(variant="v"), "h", 0) == of_variant
+    assert event_log.answer(a.at(variant="w"), "h", 0) == first
     assert event_log.answer(a.at(role="executor"), "h", 0) is None
     assert [model.model for model in event_log.models(a.role)] == ["openai:a", "openai:b"]
-    assert list(event_log.calls(a.role)) == [first, second, elsewhere, for_x]
+    assert list(event_log.calls(a.role)) == [first, second, elsewhere, for_x, of_variant]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

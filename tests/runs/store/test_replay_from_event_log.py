@@ -163,3 +163,19 @@ async def test_an_interrupted_run_repeats_no_call(tmp_path: Path) -> None:
     assert asked == ["one", "two", "three"]
     answered = ["asked", "model_call"]
     assert kinds == [*answered, *answered, "asked", "failure", "resumed", *answered]
+
+
+async def test_a_resumed_variant_takes_its_own_answers(tmp_path: Path) -> None:
+    numbers = count(1)
+    contexts = [Context(stage="attempts", role="executor", variant=name) for name in ("shield=off", "shield=refuse")]
+
+    async def ask(event_log: EventLogFile, server: OpenAIServer, context: Context) -> object:
+        async with ModelClients(event_log, environment=server.environment, earlier=event_log) as clients:
+            return (await clients.client_for(SPEC, context).create(said("the same"))).content
+
+    with serving(lambda _: f"answer {next(numbers)}") as server:
+        with EventLogFile.create(tmp_path, recipe=None) as event_log:
+            assert [await ask(event_log, server, context) for context in contexts] == ["answer 1", "answer 2"]
+        with EventLogFile.resume(tmp_path) as event_log:
+            assert [await ask(event_log, server, context) for context in contexts[::-1]] == ["answer 2", "answer 1"]
+        assert len(server.requests) == 2
