@@ -37,9 +37,9 @@ from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.masking.written_texts import check_text
 from lawtrace.solver.traces import Trace, literal_calls
 
-Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text"]
+Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text", "not asked"]
 """How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed. Without
-a conversation, that there is no text written by hand."""
+a conversation, that there is no text written by hand, or that no shard has written it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.run_results import end_run
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
+from lawtrace.runs.cli.tasks_build import merge_tasks
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.report.run_kinds import find_run_kind
@@ -45,6 +46,9 @@ def merge(
         case "traces synthesize":
             _refuse(fail_under, "traces synthesize")
             merge_traces(found, out or Path("traces.jsonl"), env, force=force, as_json=as_json)
+        case "tasks build":
+            _refuse(fail_under, "tasks build")
+            merge_tasks(found, out or Path("tasks.jsonl"), env, force=force, as_json=as_json)
         case _:
             _merge_run(found, out, env, fail_under, as_json=as_json)
 

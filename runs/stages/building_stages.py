@@ -6,6 +6,7 @@ no client of a model.
 
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.model_spec import ENDPOINTS
@@ -18,6 +19,9 @@ from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.text_file import read_texts, texts_file
+
+if TYPE_CHECKING:
+    from lawtrace.runs.stages.tasks_stage import WritePairs
 
 
 def extracts(inputs: StageInputs) -> bool:
@@ -148,7 +152,7 @@ def writing_roles(inputs: StageInputs) -> list[RoleName]:
     return [*roles, "masking_evaluator"] if inputs.recipe.conversation.evaluator else roles
 
 
-def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
+def tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
     conversation, options = inputs.recipe.conversation, inputs.recipe.tasks
     return {
         **inputs.environment_key(),
@@ -161,27 +165,23 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
     }
 
 
-async def _build(context: StageContext, products: Products) -> Made:
+async def build(context: StageContext, products: Products, write: "WritePairs | None" = None) -> Made:
+    """Make the tasks. ``write``: what writes the instructions, if not the models of the recipe."""
     from lawtrace.runs.stages.denied_sessions import add_denied_sessions
-    from lawtrace.runs.stages.tasks_stage import build_tasks, pair_writer, write_on_cluster, write_pairs
+    from lawtrace.runs.stages.tasks_stage import build_tasks
 
-    recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
+    recipe, environment = context.recipe, context.domain.environment
     texts = None
     if recipe.tasks.texts is not None:
         file = texts_file(recipe.tasks.texts, environment.name)
         texts = read_texts(file)
         require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
-    endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
-    if context.cluster is not None and texts is None and endpoints:
-        write = partial(write_on_cluster, context, context.cluster)
-    else:
-        write = partial(write_pairs, pair_writer(context), concurrency=conversation.concurrency)
     built = await build_tasks(
         context.domain,
         products[RULES],
         products[TRACES],
         count=recipe.tasks.count,
-        write=write,
+        write=write or _write_by_models(context),
         jail=context.jail,
         texts=texts,
         progress=context.progress,
@@ -192,12 +192,26 @@ async def _build(context: StageContext, products: Products) -> Made:
     error = None
     if not built.tasks:
         reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
-        unanswered = all(reason.endswith(": failure") for reason in built.dropped)
+        unanswered = all(map(_may_be_asked_again, built.dropped))
         kind = NoResponseError if unanswered else EmptyStageError
         error = kind(f"no task was accepted: {reasons}; see `lawtrace messages {context.folder}`")
-    unanswered = any(reason.endswith(": failure") for reason in built.dropped)
+    unanswered = any(map(_may_be_asked_again, built.dropped))
     made = Made(complete=error is None and not unanswered, error=error)
     return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
+
+
+def _write_by_models(context: StageContext) -> "WritePairs":
+    from lawtrace.runs.stages.tasks_stage import pair_writer, write_on_cluster, write_pairs
+
+    recipe = context.recipe
+    endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
+    if context.cluster is not None and endpoints and recipe.tasks.texts is None:
+        return partial(write_on_cluster, context, context.cluster)
+    return partial(write_pairs, pair_writer(context), concurrency=recipe.conversation.concurrency)
+
+
+def _may_be_asked_again(reason: str) -> bool:
+    return reason.endswith((": failure", ": not asked"))
 
 
 BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
@@ -217,7 +231,7 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         name="tasks",
         produces=(TASKS, TASK_FUNNEL),
         needs=lambda _: (RULES, TRACES),
-        depends=_tasks_depend,
-        run=_build,
+        depends=tasks_depend,
+        run=build,
     ),
 )

@@ -82,11 +82,8 @@ async def build_tasks(
     conversation is held then.
     """
     environment = domain.environment
-    for row in traces:  # before any paid call
-        _check_made_under(environment, rules, row)
-    built = BuiltTasks()
-    fitness, progress = _Fitness(domain, rules), progress or NoProgress()
-    waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, _units(traces), count, progress)))
+    built, fitness, progress = BuiltTasks(), _Fitness(domain, rules), progress or NoProgress()
+    waiting = await run_in_worker_thread(lambda: _candidates(fitness, traces, count, progress))
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
             if texts is None:
@@ -98,6 +95,27 @@ async def build_tasks(
                 for _ in rows:
                     on_task()
     return built
+
+
+def first_requests(
+    domain: Domain, rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, progress: StageProgress
+) -> list[TraceRow]:
+    """The requests that are written whatever the answers are, in order: enough for ``count`` tasks.
+
+    Raises InputError for a trace made under other rules or another declaration.
+    """
+    fitness = _Fitness(domain, rules)
+    waiting = _candidates(fitness, traces, count, progress)
+    return [rows[0] for rows in _next_wave(BuiltTasks(), fitness, waiting, count)]
+
+
+def _candidates(
+    fitness: "_Fitness", traces: Sequence[TraceRow], count: int, progress: StageProgress
+) -> Iterator["Request"]:
+    """The requests of the traces in the order in which they are tried."""
+    for row in traces:  # before any paid call
+        _check_made_under(fitness.environment, fitness.rules, row)
+    return iter(_in_order(fitness, _units(traces), count, progress))
 
 
 WrittenPair = dict[Style, InstructionResult]

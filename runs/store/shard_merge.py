@@ -23,7 +23,7 @@ def merge_shards(
     *,
     recipe: Json,
     stage: str,
-    file: AnyFile,
+    file: AnyFile | None,
     later: Collection[str] = (),
     progress: StageProgress,
 ) -> Path:
@@ -34,7 +34,7 @@ def merge_shards(
 
     Args:
         recipe: for the event log.
-        file: what the stage writes.
+        file: what the stage writes; None if the rows of the shards are not what it writes. The folder is returned then.
         later: stages that every shard went on to make of its own rows. Their calls are merged, and their files are not.
 
     Raises InputError if the folder has a run, or a shard lacks its event log or a file of an earlier stage.
@@ -52,14 +52,15 @@ def merge_shards(
             copy_file(source, aside / name)
         with EventLogFile.create(aside, recipe=recipe) as event_log:
             _merge_logs(event_log, logs, files, progress)
-            path, record = aside / file.name, shards[0].record
-            rows = write_lines(path, merged_lines(shards))
-            key = record.key if is_complete(shards) else ""
-            event_log.record(StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows))
-        for made in (*files, file.name, event_log.path.name):
+            if file is not None:
+                path, key = aside / file.name, shards[0].record.key if is_complete(shards) else ""
+                rows = write_lines(path, merged_lines(shards))
+                finished = StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows)
+                event_log.record(finished)
+        for made in (*files, *([] if file is None else [file.name]), event_log.path.name):
             (folder / made).parent.mkdir(parents=True, exist_ok=True)
             (aside / made).replace(folder / made)
-    return folder / file.name
+    return folder if file is None else folder / file.name
 
 
 def _merge_logs(

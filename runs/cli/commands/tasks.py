@@ -20,6 +20,7 @@ from lawtrace.runs.cli.options import (
     ReviewPortOption,
     ReviewStatusOption,
     SandboxOption,
+    ShardOption,
 )
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, MODEL_CALLS, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 
@@ -44,6 +45,7 @@ app = typer.Typer(help="Build, import, check, review and release tasks, and chec
 def build_command(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
+    shard: ShardOption = None,
     on: ClusterOption = None,
     out: OutOption = Path("tasks.jsonl"),
     as_json: JsonOption = False,
