@@ -1,11 +1,12 @@
-"""Attempts, grading and an audit on one, two and four Ray workers of this machine.
+"""Attempts, grading, an audit and a synthesis on one, two and four Ray workers of this machine.
 
     python -m benchmarks.cluster
     python -m benchmarks.cluster --workers 1 2 --trials 10 --in-flight 8
 
 An attempt is one call of an endpoint that answers after 200 ms, and one program in the jail. Each worker has the same
 number of calls in flight, so N workers make at most N times as many attempts a second as one. Graded are reference
-programs, audited conversations of three traces each, from the first product to the last. Then what the event log of
+programs, audited conversations of three traces each, synthesized contrast pairs under some 70 rules in parts of six
+traces; measured from the first product of each worker to the last. Then what the event log of
 the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of other shards.
 Needs the extra `lawtrace[ray]`.
 """
@@ -30,13 +31,16 @@ from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
 from lawtrace.runs.ingest.programs import SubmittedRow
 from lawtrace.runs.ingest.sources.reading import find_transcripts
 from lawtrace.runs.published.grading_stages import prepare_programs
-from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe import Recipe, TaskOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
+from lawtrace.runs.stages.files import RULES as RULES_FILE
 from lawtrace.runs.stages.files import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
 from lawtrace.runs.store.stage_files import write_rows
@@ -47,6 +51,8 @@ TASKS = Path("docs/tasks/1.1/clinic.jsonl")
 
 RULES = 20
 """Of the audit."""
+PART_SIZE = 6
+"""Of the synthesis: traces of a unit."""
 
 COMMAND = """
 import sys
@@ -85,9 +91,10 @@ def rate(folder: Path, environment: Mapping[str, str], workers: int, *words: obj
     return json.loads(done.stdout.splitlines()[-1])["attempts"] / seconds
 
 
-def pace(sizes: Iterator[int]) -> float:
-    """Size per second from the first product to the last."""
-    next(sizes)
+def pace(sizes: Iterator[int], workers: int = 1) -> float:
+    """Size per second from the first product of each worker to the last of all."""
+    for _ in range(max(1, workers)):
+        next(sizes)
     begun = time.perf_counter()
     return sum(sizes) / (time.perf_counter() - begun)
 
@@ -132,6 +139,21 @@ def audited(cluster: Cluster | None, log: Path, rules: Path) -> float:
     job = AuditJob("payments", rules, complete=False)
     batches = judge_batches(job, find_transcripts(log), 0, cluster)
     return pace(batch.summary.calls + batch.summary.messages for batch in batches)
+
+
+def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path) -> float:
+    """Traces per second."""
+    domain, recipe = load_domain(TASKS.stem), Recipe(environment=TASKS.stem)
+    recipe = recipe.model_copy(update={"tasks": TaskOptions(count=count, spare=0, part_size=PART_SIZE)})
+    plan = TracePlan(mode="contrasts", length=8, count=count, seed=recipe.seed, part_size=PART_SIZE)
+    rules, parts = load_rules(domain.rules_file), plan.parts()
+    if cluster is None:
+        return pace(len(synthesize_traces(domain.environment, rules, plan, part)) for part in parts)
+    RULES_FILE.write(folder / RULES_FILE.name, rules)
+    given = ((RULES_FILE, (folder / RULES_FILE.name).read_bytes()),)
+    job: StageJob[range, list[TraceRow]] = StageJob(recipe.model_dump(mode="json"), given, prepare_parts)
+    units = [Unit(str(part.start), part) for part in parts]
+    return pace((len(rows) for rows in cluster.stream(job, units, at_once=1)), workers)
 
 
 def skipped_microseconds(log: Path, events: int) -> float:
@@ -194,6 +216,7 @@ def main() -> None:
     parser.add_argument("--answer-seconds", type=float, default=0.2)
     parser.add_argument("--programs", type=int, default=600)
     parser.add_argument("--conversations", type=int, default=4000)
+    parser.add_argument("--traces", type=int, default=60)
     asked = parser.parse_args()
     words = ("--tasks", TASKS, "--limit", asked.limit, "--model", "openai:loopback", "--trials", asked.trials)
     serve = ["-m", "benchmarks.conversations", "--serve", "--answer-seconds", str(asked.answer_seconds)]
@@ -225,7 +248,8 @@ def main() -> None:
             name = f"{workers} workers" if workers else "this process"
             with workers_of(workers) as cluster:
                 programs, judged = graded(cluster, asked.programs), audited(cluster, log, rules)
-            print(f"{name:13} {programs:6.1f} programs/s, {judged:8,.0f} events/s", flush=True)
+                made = synthesized(cluster, workers, asked.traces, folder)
+            print(f"{name:13} {programs:6.1f} programs/s, {judged:8,.0f} events/s, {made:5.2f} traces/s", flush=True)
         print(f"audit, other shards {skipped_microseconds(log, events):5.2f} us of CPU time an event")
         print(f"driver's event log {driver_milliseconds(folder / 'driver', 2000):6.2f} ms of CPU time an attempt")
         print(f"merge of shards    {merge_milliseconds(folder / 'merge', 2000):6.2f} ms of CPU time an entry")

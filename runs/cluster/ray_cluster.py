@@ -121,9 +121,11 @@ class RayCluster:
                 yield product
         division.tidy()
 
-    def stream(self, job: Job[Given, Product], units: Iterable[Unit[Given]]) -> Iterator[Product]:
+    def stream(
+        self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
+    ) -> Iterator[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
-        products = self.products(job, units)
+        products = self.products(job, units, at_once=at_once)
 
         async def one() -> tuple[Product, ...]:
             async for product in products:

@@ -100,6 +100,8 @@ class Cluster(Protocol):
         """
         ...
 
-    def stream(self, job: Job[Given, Product], units: Iterable[Unit[Given]]) -> Iterator[Product]:
+    def stream(
+        self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
+    ) -> Iterator[Product]:
         """The same outside an event loop."""
         ...

@@ -138,7 +138,7 @@ async def make_traces(
 ) -> list[TraceRow]:
     """The traces of some parts of the plan of a run, made by the cluster if there is one and several parts."""
     if context.cluster is not None and len(parts) > 1:
-        job = StageJob[range, list[TraceRow]].of(context, products, (RULES,), _prepare_parts)
+        job = StageJob[range, list[TraceRow]].of(context, products, (RULES,), prepare_parts)
         units = [Unit(str(part.start), part) for part in parts]
 
         def count(rows: list[TraceRow]) -> None:
@@ -153,9 +153,11 @@ async def make_traces(
     )
 
 
-def _prepare_parts(
+def prepare_parts(
     context: StageContext, products: Products, _: ExitStack
 ) -> Callable[[range], Awaitable[list[TraceRow]]]:
+    """A worker's parts of the plan of a run."""
+
     async def make(part: range) -> list[TraceRow]:
         return await make_traces(context, products, [part], lambda: None)
 
