@@ -82,11 +82,16 @@ class _Session:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a tool answered: the agent's form, and the value or the error for the guard."""
+    """What a tool answered: the agent's form, and the value or the error for the guard.
+
+    Attributes:
+        unknown: whether the call may have been carried out although there is an error.
+    """
 
     result: ToolResult
     value: Json = None
     error: str | None = None
+    unknown: bool = False
 
 
 class GuardedWorkbench(Workbench):
@@ -163,7 +168,7 @@ class GuardedWorkbench(Workbench):
             return _error(name, f"Not carried out. It could not be checked: {_described(error)}")
         if isinstance(decision, Refuse):
             return _error(name, decision.reason)
-        answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled")
+        answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled", unknown=True)
         try:
             making = self._call(name, given, token, call_id) if tool is None else _run(tool, given, token, call_id)
             answer = await making
@@ -185,7 +190,10 @@ class GuardedWorkbench(Workbench):
     def _tell(self, call: Call, answer: _Answer) -> str | None:
         """Tell the guard what became of a call; what the model is told if that fails."""
         try:
-            self.guard.after(call, answer.value, error=answer.error)
+            if answer.unknown:
+                self.guard.unanswered(call, answer.error or "")
+            else:
+                self.guard.after(call, answer.value, error=answer.error)
         except LawtraceError as error:
             _logger.exception("guard.failed", tool=call.tool)
             return f"The call was made, but its result was not recorded: {error}"
@@ -195,7 +203,7 @@ class GuardedWorkbench(Workbench):
         try:
             result = await self._tools.call_tool(name, given, token, call_id)
         except Exception as error:  # noqa: BLE001 (the guard and the model are told)
-            return _Answer(_error(name, _described(error)), error=_described(error))
+            return _failed(name, error, _described(error))
         text = result.to_text(replace_image="[image]")
         return _Answer(result, error=text or "error") if result.is_error else _Answer(result, parse_result(text))
 
@@ -337,9 +345,15 @@ async def _run(
         value = await running
         text = tool.return_value_as_string(value)
     except Exception as error:  # noqa: BLE001 (the guard and the agent are told)
-        return _Answer(_error(tool.name, str(error)), error=_described(error))
+        return _failed(tool.name, error, str(error))
     known: Json = to_jsonable_python(value, fallback=str)
     return _Answer(ToolResult(name=tool.name, result=[TextResultContent(content=text)]), parse_result(known))
+
+
+def _failed(name: str, error: Exception, told: str) -> _Answer:
+    """The answer to a call that raised an exception. A lost connection does not say what happened at its other end."""
+    lost = isinstance(error, TimeoutError | ConnectionError)
+    return _Answer(_error(name, told), error=_described(error), unknown=lost)
 
 
 def _error(name: str, text: str) -> ToolResult:

@@ -1,7 +1,7 @@
 """A session with real tools in front of which a guard stands: imported schemas, decisions, the log.
 
 Knows nothing of the protocol by which calls arrive. What cannot be decided is refused by default: a tool whose schema
-changed, that vanished or cannot be read, arguments of a wrong type, a call whose outcome nobody knows, a full disk.
+changed, that vanished or cannot be read, arguments of a wrong type, a full disk.
 """
 
 import threading
@@ -36,6 +36,14 @@ class CallDecision:
     call: str
     allowed: bool
     text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A call of which no answer will come, and when it was given up, in seconds."""
+
+    call: Call
+    time: int
 
 
 class GuardedSession:
@@ -79,7 +87,7 @@ class GuardedSession:
         self._unknown: dict[str, str] = {}  # by tool
         self._untold: str | None = "the tools were not listed"
         self._open: dict[str, Call] = {}
-        self._events: list[Event] = []
+        self._events: list[Event | Unanswered] = []
         self._lost: tuple[str, ...] = ()
         self._counts = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
         self._finished: tuple[OpenDuty, ...] | None = None
@@ -131,7 +139,10 @@ class GuardedSession:
             regulation=self._regulation,
         )
         for event in self._events:
-            self._guard.see(event)
+            if isinstance(event, Event):
+                self._guard.see(event)
+            else:
+                self._guard.unanswered(event.call, time=event.time)
 
     @property
     def _is_closed(self) -> bool:
@@ -226,13 +237,14 @@ class GuardedSession:
                 self._write({"call": call, "error": error[:10_000] or "error"})
 
     def left(self, call: str, why: str) -> None:
-        """Tell that no answer of a call will come: it may have happened or not. Rules about it stay undecided."""
+        """Tell that no answer of a call will come: it may have been carried out or not."""
         with self._lock:
-            if (made := self._open.get(call)) is None:
+            if (made := self._open.pop(call, None)) is None:
                 return
-            self._unknown[made.tool] = f"the outcome of call {call} of {made.tool!r} is not known: {why}"
-            self._happened(made, "raised", None, why)
-            self._say(self._unknown[made.tool])
+            if self._guard is not None:
+                self._guard.unanswered(made)
+                self._remember(made.tool, Unanswered(made, self._now()))
+            self._say(f"the outcome of call {call} of {made.tool!r} is not known: {why}")
 
     def _happened(self, call: Call, outcome: CallOutcome, result: Json, error: str | None) -> None:
         del self._open[call.id or ""]
@@ -241,11 +253,15 @@ class GuardedSession:
         if self._guard is None:
             return
         self._guard.after(call, result, error=error, outcome=outcome)
+        self._remember(call.tool, Event(call.tool, call.arguments, outcome, result, error, self._now()))
+
+    def _remember(self, tool: str, event: Event | Unanswered) -> None:
+        """Remember what became of a call, if a rule is about it, and tell which rules it made impossible to keep."""
         if self._imported is not None and any(
-            call.tool in concerned_tools(rule, self._imported.names) for rule in self._rules
+            tool in concerned_tools(rule, self._imported.names) for rule in self._rules
         ):
-            self._events.append(Event(call.tool, call.arguments, outcome, result, error, self._now()))
-        for rule in self._guard.lost:
+            self._events.append(event)
+        for rule in self._guard.lost if self._guard is not None else ():
             if rule not in self._lost:
                 self._lost = (*self._lost, rule)
                 self._say(f"rule {rule!r} cannot be kept any more")

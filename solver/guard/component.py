@@ -42,12 +42,16 @@ class CompiledComponent:
         self.timed: Final = any(rule.is_timed for rule in rules)
         self.monitors: Final = FirstMonitors(rules)
 
+    def concerns(self, tool: str) -> bool:
+        """Whether a call of the tool can change what is known of the rules."""
+        return self.counts_steps or tool in self.tools
+
 
 class Component:
     """A component in one session: its monitors, and a continuation that kept its rules when it was last looked at.
 
     Attributes:
-        rules, counts_steps, tools, vocabulary, windows, timed: see `CompiledComponent`.
+        rules, concerns, counts_steps, tools, vocabulary, windows, timed: see `CompiledComponent`.
         log: undoes what is tried on the monitors.
         monitor: the monitors of the trace so far.
         protected: for each rule whether it is still defended; a rule that is lost is not.
@@ -58,6 +62,7 @@ class Component:
 
     def __init__(self, compiled: CompiledComponent) -> None:
         self.rules: Final = compiled.rules
+        self.concerns: Final = compiled.concerns
         self.counts_steps: Final = compiled.counts_steps
         self.tools: Final = compiled.tools
         self.vocabulary: Final = compiled.vocabulary
@@ -68,10 +73,6 @@ class Component:
         self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
         self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
-
-    def concerns(self, tool: str) -> bool:
-        """Whether a call of the tool can change what is known of the rules."""
-        return self.counts_steps or tool in self.tools
 
     def distances(self) -> list[int] | None:
         """For each protected rule how far it is from being kept, 0 if it is; None if one cannot be kept any more."""

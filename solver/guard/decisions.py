@@ -97,24 +97,33 @@ class Finding:
         provisions: what these rules rest on, each a citation and one sentence.
         first: a shortest sequence of steps after which the call is allowed; empty if none was found.
         undecided: whether the guard could not decide within its budget, and its fallback applies.
+        unanswered: calls of which it is not known whether they were carried out, and that may be why.
     """
 
     rules: tuple[str, ...]
     provisions: tuple[str, ...] = ()
     first: tuple[Step, ...] = ()
     undecided: bool = False
+    unanswered: tuple[Call, ...] = ()
 
     @property
     def reason(self) -> str:
-        """What to do, then which provisions are at stake."""
+        """What to do, then which provisions are at stake, then what is not known."""
+        unknown = f"It is not known whether {_listed(self.unanswered)} happened." if self.unanswered else ""
         if self.undecided:
-            return "It could not be decided within the budget whether all duties can be met afterwards."
+            undecided = "It could not be decided within the budget whether all duties can be met afterwards."
+            return " ".join(part for part in (undecided, unknown) if part)
         otherwise = "Otherwise it" if self.first else "It"
         if len(self.rules) > 1 and len(self.provisions) > 1:
             law = f"{otherwise} would make it impossible to meet all of these: {' '.join(self.provisions)}"
         else:
             law = f"{otherwise} would rule out compliance with this: {' '.join(self.provisions)}"
-        return " ".join(part for part in (in_words(self.first), law) if part)
+        return " ".join(part for part in (in_words(self.first), law, unknown) if part)
+
+
+def _listed(calls: Sequence[Call]) -> str:
+    *others, last = map(str, calls)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ import hashlib
 import json
 import threading
 import time as clocks
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, Self, cast
 
@@ -40,12 +41,13 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
+from lawtrace.solver.guard.possible_traces import PossibleTraces
 from lawtrace.solver.guard.replays import learn
-from lawtrace.solver.guard.search import Forced, conflict, decide
-from lawtrace.solver.guard.session_trace import Entry, SessionTrace
-from lawtrace.solver.guard.space import Budget
+from lawtrace.solver.guard.search import Answer, Forced, conflict, decide
+from lawtrace.solver.guard.session_trace import SessionTrace
+from lawtrace.solver.guard.space import Budget, play
 from lawtrace.solver.guard.tools import Tools, read_tools
-from lawtrace.solver.guard.vocabulary import Representatives
+from lawtrace.solver.guard.vocabulary import Representatives, Vocabulary
 from lawtrace.solver.rules import Rule
 
 MAX_STEPS: Final = 3_000
@@ -53,7 +55,7 @@ MAX_STEPS: Final = 3_000
 
 MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
-_SNAPSHOT: Final = "lawtrace.guard/1"
+_SNAPSHOT: Final = "lawtrace.guard/2"
 
 _logger = get_logger(__name__)
 
@@ -129,7 +131,7 @@ class Guard:
 
     def _begin(self, clock: Callable[[], float], log: GuardLog | None) -> None:
         self._clock = clock
-        self._trace = SessionTrace(self._compiled)
+        self._traces = PossibleTraces(self._compiled)
         self._log = Recorder(log, self.mode)
         if log is not None:
             self._log.began(int(clock()), [rule.id for rule in self._rules], self.tools.values())
@@ -146,13 +148,13 @@ class Guard:
         with self._lock:
             now = self._time(time)
             decision = self._decide(
-                wanted.tool, lambda known: known.vocabulary.call_results(wanted.tool, wanted.arguments, now), now
+                wanted.tool, lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now), now
             )
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
-                self._trace.add(Entry(wanted, now, number=number))
+                self._traces.allow(wanted, now, number)
             else:
-                self._trace.skip(wanted, now)
+                self._traces.skip(wanted, now)
             return decision
 
     def review(self, event: Event) -> Decision:
@@ -163,9 +165,9 @@ class Guard:
             decision = self._decide(event.tool, lambda _: Representatives([event], exact=True), now)
             self._log.reviewed(now, event, decision)
             if isinstance(decision, Allow):
-                self._trace.add(Entry(None, now, event))
+                self._traces.happen(event, now)
             else:
-                self._trace.skip(Call(event.tool, event.arguments), now)
+                self._traces.skip(Call(event.tool, event.arguments), now)
             return decision
 
     def after(
@@ -186,20 +188,34 @@ class Guard:
             unsuccessful = isinstance(result, Mapping) and result.get("success") is False
             outcome = "raised" if error is not None else "failed" if unsuccessful else "completed"
         with self._lock:
-            entry = self._trace.open_call(made)
-            known = entry or Entry(made, self._time(None))
-            known.event = Event(made.tool, made.arguments, outcome, result, error, known.time)
+            entry = self._traces.known(made)
+            now = self._time(None) if entry is None else entry.time
+            event = Event(made.tool, made.arguments, outcome, result, error, now)
             if entry is None:
-                self._trace.add(known)
+                self._traces.happen(event, now)
             else:
-                self._trace.flush()
-            self._log.answered(known.time, known.number, known.event)
+                self._traces.answer(event, made)
+            self._log.answered(now, None if entry is None else entry.number, event)
+
+    def unanswered(self, call: Call | Mapping[str, Any], reason: str = "no answer", *, time: int | None = None) -> None:
+        """Tell that no answer of a call will come, so that it may have been carried out or not.
+
+        From now on calls are allowed only if all duties can be met in both cases. `reason`: for the log. `time`: of a
+        call that was not asked about.
+        """
+        made = _read_call(call)
+        with self._lock:
+            entry = self._traces.known(made)
+            if entry is None:
+                entry = self._traces.allow(made, self._time(time), None)
+            self._traces.leave_open(made)
+            self._log.unanswered(entry.time, entry.number, made, reason)
 
     def see(self, event: Event) -> None:
         """Take something into account that has happened: a message, or a call that was not asked about."""
         with self._lock:
             now = self._time(event.time)
-            self._trace.add(Entry(None, now, replace(event, time=now)))
+            self._traces.happen(replace(event, time=now), now)
             self._log.happened(now, event)
 
     def message(self, role: str, text: str, *, time: int | None = None) -> None:
@@ -214,43 +230,56 @@ class Guard:
         """The duties that are open if nothing more happens. The guard can go on afterwards."""
         with self._lock:
             now = self._time(time)
-            found: list[OpenDuty] = []
-            for component in self._trace.components:
-                with component.log.attempt():
-                    component.monitor.pass_time(now)
-                    if owed := component.owed():
-                        answer = decide(component, self._trace.pending(component), now, Budget(self._steps))
-                        steps = steps_of(answer.path, now, now, self.tools)
-                        found += [self._duty(component, rule, steps) for rule in owed]
-            found.sort(key=lambda duty: [rule.id for rule in self._rules].index(duty.rule))
-            self._log.finished(now, found, self.lost)
-            return tuple(found)
+            found: dict[str, OpenDuty] = {}
+            for trace in self._traces.traces:
+                for number, component in enumerate(trace.components):
+                    with self._settled(trace, number, now):
+                        if owed := component.owed():
+                            answer = decide(component, (), now, Budget(self._steps))
+                            steps = steps_of(answer.path, now, now, self.tools)
+                            for rule in owed:
+                                found.setdefault(rule.id, self._duty(component, rule, steps))
+            duties = tuple(found[rule.id] for rule in self._rules if rule.id in found)
+            self._log.finished(now, duties, self.lost)
+            return duties
 
     def concerns(self, tool: str) -> bool:
         """Whether a rule is about calls of the tool."""
-        return any(component.concerns(tool) for component in self._trace.components)
+        return self._traces.concerns(tool)
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The rules that cannot be kept any more, or that were given up because not all could be."""
+        """The rules that cannot be kept any more, or that were given up because not all could be.
+
+        After a call without an answer those that are lost if it was carried out, or if it was not.
+        """
         with self._lock:
             lost: set[str] = set()
-            for component in self._trace.components:
-                with component.log.attempt():
-                    if self._trace.now is not None:
-                        component.monitor.pass_time(self._trace.now)
-                    lost |= {rule.id for rule in component.lost()}
+            for trace in self._traces.traces:
+                for number, component in enumerate(trace.components):
+                    with self._settled(trace, number, self._traces.now):
+                        lost |= {rule.id for rule in component.lost()}
             return tuple(rule.id for rule in self._rules if rule.id in lost)
+
+    @contextmanager
+    def _settled(self, trace: SessionTrace, number: int, now: int | None) -> Generator[None]:
+        """An attempt with a component in the state after what has happened, calls that are waited for left out."""
+        component, pending = trace.components[number], trace.pending(number, waited_for=False)
+        with component.log.attempt():
+            if now is not None:
+                answer = decide(component, pending, now, Budget(self._steps)) if pending else None
+                first = tuple(options[0] for options in pending)
+                play(component, answer.result if answer is not None and answer.status == "met" else first)
+                component.monitor.pass_time(now)
+            yield
 
     # Decisions
 
-    def _decide(self, tool: str, results: Callable[[Component], Representatives], now: int) -> Decision:
+    def _decide(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> Decision:
         findings: list[Finding] = []
-        for component in self._trace.components:
-            if component.concerns(tool):
-                made = results(component)
-                forced = [*self._trace.pending(component), made.events]
-                finding = self._examine(component, forced, now, exact=made.exact)
+        for number, compiled in enumerate(self._compiled):
+            if compiled.concerns(tool):
+                finding = self._objection(number, results(compiled.vocabulary), now)
                 if finding is not None:
                     findings.append(finding)
         certain = [finding for finding in findings if not finding.undecided]
@@ -270,20 +299,38 @@ class Guard:
         warns = self.mode == "warn" and bool(certain)
         return Allow(f"Carried out, but it rules out compliance. {finding.reason}" if warns else None, finding)
 
-    def _examine(self, component: Component, forced: Forced, now: int, *, exact: bool) -> Finding | None:
-        """The objection of the rules of one component; None if all can be met."""
-        while True:
-            answer = decide(component, forced, now, Budget(self._steps), exact=exact)
-            if answer.status == "met":
-                learn(component, answer.result, answer.path)
-                return None
+    def _objection(self, number: int, made: Representatives, now: int) -> Finding | None:
+        """The objection of the rules of a component to what a call may become, in one of the possible traces."""
+        traces = [(trace.components[number], trace.pending(number)) for trace in self._traces.traces]
+        unanswered = tuple(
+            entry.call
+            for entry in self._traces.unanswered
+            if entry.call is not None and self._compiled[number].concerns(entry.call.tool)
+        )
+        undecided: Sequence[Rule] = self._compiled[number].rules if self._traces.too_many else ()
+        for component, pending in traces:
+            answer = self._examine(component, [*pending, made.events], now, exact=made.exact)
+            if answer.status == "lost":
+                first = self._first(component, pending, traces, made, answer.rules, now) if self._advice else ()
+                ids = tuple(rule.id for rule in answer.rules)
+                return Finding(ids, self._cited(answer.rules), first, unanswered=unanswered)
             if answer.status == "undecided":
-                return Finding(tuple(rule.id for rule in component.defended()), undecided=True)
-            if not self._give_up(component, forced[:-1], now):
-                break
-        rules = answer.rules if answer.direct else conflict(component, forced, answer.rules, now, Budget(self._steps))
-        first = self._first(component, forced, rules, now) if self._advice else ()
-        return Finding(tuple(rule.id for rule in rules), self._cited(rules), first)
+                undecided = undecided or component.defended()
+        if not undecided:
+            return None
+        return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
+
+    def _examine(self, component: Component, forced: Forced, now: int, *, exact: bool) -> Answer:
+        """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
+        answer = decide(component, forced, now, Budget(self._steps), exact=exact)
+        while answer.status == "lost" and self._give_up(component, forced[:-1], now):
+            answer = decide(component, forced, now, Budget(self._steps), exact=exact)
+        if answer.status == "met":
+            learn(component, answer.result, answer.path)
+        elif answer.status == "lost" and not answer.direct:
+            rules = conflict(component, forced, answer.rules, now, Budget(self._steps))
+            return replace(answer, rules=tuple(rules))
+        return answer
 
     def _give_up(self, component: Component, forced: Forced, now: int) -> bool:
         """Stop defending rules that are lost without the call in question; whether there were any."""
@@ -301,18 +348,31 @@ class Guard:
             component.hint = answer.path
         return given_up
 
-    def _first(self, component: Component, forced: Forced, rules: Sequence[Rule], now: int) -> tuple[Step, ...]:
+    def _first(
+        self,
+        component: Component,
+        pending: Forced,
+        traces: Sequence[tuple[Component, Forced]],
+        made: Representatives,
+        rules: Sequence[Rule],
+        now: int,
+    ) -> tuple[Step, ...]:
+        """What to do so that the call is allowed, in all traces. ``rules``: that object to it in one."""
         # What to do first depends on what the calls that have not returned become.
-        if len(forced) > 1 or all(component.always_broken(event) for event in forced[-1]):
+        if pending or all(component.always_broken(event) for event in made.events):
             return ()
         budget = Budget(min(self._steps, MAX_ADVICE))
-        path = advise(component, forced[-1:], rules, now, budget, _can_be_advised)
-        if path is None:
+        advice = advise(component, [made.events], rules, now, budget, _can_be_advised)
+        if advice is None:
             return ()
-        return steps_of(path.events, now, path.time, self.tools)
+        steps = [*([event] for event in advice.events), [replace(event, time=advice.time) for event in made.events]]
+        for other, waiting in traces:
+            if other is not component and decide(other, [*waiting, *steps], now, budget).status != "met":
+                return ()
+        return steps_of(advice.events, now, advice.time, self.tools)
 
     def _time(self, time: int | None) -> int:
-        return self._trace.advance(int(self._clock()) if time is None else time)
+        return self._traces.advance(int(self._clock()) if time is None else time)
 
     # Words
 
@@ -335,7 +395,7 @@ class Guard:
                 "on_undecided": self._on_undecided,
                 "steps": self._steps,
                 "advice": self._advice,
-                **self._trace.encoded(),
+                **self._traces.encoded(),
             }
             return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -369,7 +429,7 @@ class Guard:
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"not a snapshot of a guard: {error}") from error
-        guard._trace = guard._decoded(content)
+        guard._traces = guard._decoded(content)
         return guard
 
     def load(self, snapshot: bytes | str) -> None:
@@ -379,16 +439,16 @@ class Guard:
         """
         content = _read_snapshot(snapshot)
         with self._lock:
-            trace = self._decoded(content)
+            traces = self._decoded(content)
             if content.get("mode") != self.mode:
                 raise InputError(f"the snapshot is of a guard in the mode {content.get('mode')!r}, not {self.mode!r}")
-            self._trace = trace
+            self._traces = traces
 
-    def _decoded(self, content: Mapping[str, Any]) -> SessionTrace:
+    def _decoded(self, content: Mapping[str, Any]) -> PossibleTraces:
         if content.get("rules") != self._digest():
             raise InputError("the snapshot was made with other rules or tools")
         try:
-            return SessionTrace.decoded(content, self._compiled)
+            return PossibleTraces.decoded(content, self._compiled)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a snapshot of a guard: {error}") from error
 
@@ -406,6 +466,7 @@ def _joined(findings: Sequence[Finding]) -> Finding:
         tuple(rule for finding in findings for rule in finding.rules),
         tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
         tuple(step for finding in findings for step in finding.first),
+        unanswered=tuple(dict.fromkeys(call for finding in findings for call in finding.unanswered)),
     )
 
 

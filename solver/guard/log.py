@@ -124,6 +124,15 @@ class Recorder:
         elif self._log is not None:
             self._write(time, {"call": number, **_answer(event)})
 
+    def unanswered(self, time: int, number: str | None, call: Call, reason: str) -> None:
+        """A call of which no answer will come. Without a number it was not asked about."""
+        if self._log is None:
+            return
+        if number is None:
+            number = secrets.token_hex(6)
+            self._write(time, {"call": number, **self._call(call.tool, call.arguments)})
+        self._write(time, {"note": f"call {number} may have been carried out or not: {reason}"})
+
     def happened(self, time: int, event: Event) -> None:
         """A message, or a call that was not asked about."""
         if self._log is None:

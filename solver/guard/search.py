@@ -18,7 +18,7 @@ from lawtrace.environments.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.guard.replays import earlier_continuations
-from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space, play
+from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space, play, play_forced
 from lawtrace.solver.rules import Rule
 
 MAX_RESULTS: Final = 300
@@ -57,7 +57,7 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
     """
     log, monitor = component.log, component.monitor
     with log.attempt():
-        monitor.pass_time(now)
+        monitor.pass_time(forced[0][0].time or now if forced else now)
         base = log.mark
         starts: list[Path] = []
         broken: list[Rule] = []
@@ -65,7 +65,7 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         exact = exact and len(chosen) <= MAX_RESULTS
         for events in chosen[:MAX_RESULTS]:
             log.back_to(base)
-            distances = play(component, events)
+            distances = play_forced(component, events, now)
             if distances is None:
                 now_broken = component.broken()
                 broken = [rule for rule in now_broken if rule in broken] or now_broken
@@ -78,22 +78,24 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         for events in starts:
             for hint in earlier_continuations(component, events, now):
                 log.back_to(base)
-                if _keeps_all(component, (*events, *hint)):
+                if _keeps_all(component, events, hint, now):
                     return Answer("met", hint, events)
         share = Budget(budget.left)
         for events in starts[:MAX_AIMED]:
             log.back_to(base)
-            play(component, events)
+            play_forced(component, events, now)
             path = MeansEnds(component, now, share).find(next(earlier_continuations(component, events, now), ()))
             log.back_to(base)
-            if path is not None and _keeps_all(component, (*events, *path)):
+            if path is not None and _keeps_all(component, events, path, now):
                 return Answer("met", path, events)
         log.back_to(base)
         return _search(component, starts, now, budget, exact=exact)
 
 
-def _keeps_all(component: Component, events: Sequence[Event]) -> bool:
-    distances = play(component, events)
+def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:
+    distances = play_forced(component, forced, now)
+    if path:
+        distances = play(component, path)
     return distances is not None and not any(distances)
 
 
@@ -103,7 +105,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
         base = component.log.mark
         for start in starts:
             component.log.back_to(base)
-            play(component, start)
+            play_forced(component, start, now)
             scope.add(component.owed())
     while True:
         with component.log.attempt():

@@ -1,11 +1,11 @@
-"""The trace of a guarded session: what happened, and the calls that have not returned yet.
+"""A trace of a guarded session: what happened, and the calls that have not returned yet.
 
 Calls take effect in the order in which they were allowed. So what comes after a call that has not returned waits for it
 in a queue. Until then such a call counts with every result that it may return.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lawtrace.environments.events import Event
@@ -23,49 +23,73 @@ class Entry:
         time: when it happened, in seconds.
         event: what became of it; None until that is known.
         number: of the call in the log.
+        abandoned: whether its answer will not come.
     """
 
     call: Call | None
     time: int
     event: Event | None = None
     number: str | None = None
+    abandoned: bool = False
+
+    def encoded(self) -> list[Any]:
+        """The fields as JSON values, in order."""
+        call = None if self.call is None else [self.call.tool, dict(self.call.arguments), self.call.id]
+        event = None if self.event is None else _encoded(self.event)
+        return [call, self.time, event, self.number, self.abandoned]
+
+    @classmethod
+    def decoded(cls, fields: Sequence[Any]) -> "Entry":
+        """The entry that was encoded."""
+        call, time, event, number, abandoned = fields
+        known = None if event is None else _decoded(event)
+        return cls(None if call is None else Call(*call), time, known, number, abandoned)
 
 
 class SessionTrace:
-    """What a guard knows of its session.
+    """One trace.
 
     Attributes:
         components: of the rules, in the states that they have after the trace.
-        now: the latest time that was heard of, in seconds; None before the first.
     """
 
     def __init__(self, compiled: Sequence[CompiledComponent]) -> None:
         self.components: Final = tuple(map(Component, compiled))
-        self.now: int | None = None
         self._events: Final[list[Event]] = []
         self._queue: Final[list[Entry]] = []
-
-    def advance(self, time: int) -> int:
-        """Take note of a time. Returns the latest: time does not go back."""
-        self.now = time if self.now is None else max(time, self.now)
-        return self.now
 
     def add(self, entry: Entry) -> None:
         """Append an entry, and take over what has happened up to the first call that has not returned."""
         self._queue.append(entry)
-        self.flush()
+        self._flush()
 
-    def open_call(self, call: Call) -> Entry | None:
-        """The first of the equal calls that have not returned; None if there is none."""
-        return next((one for one in self._queue if one.event is None and one.call == call), None)
+    def waiting(self, call: Call) -> Entry | None:
+        """The first of the equal calls whose answer may come; None if there is none."""
+        known = (one for one in self._queue if one.event is None and not one.abandoned)
+        return next((one for one in known if one.call == call), None)
 
-    def skip(self, call: Call, now: int) -> None:
-        """Take note of a refused call. It has a place in the trace, and moves no rule."""
-        if any(component.counts_steps for component in self.components):
-            self.add(Entry(None, now, Event(call.tool, call.arguments, "shielded", time=now)))
+    def answer(self, call: Call, event: Event) -> Entry | None:
+        """A call that is waited for has become an event, at its time. Returns its entry; None if there is none."""
+        entry = self.waiting(call)
+        if entry is not None:
+            entry.event = replace(event, time=entry.time)
+            self._flush()
+        return entry
 
-    def flush(self) -> None:
-        """Take over what has happened up to the first call that has not returned."""
+    def abandon(self, call: Call) -> None:
+        """The answer of a call that is waited for will not come. If no rule reads its result, it has happened."""
+        entry = self.waiting(call)
+        if entry is None:
+            return
+        concerned = [component for component in self.components if component.concerns(call.tool)]
+        results = [one.vocabulary.call_results(call.tool, call.arguments, entry.time).events for one in concerned]
+        if all(len(events) == 1 for events in results):
+            entry.event = Event(call.tool, call.arguments, time=entry.time)
+            self._flush()
+        else:
+            entry.abandoned = True
+
+    def _flush(self) -> None:
         while self._queue and (event := self._queue[0].event) is not None:
             self._queue.pop(0)
             self._commit(event)
@@ -77,14 +101,18 @@ class SessionTrace:
         for component in concerned:
             component.monitor.commit(event)
 
-    def pending(self, component: Component) -> Forced:
-        """What the calls in the queue may become, as far as a component is concerned, and what happened meanwhile."""
+    def pending(self, number: int, *, waited_for: bool = True) -> Forced:
+        """What the calls in the queue may become, as far as a component is concerned, and what happened meanwhile.
+
+        `waited_for`: whether calls count whose answer may still come.
+        """
+        component = self.components[number]
         found: list[Sequence[Event]] = []
         for entry in self._queue:
             if entry.event is not None:
                 if component.concerns(entry.event.tool):
                     found.append([entry.event])
-            elif entry.call is not None and component.concerns(entry.call.tool):
+            elif entry.call is not None and component.concerns(entry.call.tool) and (waited_for or entry.abandoned):
                 results = component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time)
                 found.append(results.events)
         return found
@@ -92,17 +120,8 @@ class SessionTrace:
     def encoded(self) -> dict[str, Any]:
         """Everything that later decisions depend on, as JSON values."""
         return {
-            "now": self.now,
             "events": [_encoded(event) for event in self._events],
-            "queue": [
-                {
-                    "call": None if one.call is None else [one.call.tool, dict(one.call.arguments), one.call.id],
-                    "time": one.time,
-                    "event": None if one.event is None else _encoded(one.event),
-                    "number": one.number,
-                }
-                for one in self._queue
-            ],
+            "queue": [entry.encoded() for entry in self._queue],
             "given_up": [[not defended for defended in component.protected] for component in self.components],
             "hints": [[_encoded(event) for event in component.hint] for component in self.components],
             "follow_ups": [
@@ -117,17 +136,13 @@ class SessionTrace:
         trace = cls(compiled)
         for event in content["events"]:
             trace._commit(_decoded(event))
-        for one in content["queue"]:
-            call = None if one["call"] is None else Call(*one["call"])
-            event = None if one["event"] is None else _decoded(one["event"])
-            trace._queue.append(Entry(call, one["time"], event, one.get("number")))
+        trace._queue.extend(map(Entry.decoded, content["queue"]))
         known = zip(content["given_up"], content["hints"], content["follow_ups"], strict=True)
         for component, (given_up, hint, follow_ups) in zip(trace.components, known, strict=True):
             component.protected[:] = [not lost for lost in given_up]
             component.hint = tuple(map(_decoded, hint))
             for tool, (made, steps) in follow_ups.items():
                 component.follow_ups[tool] = (made, tuple(map(_decoded, steps)))
-        trace.now = content["now"]
         return trace
 
 

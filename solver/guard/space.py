@@ -37,6 +37,15 @@ def play(component: Component, events: Sequence[Event]) -> list[int] | None:
     return component.distances()
 
 
+def play_forced(component: Component, forced: Path, now: int) -> list[int] | None:
+    """Feed what is forced, some of which may have happened earlier, and let time pass until now."""
+    distances = play(component, forced)
+    if forced and forced[0].time != now:
+        component.monitor.pass_time(now)
+        return component.distances()
+    return distances
+
+
 class Scope:
     """What a search looks at: the tools of rules with open duties, and of rules that stand in the way of meeting them.
 
@@ -98,7 +107,7 @@ class Space:
         known, times = {*scope.values, *self.open_values()}, {now, *monitor.times()}
         for start in starts:
             component.log.back_to(self._base)
-            play(component, start)
+            play_forced(component, start, now)
             known |= self.open_values()
             times |= monitor.times()
         component.log.back_to(self._base)
@@ -136,7 +145,9 @@ class Space:
     def enter(self, node: Node) -> list[int] | None:
         """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
         self.component.log.back_to(self._base)
-        distances = play(self.component, (*node.start, *node.path))
+        distances = play_forced(self.component, node.start, self.now)
+        if node.path or not node.start:
+            distances = play(self.component, node.path)
         if node.moment:
             self.component.monitor.pass_time(self.time(node.moment))
             distances = self.component.distances()

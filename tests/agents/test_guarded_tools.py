@@ -216,8 +216,23 @@ async def test_a_cancelled_call_leaves_the_tools_usable() -> None:
     told = [result for one in messages if isinstance(one, ToolCallExecutionEvent) for result in one.content]
     assert [result.is_error for result in told] == [True, True]
     assert "receipt A" not in desk.log, "the call that waited was not made"
+    assert [duty.rule for duty in guard.finish()] == ["receipt"], "it may have been cancelled all the same"
     assert (await asyncio.wait_for(guarded.call_tool("receipt", {"id": "A"}), 5)).to_text() == "sent"
-    assert json.loads(guard.snapshot())["queue"] == []
+    assert guard.finish() == ()
+
+
+@pytest.mark.parametrize("error", [TimeoutError("too slow"), ConnectionResetError("gone"), ValueError("wrong")])
+async def test_a_lost_connection_leaves_open_whether_a_call_happened(error: Exception) -> None:
+    async def cancel(id: str) -> str:  # noqa: A002
+        raise error
+
+    desk = Desk()
+    tools = [desk.look_up, cancel, desk.receipt]
+    guard = lawtrace.Guard([LOOKED_UP, RECEIPT], tools)
+    guarded = GuardedWorkbench(tools, guard)
+    await guarded.call_tool("look_up", {"id": "A"})
+    assert (await guarded.call_tool("cancel", {"id": "A"})).is_error
+    assert len(guard.finish()) == (not isinstance(error, ValueError))
 
 
 async def test_agents_that_share_a_guard_know_of_each_others_calls_and_hear_the_user_once(tmp_path: Path) -> None:

@@ -74,12 +74,19 @@ class WatchedSample:
         result = None if error is not None else unwrap_result(parse_if_json(message.text))
         unmade = message.error is not None and message.error.type in _NOT_MADE
         made = self.made[name].pop(0) if self.made.get(name) else None
+        open_ended = message.error is not None and message.error.type == "timeout"
         if asked := self.asked.get(name):
-            self.guard.after(asked.pop(0), result, error=error, outcome="rejected" if unmade else None)
+            call = asked.pop(0)
+            if open_ended:
+                self.guard.unanswered(call, error or "timeout")
+            else:
+                self.guard.after(call, result, error=error, outcome="rejected" if unmade else None)
         elif made is not None and not unmade:
-            arguments = _as_json(made.arguments)
-            call = Call(made.function, arguments, made.id)
-            self.guard.see(_event(call, result, error))
+            call = Call(made.function, _as_json(made.arguments), made.id)
+            if open_ended:
+                self.guard.unanswered(call, error or "timeout")
+            else:
+                self.guard.see(_event(call, result, error))
 
 
 def _event(call: Call, result: Json, error: str | None) -> Event:

@@ -278,16 +278,31 @@ async def test_unlistable_tools_fail_closed(proxied: Proxied) -> None:
         assert "could not be listed" in text_of(await client.call_tool("weather", {}))
 
 
-async def test_server_that_hangs_gives_an_error_and_leaves_the_outcome_open(proxied: Proxied) -> None:
-    async def hang(_: JSONRPCRequest) -> None:
-        return None
+async def hang(_: JSONRPCRequest) -> None:
+    return None
 
+
+async def test_a_call_that_is_never_answered_may_have_happened_or_not(proxied: Proxied) -> None:
+    proxied.server.answers["look_up"] = hang
+    async with proxied.client(patience=0.4) as client:
+        with pytest.raises(MCPError, match=r"did not answer within 0\.4 seconds"):
+            await client.call_tool("look_up", {"id": "A"})
+        refused = text_of(await client.call_tool("cancel", {"id": "A"}))
+        assert "Call look_up(id='A') first." in refused
+        assert "It is not known whether look_up(id='A') happened." in refused
+        del proxied.server.answers["look_up"]
+        await client.call_tool("look_up", {"id": "A"})
+        assert not (await client.call_tool("cancel", {"id": "A"})).is_error
+    assert "outcome of call 1 of 'look_up' is not known" in proxied.notes()
+
+
+async def test_a_call_that_is_never_answered_may_leave_a_duty(proxied: Proxied) -> None:
     proxied.server.answers["cancel"] = hang
     async with proxied.client(patience=0.4) as client:
         await client.call_tool("look_up", {"id": "A"})
-        with pytest.raises(MCPError, match=r"did not answer within 0\.4 seconds"):
+        with pytest.raises(MCPError):
             await client.call_tool("cancel", {"id": "A"})
-        assert "outcome of call 2 of 'cancel' is not known" in text_of(await client.call_tool("cancel", {"id": "A"}))
+    assert [duty["rule"] for duty in proxied.lines()[-1]["open"]] == ["told"]
 
 
 async def test_answers_that_nobody_asked_for_are_dropped(proxied: Proxied) -> None:

@@ -103,7 +103,8 @@ def test_results_decide(files: tuple[str, str], run_sample: RunSample) -> None:
     assert told[0] == '{"open": false}'
     assert told[1].startswith("Not carried out.")
     assert "timed out" in told[2]
-    assert told[3].startswith("Not carried out.")
+    assert told[3].startswith("Not carried out. Call look_up(id='broken')")
+    assert told[3].endswith("It is not known whether look_up(id='broken') happened.")
 
 
 def test_calls_of_one_message_wait_for_no_result(files: tuple[str, str], run_sample: RunSample) -> None:
