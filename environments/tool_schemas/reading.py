@@ -14,6 +14,7 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
+from lawtrace.environments.tool_schemas.versions import join_versions
 
 
 def read_tool_schemas(sources: Sequence[str]) -> list[ToolSchema]:
@@ -43,7 +44,7 @@ def _read(source: str) -> list[ToolSchema]:
         return read_python_tools(_existing(Path(source)), None)
     if path and name.isidentifier() and not Path(source).exists():
         return read_python_tools(_existing(Path(path)) if path.endswith(".py") else _find_module(path), name)
-    found = list(_read_json(_existing(Path(source))))
+    found = _read_json(_existing(Path(source)))
     if not found:
         raise InputError(
             f"{source}: no tool schemas; expected tools of OpenAI, Anthropic, MCP, Gemini or Bedrock, or JSON schemas "
@@ -52,22 +53,23 @@ def _read(source: str) -> list[ToolSchema]:
     return found
 
 
-def _read_json(path: Path) -> Iterator[ToolSchema]:
+def _read_json(path: Path) -> list[ToolSchema]:
     """The tools in a file of one JSON value, or of a value a line. In logs they are searched for."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = _parsed(next((line for line in file if line.strip()), ""))
             if first is None:
                 file.seek(0)
-                values = iter([(str(path), json.load(file))])
-            else:
-                values = _lines(path, first, file)
-            for place, value in values:
-                yield from [*read_forms(value, place)] or search_forms(value, place)
+                return _tools(json.load(file), str(path))
+            return join_versions(tool for place, value in _lines(path, first, file) for tool in _tools(value, place))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from error
+
+
+def _tools(value: Json, place: str) -> list[ToolSchema]:
+    return [*read_forms(value, place)] or [*search_forms(value, place)]
 
 
 def _lines(path: Path, first: Json, rest: Iterable[str]) -> Iterator[tuple[str, Json]]:

@@ -135,7 +135,7 @@ def unique_schemas(schemas: Sequence[ToolSchema]) -> list[ToolSchema]:
     found: dict[str, ToolSchema] = {}
     for schema in schemas:
         known = found.setdefault(schema.name, schema)
-        if (known.parameters, known.result) != (schema.parameters, schema.result):
+        if not is_same(known, schema):
             raise InputError(
                 f"two tools have the name {schema.name!r}, one at {known.place}, another at {schema.place}; rename "
                 "one, or name only one of them"
@@ -146,6 +146,11 @@ def unique_schemas(schemas: Sequence[ToolSchema]) -> list[ToolSchema]:
                 "here and in the recorded calls"
             )
     return [*found.values()]
+
+
+def is_same(one: ToolSchema, other: ToolSchema) -> bool:
+    """Whether two schemas of a tool admit the same, as far as they say it alike."""
+    return (one.parameters, one.result) == (other.parameters, other.result)
 
 
 def environment_name(text: str) -> str:

@@ -32,9 +32,10 @@ RULES = [
         ("asked", "3.4", "Only what the user asks for is cancelled.", "G(cancel -> O user)"),
     )
 ]
+TOOL_NAMES = ("read", "cancel", "receipt")
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}}
-    for name in ("read", "cancel", "receipt")
+    for name in TOOL_NAMES
 ]
 ARGUMENTS = {"id": "A"}
 
@@ -80,6 +81,34 @@ def test_a_session_is_logged_so_that_an_audit_needs_nothing_else(
     statuses = {rule["rule"]: rule for rule in conversation["rules"]}
     assert statuses["read-first"]["kept"], out + err
     assert not statuses["told"]["kept"]
+
+
+def test_sessions_with_other_schemas_and_calls_without_an_answer_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, more in (("old", {}), ("new", {"fee": {"type": "integer"}})):
+        tools = [
+            {"name": tool, "inputSchema": {"properties": {"id": {"type": "string"}, **more}}} for tool in TOOL_NAMES
+        ]
+        with lawtrace.GuardLog("guard.jsonl", name) as log:
+            guard = lawtrace.Guard(RULES[:1], tools, log=log, clock=lambda: 1_000)
+            for tool in ("read", "cancel"):
+                call = lawtrace.Call(tool, {**ARGUMENTS, **dict.fromkeys(more, 3)})
+                guard.before(call)
+                if (name, tool) == ("new", "read"):
+                    guard.unanswered(call)
+                else:
+                    guard.after(call, {"success": True})
+            guard.see(Event("cancel", ARGUMENTS))
+    Path("rules.jsonl").write_text(RULES[0].model_dump_json() + "\n", encoding="utf-8")
+    _, out, err = Shell(monkeypatch, capsys)(
+        "audit", "guard.jsonl", "--tools", "guard.jsonl", "--rules", "rules.jsonl", "--json"
+    )
+    judged = [json.loads(line) for line in Path("audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(one["conversation"], one["outcome"]) for one in judged] == [("old", "kept"), ("new", "undetermined")], (
+        out + err
+    )
 
 
 def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> None:
