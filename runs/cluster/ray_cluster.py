@@ -8,6 +8,7 @@ is on this machine or a shared file system, so that its units are continued rath
 import asyncio
 import os
 import shutil
+import socket
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
@@ -34,6 +35,8 @@ from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event
 log = get_logger(__name__)
 
 PREFIX = "ray"
+CONNECT_SECONDS = 10.0
+"""How long the machine that ``RAY_ADDRESS`` names may take to accept a connection."""
 MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
@@ -62,6 +65,7 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         return
     try:
         if address == PREFIX:
+            _check_connection(os.environ.get("RAY_ADDRESS", ""))
             ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
         else:
             ray.init(address, log_to_driver=False, logging_level="error")
@@ -75,6 +79,20 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
             yield cluster
     finally:
         ray.shutdown()
+
+
+def _check_connection(address: str) -> None:
+    """Raises OperationalError if nothing accepts connections at ``HOST:PORT``, where Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()) or "/" in host:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise OperationalError(
+            f"--on {PREFIX}: no connection to RAY_ADDRESS={address} ({error}); start Ray there with `ray start`, or "
+            "unset RAY_ADDRESS to use this machine"
+        ) from error
 
 
 @dataclass(slots=True)
