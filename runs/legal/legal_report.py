@@ -30,7 +30,7 @@ from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.tables import Figure
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.shards import read_record, record_path
+from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -59,9 +59,7 @@ class LegalContent:
 
 def load_legal_content(path: Path) -> LegalContent:
     """Read the report's content from a run folder. Raises InputError if the run is not finished."""
-    if (record := record_path(path / ANSWERS.name)).exists():
-        shard = read_record(record).shard
-        raise InputError(f"{path}: only shard {shard} of a run; `lawtrace merge` joins all shards and reports on them")
+    refuse_shard(path)
     if not (path / ANSWERS.name).exists():
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:

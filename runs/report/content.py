@@ -27,6 +27,7 @@ from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recip
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.variants import VariantRow, format_axis_value
@@ -119,6 +120,7 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
     Raises InputError if the folder holds no finished run, or its environment is not found.
     """
     folder = RunFolder(path).existing()
+    refuse_shard(path)
     if not folder.verdicts.exists():
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:

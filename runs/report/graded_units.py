@@ -11,6 +11,7 @@ from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.scoring.statistics import holm_adjusted
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey, conversation_numbers
+from lawtrace.runs.store.shards import refuse_shard
 
 
 class GradedIndex:
@@ -55,7 +56,9 @@ def find_conversation_numbers(event_log: EventLogFile, units: Iterable[GradedUni
 
 
 def compare_folders(first: Path, second: Path, models: tuple[str, str] | None = None) -> RunComparison:
-    """Compare two runs of one kind. Raises InputError if they have nothing in common."""
+    """Compare two runs of one kind. Raises InputError for a shard, or if they have nothing in common."""
+    for folder in (first, second):
+        refuse_shard(folder)
     one, other = read_graded_index(first), read_graded_index(second)
     if one is None and other is None:
         return compare_runs(read_side(first), read_side(second), models)

@@ -193,6 +193,13 @@ def find_shards(places: Sequence[Path]) -> list[FoundShard]:
     return found
 
 
+def refuse_shard(run: Path) -> None:
+    """Raises InputError if the folder of a run has only a shard of it."""
+    for path in sorted(run.glob(f"*{RECORD_SUFFIX}")):
+        shard = read_record(path).shard
+        raise InputError(f"{run}: only shard {shard} of a run; `lawtrace merge` joins all shards and reports on them")
+
+
 def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
     """All shards of one job, in order. Raises InputError for one that is missing, given twice, of another job,
     unfinished or changed, or made by another version than this."""

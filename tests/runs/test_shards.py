@@ -133,6 +133,9 @@ def test_resume_continues_a_shard_as_a_shard(lawtrace: Shell, tmp_path: Path) ->
     assert lawtrace.json("resume", "2")["units"] == made["units"]
     assert rows(tmp_path / "2" / "attempts.jsonl") == before
     assert not (tmp_path / "2" / "verdicts.jsonl").exists()
+    for command in (("report", "2"), ("compare", "2", "--model", "baseline:noop", "--against", "baseline:literal")):
+        code, _, err = lawtrace(*command)
+        assert (code, "2: only shard 2/2 of a run; `lawtrace merge` joins all shards" in err) == (2, True)
 
 
 def test_a_budget_is_shared_by_the_shards(lawtrace: Shell) -> None:
