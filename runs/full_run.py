@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.events import Json
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import Recipe
@@ -120,14 +121,13 @@ def continue_shard(
 
 
 def merge_run(
-    recipe: Recipe, folder: RunFolder, shards: Sequence[FoundShard], *, progress: StageProgress
+    recipe: Recipe, folder: RunFolder, shards: Sequence[FoundShard], *, recorded: Json, progress: StageProgress
 ) -> FinishedRun:
     """Merge all shards of a run in a new folder, and make what is left: verdicts, findings and the report.
 
-    Raises InputError if the folder has a run.
+    ``recorded``: the recipe for the event log, as in those of the shards. Raises InputError if the folder has a run.
     """
-    described = recipe.model_dump(mode="json")
-    attempts = merge_shards(shards, folder.path, recipe=described, stage="attempts", file=ATTEMPTS, progress=progress)
+    attempts = merge_shards(shards, folder.path, recipe=recorded, stage="attempts", file=ATTEMPTS, progress=progress)
     unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
     with EventLogFile.append_to(folder.path) as event_log:
         return continue_run(recipe, folder, event_log, progress=progress, unanswered=unanswered)

@@ -68,6 +68,7 @@ def _merge_run(
         check_folder(out)
     with EventLogFile.open(events) as event_log:
         kind = find_run_kind(event_log.recipe)
+        recorded = event_log.recipe
         recipe = None if kind else recorded_recipe(event_log, env)
     if kind is not None:
         _refuse(fail_under, command)
@@ -77,7 +78,7 @@ def _merge_run(
     check_bound(recipe, fail_under)
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
-        finished = merge_run(recipe, folder, shards, progress=ProgressBars())
+        finished = merge_run(recipe, folder, shards, recorded=recorded, progress=ProgressBars())
     end_run(finished, recipe, fail_under, as_json=as_json)
 
 

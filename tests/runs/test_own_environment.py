@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -36,6 +37,14 @@ def mine(tmp_path: Path) -> Path:
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "mine.toml").write_text(RECIPE)
     return folder
+
+
+@pytest.mark.slow
+def test_a_merge_records_the_recipe_of_the_shards(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    lawtrace.json("run", "recipes/mine.toml", "--shard", "1/1", "--out", "1")
+    lawtrace.json("merge", "1", "--env", "./mine", "--out", "merged")
+    with EventLogFile.open(tmp_path / "1") as shard, EventLogFile.open(tmp_path / "merged") as merged:
+        assert merged.recipe == shard.recipe
 
 
 @pytest.mark.slow
