@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import SPEAKERS, Event, Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 
@@ -23,6 +25,18 @@ class Call:
 
     def __str__(self) -> str:
         return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+def read_call(call: Call | Mapping[str, Any]) -> Call:
+    """A call, or an object with ``tool``, ``arguments`` and ``id``. Raises InputError for anything else."""
+    if isinstance(call, Call):
+        return call
+    if not isinstance(cast("object", call), Mapping):
+        raise InputError(f"a call needs the name of a tool, and its arguments as an object; this is {call!r}")
+    tool, arguments, name = call.get("tool"), call.get("arguments", {}), call.get("id")
+    if not isinstance(tool, str) or not isinstance(arguments, Mapping):
+        raise InputError("a call needs the name of a tool, and its arguments as an object")
+    return Call(tool, cast("Mapping[str, Json]", arguments), None if name is None else str(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +138,18 @@ class Finding:
 def _listed(calls: Sequence[Call]) -> str:
     *others, last = map(str, calls)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def join_findings(findings: Sequence[Finding]) -> Finding:
+    """One finding for all."""
+    if len(findings) == 1:
+        return findings[0]
+    return Finding(
+        tuple(rule for finding in findings for rule in finding.rules),
+        tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
+        tuple(step for finding in findings for step in finding.first),
+        unanswered=tuple(dict.fromkeys(call for finding in findings for call in finding.unanswered)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import time as clocks
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self, get_args
 
 from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.domains.loader import Domain, load_domain
@@ -38,6 +38,8 @@ from lawtrace.solver.guard.decisions import (
     OpenDuty,
     Refuse,
     Step,
+    join_findings,
+    read_call,
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
@@ -100,8 +102,14 @@ class Guard:
             log: where calls, decisions, answers and messages are written, as `lawtrace audit` reads them. If that is
                 impossible, the methods raise OperationalError, and the call must not be made.
 
-        Raises InputError naming a tool or rule that occurs twice or cannot be read.
+        Raises InputError naming a tool or rule that occurs twice or cannot be read, or a choice that does not exist.
         """
+        for name, value, allowed in (
+            ("mode", mode, get_args(GuardMode)),
+            ("on_undecided", on_undecided, get_args(Fallback)),
+        ):
+            if value not in allowed:
+                raise InputError(f"{name} {value!r}: expected one of {', '.join(allowed)}")
         if isinstance(tools, Domain | str):
             domain = load_domain(tools) if isinstance(tools, str) else tools
             regulation = regulation or domain.regulation
@@ -144,7 +152,7 @@ class Guard:
         `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
         an object.
         """
-        wanted = _read_call(call)
+        wanted = read_call(call)
         with self._lock:
             now = self._time(time)
             decision = self._decide(
@@ -183,7 +191,7 @@ class Guard:
         `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
         ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
         """
-        made = _read_call(call)
+        made = read_call(call)
         if outcome is None:
             unsuccessful = isinstance(result, Mapping) and result.get("success") is False
             outcome = "raised" if error is not None else "failed" if unsuccessful else "completed"
@@ -203,7 +211,7 @@ class Guard:
         From now on calls are allowed only if all duties can be met in both cases. `reason`: for the log. `time`: of a
         call that was not asked about.
         """
-        made = _read_call(call)
+        made = read_call(call)
         with self._lock:
             entry = self._traces.known(made)
             if entry is None:
@@ -285,7 +293,7 @@ class Guard:
         certain = [finding for finding in findings if not finding.undecided]
         if not findings:
             return Allow()
-        finding = _joined(certain) if certain else findings[0]
+        finding = join_findings(certain) if certain else findings[0]
         refused = self.mode == "refuse" and (bool(certain) or self._on_undecided == "refuse")
         _logger.info(
             "guard.objection",
@@ -459,28 +467,8 @@ class Guard:
         return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
 
 
-def _joined(findings: Sequence[Finding]) -> Finding:
-    if len(findings) == 1:
-        return findings[0]
-    return Finding(
-        tuple(rule for finding in findings for rule in finding.rules),
-        tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
-        tuple(step for finding in findings for step in finding.first),
-        unanswered=tuple(dict.fromkeys(call for finding in findings for call in finding.unanswered)),
-    )
-
-
 def _can_be_advised(event: Event) -> bool:
     return event.outcome == "completed"
-
-
-def _read_call(call: Call | Mapping[str, Any]) -> Call:
-    if isinstance(call, Call):
-        return call
-    tool, arguments, name = call.get("tool"), call.get("arguments", {}), call.get("id")
-    if not isinstance(tool, str) or not isinstance(arguments, Mapping):
-        raise InputError("a call needs the name of a tool, and its arguments as an object")
-    return Call(tool, cast("Mapping[str, Json]", arguments), None if name is None else str(name))
 
 
 def _read_snapshot(snapshot: bytes | str) -> dict[str, Any]:

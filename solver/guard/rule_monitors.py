@@ -17,6 +17,9 @@ from lawtrace.solver.ltlf.terms import Scalar
 from lawtrace.solver.ltlf.undo import UndoLog
 from lawtrace.solver.rules import Rule
 
+MAX_IGNORED: Final = 5
+"""How many events that leave a rule in its first state a session checks for that; then it gets its own monitor."""
+
 
 class FirstMonitors:
     """A monitor for each rule before any event, and which rules the calls of a tool concern.
@@ -79,6 +82,7 @@ class RuleMonitors:
     def __init__(self, first: FirstMonitors) -> None:
         self._first: Final = first
         self._monitors: Final = list(first.monitors)
+        self._ignored: Final = [0] * len(first.monitors)
         self._distances: Final[list[int | None]] = first.log.wrapped(list(first.distances))
 
     def __del__(self) -> None:
@@ -92,7 +96,8 @@ class RuleMonitors:
         first = self._first
         for number in first.concerned(event.tool):
             if self._monitors[number] is first.monitors[number]:
-                if first.ignores(number, event):
+                if self._ignored[number] < MAX_IGNORED and first.ignores(number, event):
+                    self._ignored[number] += 1
                     continue
                 self._monitors[number] = first.take(number)
             self._monitors[number].feed(event)

@@ -4,6 +4,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -261,8 +262,21 @@ NO_TOOLS: list[tuple[list[object], str]] = [
 def test_errors_name_the_tool(tools: list[object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Guard([], tools)
-    with pytest.raises(InputError, match="a call needs"):
-        guard_of().before({"arguments": {}})
+
+
+@pytest.mark.parametrize("call", [{"arguments": {}}, {"tool": "a", "arguments": [1]}, None, "a", 3])
+def test_what_is_no_call_is_refused(call: Any) -> None:
+    guard = guard_of()
+    for method in (guard.before, guard.after, guard.unanswered):
+        with pytest.raises(InputError, match="a call needs"):
+            method(call)
+
+
+def test_choices_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match="mode 'refuze': expected one of record, warn, refuse"):
+        guard_of(RECORD, mode="refuze")
+    with pytest.raises(InputError, match="on_undecided 'no': expected one of"):
+        guard_of(RECORD, on_undecided="no")
 
 
 def test_advice_names_the_arguments_that_a_tool_requires_and_no_rule_reads() -> None:
