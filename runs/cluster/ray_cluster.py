@@ -2,14 +2,15 @@
 
 The driver hands out units one by one, appends the entries of finished units to the event log of the run, and starts
 another worker for one that is lost. The answers that a lost worker recorded are read from its own event log, where it
-is on this machine or a shared file system, so that its units are continued rather than begun again.
+is on this machine or a shared file system, so that its units are continued rather than begun again; workers on other
+machines send what they record.
 """
 
 import asyncio
 import os
 import shutil
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,12 +23,12 @@ import ray
 import ray.exceptions
 
 from lawtrace.agents.concurrency import gather
-from lawtrace.agents.event_log import Entry, ModelCalled, RoleFailed
+from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
-from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, WorkerLog
+from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
@@ -190,6 +191,8 @@ class _Division(Generic[Given, Product]):
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
+        self._listening: list[asyncio.Future[None]] = []
+        self._seen: dict[tuple[str, str], Counter[str]] = {}  # of a worker and a conversation: entries by their keys
 
     async def products(self) -> AsyncGenerator[Product]:
         """The product of each unit, in order."""
@@ -253,6 +256,8 @@ class _Division(Generic[Given, Product]):
             refusal = await self._started(worker, name)
             if refusal is None:
                 slot.worker, slot.name = worker, name
+                if self._records is not None:
+                    self._listening.append(asyncio.ensure_future(self._listen(worker, name)))
                 return
             if kept and not refusal.alive:  # it was lost while it had no job
                 continue
@@ -352,12 +357,27 @@ class _Division(Generic[Given, Product]):
 
     def _finish(self, number: int, unit: Unit[Given], made: MadeUnit[Product]) -> None:
         if self._records is not None:
-            merge_conversations(self._records.event_log, unit.conversations, made.entries)
-            for _, entry in made.entries:
-                self._counted(entry)
+            merge_conversations(self._records.event_log, unit.conversations, made.entries, keep=self._counted)
         self._finished += 1
         self._made[number] = made.product
         self._on_product(made.product)
+
+    async def _listen(self, worker: Handle, name: str) -> None:
+        """Append what a worker on another machine records, as soon as it does."""
+        with suppress(ray.exceptions.RayError):
+            while entries := await self._workers.result(worker.recorded.remote(True)):
+                self._receive(name, entries)
+
+    def _receive(self, name: str, entries: Iterable[TimedEntry]) -> None:
+        assert self._records is not None
+        by_conversation: dict[str, list[TimedEntry]] = {}
+        for at, entry in entries:
+            context = getattr(entry, "context", None)
+            assert isinstance(context, Context)
+            by_conversation.setdefault(context.conversation_id, []).append((at, entry))
+        for conversation, its in by_conversation.items():
+            seen = self._seen.setdefault((name, conversation), Counter())
+            merge_conversations(self._records.event_log, (conversation,), its, keep=self._counted, seen=seen)
 
     def _known(self, unit: Unit[Given]) -> list[Entry]:
         """The answers of a unit that was interrupted."""
@@ -390,6 +410,10 @@ class _Division(Generic[Given, Product]):
             with suppress(ray.exceptions.RayError):
                 entries = await self._workers.result(self._grants.take_entries.remote())
         slots = [slot for slot in self._slots if slot.worker is not None]
+        if self._records is not None and not self._done:
+            await gather(self._last_entries(slot) for slot in slots)
+        for listening in self._listening:
+            listening.cancel()
         await self._workers.end_job([slot.worker for slot in slots], self._refused, keep=self._done)
         if self._records is None:
             return
@@ -397,6 +421,11 @@ class _Division(Generic[Given, Product]):
             self._recover(*(self._folder / slot.name for slot in slots))
         for entry in entries:
             self._records.event_log.record(entry)
+
+    async def _last_entries(self, slot: _Slot) -> None:
+        """Append what a worker on another machine recorded of unfinished units."""
+        with suppress(ray.exceptions.RayError):
+            self._receive(slot.name, await self._workers.result(slot.worker.recorded.remote(False)) or ())
 
     def _counted(self, entry: Entry) -> bool:
         """Count what an entry says that was spent. Every entry is kept."""

@@ -11,7 +11,7 @@ import ray.exceptions
 from lawtrace.agents.event_log import Entry
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.runs.cluster.grants import Ask, CallGrants
-from lawtrace.runs.cluster.worker import MadeUnit, UnitFailed, Worker, WorkerLog
+from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, Worker, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import Job, Unit
 
 Handle = Any
@@ -111,6 +111,9 @@ class RemoteWorker:
     async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:
         assert self._worker is not None
         return await self._worker.make(unit, known)
+
+    async def recorded(self, wait: bool) -> list[TimedEntry] | None:
+        return [] if self._worker is None else await self._worker.recorded(wait=wait)
 
     async def end(self) -> None:
         if self._worker is not None:

@@ -1,5 +1,6 @@
 """A worker: makes units, and writes its own part of the event log."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class WorkerLog:
 
     Attributes:
         folder: absolute, in a folder that the process that divides the job made. A worker that does not see that folder
-            is on another machine, and records in a temporary folder of its own.
+            is on another machine: it records in a temporary folder of its own, and sends what it recorded.
     """
 
     folder: Path
@@ -77,11 +78,11 @@ class Worker(Generic[Given, Product]):
         return None
 
     def _access(self, where: WorkerLog, opening: ExitStack) -> ModelAccess:
-        folder = where.folder
-        if not folder.parent.exists():
+        folder, elsewhere = where.folder, not where.folder.parent.exists()
+        if elsewhere:
             folder = Path(opening.enter_context(TemporaryDirectory())) / folder.name
         event_log = opening.enter_context(EventLogFile.create(folder, recipe={"stage": "worker"}))
-        self._log = UnitLog(event_log)
+        self._log = UnitLog(event_log, elsewhere=elsewhere)
         self._clients = clients = ModelClients(
             self._log,
             settings=where.settings,
@@ -106,8 +107,20 @@ class Worker(Generic[Given, Product]):
         await self._log.flush()
         return MadeUnit(product, [entry for one in unit.conversations for entry in self._log.take(one)])
 
+    async def recorded(self, *, wait: bool) -> list[TimedEntry] | None:
+        """What was recorded since the last call; None if the process that divides the job can read it in the folder.
+        ``wait``: until there is something, or the job ends."""
+        if self._log is None or not self._log.elsewhere:
+            return None
+        if wait and self._make is not None:
+            await self._log.news.wait()
+        return self._log.take_new()
+
     async def close(self) -> None:
         """Close connections, event log and job."""
+        self._make = None
+        if self._log is not None:
+            self._log.news.set()
         if self._clients is not None:
             await self._clients.close()
         self._open.close()
@@ -117,11 +130,16 @@ class UnitLog:
     """An event log that keeps the entries of each conversation until they are taken.
 
     Every entry is committed to the worker's own file first.
+
+    Args:
+        elsewhere: the process that divides the job cannot read the file, so new entries are kept for it.
     """
 
-    def __init__(self, file: EventLogFile) -> None:
-        self._file = file
+    def __init__(self, file: EventLogFile, *, elsewhere: bool = False) -> None:
+        self._file, self.elsewhere = file, elsewhere
         self._by_conversation: dict[str, list[TimedEntry]] = {}
+        self.news = asyncio.Event()
+        self._new: list[TimedEntry] = []
 
     def record(self, entry: Entry) -> None:
         self._file.record(entry)
@@ -129,9 +147,18 @@ class UnitLog:
         if isinstance(context, Context):
             kept = self._by_conversation.setdefault(context.conversation_id, [])
             kept.append((utc_now().isoformat(), entry))
+            if self.elsewhere:
+                self._new.append(kept[-1])
+                self.news.set()
 
     async def flush(self) -> None:
         await self._file.flush()
+
+    def take_new(self) -> list[TimedEntry]:
+        """The entries since the last call."""
+        self.news.clear()
+        new, self._new = self._new, []
+        return new
 
     def take(self, conversation: str) -> list[TimedEntry]:
         """The entries of a conversation; they are forgotten."""

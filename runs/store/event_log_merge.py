@@ -34,19 +34,31 @@ def merge_event_logs(
     return target.append(_missing(merge(*map(_numbered, sources), key=itemgetter(0)), there, keep))
 
 
-def merge_conversations(target: EventLogFile, names: Sequence[str], entries: Sequence[tuple[str, Entry]]) -> int:
-    """Append the entries of some conversations, each with its time, that the target lacks (see `merge_event_logs`)."""
+def merge_conversations(
+    target: EventLogFile,
+    names: Sequence[str],
+    entries: Sequence[tuple[str, Entry]],
+    *,
+    keep: Callable[[Entry], bool] = lambda _: True,
+    seen: Counter[str] | None = None,
+) -> int:
+    """Append the entries of some conversations, each with its time, that the target lacks (see `merge_event_logs`).
+
+    ``seen``: content key -> how many entries of the same source were merged before; it is updated.
+    """
     there = Counter(entry_key(entry) for name in names for entry in target.conversation(name))
-    return target.append(_missing(_numbered_entries(entries), there, lambda _: True))
+    return target.append(_missing(_numbered_entries(entries, seen), there, keep))
 
 
 def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
     return _numbered_entries(source.timed_entries())
 
 
-def _numbered_entries(entries: Iterable[tuple[str, Entry]]) -> Iterator[tuple[str, Entry, str, int]]:
+def _numbered_entries(
+    entries: Iterable[tuple[str, Entry]], seen: Counter[str] | None = None
+) -> Iterator[tuple[str, Entry, str, int]]:
     """The entries of a source with time, key and their number among those with the same key, from 1."""
-    seen = Counter[str]()
+    seen = Counter() if seen is None else seen
     for at, entry in entries:
         key = entry_key(entry)
         seen[key] += 1

@@ -241,8 +241,7 @@ def test_workers_are_kept_for_the_next_job(cluster: None) -> None:
 
     with closing(import_module("lawtrace.runs.cluster.ray_cluster").RayCluster()) as workers:
         jobs = [{*workers.stream(ProcessJob(), [Unit(str(one), one) for one in range(30)])} for _ in range(3)]
-    assert len(jobs[0]) == 2
-    assert jobs[0] == jobs[1] == jobs[2]
+    assert len({pid for job in jobs for pid in job}) <= 2  # three jobs of workers of their own have three, at least
 
 
 def test_built_tasks_are_those_of_one_process(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:

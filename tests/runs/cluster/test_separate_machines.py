@@ -3,9 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,10 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
 from tests.support.bank_law import write_bank_law
-from tests.support.openai_server import OpenAIServer, serving
+from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play
 from tests.support.ray_cluster import log_content
-from tests.support.ray_nodes import RayNodes, has_mount_namespaces, ray_nodes
+from tests.support.ray_nodes import RayNodes, has_mount_namespaces, processes, ray_nodes
 
 pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 
@@ -128,6 +132,49 @@ def test_other_machines_need_no_folder_of_the_driver(apart: RayNodes, server: Op
     for check in (check_run, check_grades, check_audits):
         check(driver, apart.address, folder)
         assert left_behind(apart, folder.parent) == []
+
+
+TURNS = 3
+
+
+class Gate:
+    """Answers with a tool call in each turn but the last, which waits until it may be answered."""
+
+    def __init__(self) -> None:
+        self.opened, self.reached = threading.Event(), threading.Event()
+
+    def answer(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        if turns_before(request) < TURNS:
+            return calling(("CheckAuthorization", {}))
+        self.reached.set()
+        self.opened.wait(SECONDS)
+        return "Done."
+
+
+def turns_before(request: Mapping[str, Any]) -> int:
+    return sum(message["role"] == "assistant" for message in request["messages"])
+
+
+def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(folder: Path) -> None:
+    if not has_mount_namespaces(folder.parent):
+        pytest.skip("this machine allows no mount namespace (unshare)")
+    gate = Gate()
+    with serving(gate.answer) as server, ray_nodes(server.environment, cores=1, hidden=folder.parent) as nodes:
+        driver = Driver(folder, {**server.environment, **nodes.environment})
+        driver("tasks", "build", "--count", 1, "--out", "lost-tasks.jsonl")
+        attempt = ("attempt", "--tasks", "lost-tasks.jsonl", "--model", "openai:tester", "--mode", "tools")
+        with ThreadPoolExecutor() as thread:
+            running = thread.submit(driver, *attempt, "--on", nodes.address, "--out", "lost.jsonl")
+            assert gate.reached.wait(SECONDS)
+            time.sleep(1)  # for the other style, and for what the worker sends
+            (worker,) = processes(nodes.environment["RAY_AUTH_TOKEN"], b"ray::RemoteWorker")
+            os.kill(worker, signal.SIGKILL)
+            gate.opened.set()
+            assert running.result(SECONDS)["attempts"] == 2
+        asked = [turns_before(request) for request in server.requests]
+        assert sorted(turns for turns in asked if turns < TURNS) == sorted([*range(TURNS)] * 2)
+        driver(*attempt, "--out", "kept.jsonl")
+    assert (folder / "lost.jsonl").read_bytes() == (folder / "kept.jsonl").read_bytes()
 
 
 def check_run(driver: Driver, address: str, folder: Path) -> None:

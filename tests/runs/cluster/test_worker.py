@@ -52,6 +52,7 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
                 assert isinstance(made, MadeUnit)
                 assert made.product == expected
                 assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
+        assert asyncio.run(worker.recorded(wait=True)) is None
     finally:
         asyncio.run(worker.close())
     assert (tmp_path / "workers" / "one" / "events.sqlite").exists()
@@ -74,8 +75,12 @@ def test_a_worker_of_another_machine_records_in_a_folder_of_its_own(small_run: R
     worker, refusal = started(small_run, tmp_path, folder_is_there=False)
     assert refusal is None
     key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
-    assert isinstance(asyncio.run(worker.make(Unit(key, key, (key,)))), MadeUnit)
+    made = asyncio.run(worker.make(Unit(key, key, (key,))))
+    assert isinstance(made, MadeUnit)
+    assert asyncio.run(worker.recorded(wait=True)) == made.entries
+    assert asyncio.run(worker.recorded(wait=False)) == []
     asyncio.run(worker.close())
+    assert asyncio.run(worker.recorded(wait=True)) == []
     assert [*tmp_path.iterdir()] == []
 
 
