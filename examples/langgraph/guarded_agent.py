@@ -51,6 +51,9 @@ class GuardMiddleware(AgentMiddleware):
                 return ToolMessage(decision.reason, name=call.tool, tool_call_id=call.id, status="error")
             try:
                 answer = handler(request)
+            except (TimeoutError, ConnectionError) as error:  # it may have been carried out
+                self.guard.unanswered(call, str(error))
+                raise
             except Exception as error:
                 self.guard.after(call, error=str(error))
                 raise

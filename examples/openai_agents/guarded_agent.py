@@ -61,7 +61,10 @@ def guarded_tool(guard: lawtrace.Guard, function: Callable[..., Any]) -> Functio
 
     def failed(context: Any, error: Exception) -> str:
         if (call := made.pop(context.tool_call_id, None)) is not None:
-            guard.after(call, error=str(error))
+            if isinstance(error, TimeoutError | ConnectionError):  # it may have been carried out
+                guard.unanswered(call, str(error))
+            else:
+                guard.after(call, error=str(error))
         return f"The call failed: {error}"
 
     return function_tool(
