@@ -79,7 +79,10 @@ def _check_division(plan: TracePlan, parts: Sequence[range], shard: Shard, on: s
     if plan.constraints.distance and (on is not None or not shard.is_whole):
         why = "a distance between any two traces (--distance) makes them all one part"
     else:
-        why = f"a part has {plan.part_size} traces; --set tasks.part_size=N makes smaller ones, of other traces"
+        requests = -(-plan.part_size // plan.rows)
+        why = f"a part has {counted(requests * plan.rows, 'trace')}"
+        if requests > 1:
+            why += "; --set tasks.part_size=N makes smaller ones, of other traces"
     if shard.count > len(parts):
         raise InputError(f"--shard {shard}: there are only {counted(len(parts), 'part')}; {why}")
     if on is not None and len(parts) == 1:

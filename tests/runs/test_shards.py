@@ -220,6 +220,8 @@ def test_shards_of_traces_merge_into_all_traces(lawtrace: Shell, tmp_path: Path)
     assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     code, _, err = lawtrace(*command, "--shard", "1/4", "--out", "4.jsonl")
     assert (code, "there are only 3 parts; a part has 3 traces" in err) == (2, True)
+    code, _, err = lawtrace(*command, "--set", "tasks.part_size=1", "--shard", "1/9", "--out", "9.jsonl")
+    assert (code, err.strip()) == (2, "lawtrace: --shard 1/9: there are only 8 parts; a part has 1 trace")
     code, _, err = lawtrace(*command, "--set", "rules.source=extracted", "--shard", "1/2", "--out", "x.jsonl")
     assert (code, "each shard would extract rules of its own" in err) == (2, True)
     lawtrace.json(
