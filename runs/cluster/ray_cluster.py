@@ -8,6 +8,7 @@ machines send what they record.
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 from collections import Counter, deque
@@ -37,7 +38,7 @@ log = get_logger(__name__)
 
 PREFIX = "ray"
 CONNECT_SECONDS = 10.0
-"""How long the machine that ``RAY_ADDRESS`` names may take to accept a connection."""
+"""How long the first machine of a cluster may take to accept a connection."""
 MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
@@ -57,16 +58,16 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
 
     Raises InputError if the address is none, OperationalError if nothing answers there.
     """
-    if address != PREFIX and not address.startswith(f"{PREFIX}://"):
+    if address != PREFIX and not re.fullmatch(rf"{PREFIX}://[^/\s]+:\d{{1,5}}", address, re.ASCII):
         raise InputError(f"--on {address!r}: write ray, or ray://HOST:PORT")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no report to Ray's makers
     if ray.is_initialized():  # by the program that uses lawtrace as a library
         with closing(RayCluster()) as cluster:
             yield cluster
         return
+    _check_connection(address)
     try:
         if address == PREFIX:
-            _check_connection(os.environ.get("RAY_ADDRESS", ""))
             ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
         else:
             ray.init(address, log_to_driver=False, logging_level="error")
@@ -83,16 +84,18 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
 
 
 def _check_connection(address: str) -> None:
-    """Raises OperationalError if nothing accepts connections at ``HOST:PORT``, where Ray would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if not (host and port.isdecimal()) or "/" in host:
+    """Raises OperationalError if nothing accepts connections at ``ray://HOST:PORT``, or for ``ray`` where RAY_ADDRESS
+    says, since Ray itself tries for minutes."""
+    there = os.environ.get("RAY_ADDRESS", "") if address == PREFIX else address
+    found = re.fullmatch(rf"(?:{PREFIX}://)?\[?([^/\s]+?)\]?:(\d{{1,5}})", there, re.ASCII)
+    if found is None:  # such as auto
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+        socket.create_connection((found[1], int(found[2])), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
+        place = f"{address} (RAY_ADDRESS={there})" if address == PREFIX else address
         raise OperationalError(
-            f"--on {PREFIX}: no connection to RAY_ADDRESS={address} ({error}); start Ray there with `ray start`, or "
-            "unset RAY_ADDRESS to use this machine"
+            f"--on {place}: no connection ({error}); start Ray there with `ray start`, or give another address"
         ) from error
 
 
