@@ -23,6 +23,7 @@ from lawtrace.runs.runner import (
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.files import ATTEMPTS
+from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import is_complete, merge_shards
@@ -125,8 +126,12 @@ def merge_run(
 ) -> FinishedRun:
     """Merge all shards of a run in a new folder, and make what is left: verdicts, findings and the report.
 
-    ``recorded``: the recipe for the event log, as in those of the shards. Raises InputError if the folder has a run.
+    ``recorded``: the recipe for the event log, as in those of the shards.
+
+    Raises InputError, before anything is written, if the folder has a run, or the environment, the rules or other files
+    of the recipe are missing or have changed.
     """
+    curated_rules(resolve_recipe(recipe), checked_recipe_environment(recipe))
     attempts = merge_shards(shards, folder.path, recipe=recorded, stage="attempts", file=ATTEMPTS, progress=progress)
     unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
     with EventLogFile.append_to(folder.path) as event_log:

@@ -40,8 +40,17 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_merge_records_the_recipe_of_the_shards(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+def test_a_merge_needs_the_environment_and_records_the_recipe_of_the_shards(
+    lawtrace: Shell, mine: Path, tmp_path: Path
+) -> None:
     lawtrace.json("run", "recipes/mine.toml", "--shard", "1/1", "--out", "1")
+    rules = (mine / "rules.toml").read_text()
+    (mine / "rules.toml").write_text(f"{rules}# changed")
+    for env, said in (("./none", "folder not found"), ("./mine", "'mine' has changed")):
+        code, _, err = lawtrace("merge", "1", "--env", env, "--out", "merged")
+        assert (code, said in " ".join(err.split())) == (2, True)
+    assert not (tmp_path / "merged").exists()
+    (mine / "rules.toml").write_text(rules)
     lawtrace.json("merge", "1", "--env", "./mine", "--out", "merged")
     with EventLogFile.open(tmp_path / "1") as shard, EventLogFile.open(tmp_path / "merged") as merged:
         assert merged.recipe == shard.recipe
