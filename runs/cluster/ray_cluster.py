@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import socket
+import warnings
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
@@ -43,6 +44,7 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
+_INSTALL = "install the same version of lawtrace[ray] on each machine of the cluster"
 WORKERS = "workers"
 """The folder in that of the run with the event logs of its workers."""
 LANES = 3
@@ -67,20 +69,29 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
         return
     _check_connection(address)
     try:
-        if address == PREFIX:
-            ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
-        else:
-            ray.init(address, log_to_driver=False, logging_level="error")
-    except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
-        remedy = "start Ray there with `ray start`, and set RAY_AUTH_TOKEN if it has a token"
-        raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
-    try:
+        _connect(address)
         with closing(RayCluster()) as cluster:
             yield cluster
     finally:
         ray.shutdown()
+
+
+def _connect(address: str) -> None:
+    try:
+        with warnings.catch_warnings(action="ignore"):  # they say what the error says
+            if address == PREFIX:
+                ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+            else:
+                ray.init(address, log_to_driver=False, logging_level="error")
+    except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
+        remedy = "start Ray there as docs/scale.md says, open the port, and set the RAY_AUTH_TOKEN of the cluster here"
+        raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
+    try:
+        ray.put(UnitFailed("", ""))  # a client's values are made again on the machine that it is connected to
+    except ImportError as error:
+        raise OperationalError(f"--on {address}: {error} on the machine with this port; {_INSTALL}") from error
 
 
 def _check_connection(address: str) -> None:
@@ -291,7 +302,7 @@ class _Division(Generic[Given, Product]):
             return _Refusal(late, alive=name in self._begun)
         except ray.exceptions.RayError as error:
             self._lost += 1
-            return _Refusal(f"it ended while it started: {_first_line(error)}", alive=False)
+            return _Refusal(f"it ended while it started: {_why_ended(error)}", alive=False)
         finally:
             starting.cancel()
             done.cancel()
@@ -305,7 +316,7 @@ class _Division(Generic[Given, Product]):
 
         there = await self._workers.result(worker.version.remote())
         if there != here:
-            return f"its machine has lawtrace {there}, and this one {here}; install the same version on both"
+            return f"its machine has lawtrace {there}, and this one {here}; {_INSTALL}"
         self._begun.add(name)
         where = None
         if self._records is not None and self._folder is not None:
@@ -351,7 +362,8 @@ class _Division(Generic[Given, Product]):
             if made is None:
                 self._returned.append(found)
             elif isinstance(made, UnitFailed):
-                raise _FAILURES.get(made.kind, OperationalError)(made.text)
+                where = "a worker of the cluster: " if made.kind == "InputError" else ""
+                raise _FAILURES.get(made.kind, OperationalError)(f"{where}{made.text}")
             else:
                 self._finish(number, unit, made)
             await self._notify()
@@ -455,6 +467,14 @@ _FAILURES: Mapping[str, type[LawtraceError]] = {
     error.__name__: error for error in (BudgetExhausted, InputError, SearchError)
 }
 """The errors of units that keep their type; others are operational."""
+
+
+def _why_ended(error: Exception) -> str:
+    """The error in the worker, if it raised one, else what Ray says."""
+    raised = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
+    if not raised:
+        return _first_line(error)
+    return f"{raised[-1]}; {_INSTALL}" if "No module named" in raised[-1] else raised[-1]
 
 
 def _first_line(error: Exception) -> str:
