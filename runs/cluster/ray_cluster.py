@@ -44,6 +44,9 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
+CONNECTIONS = 3
+"""How often a client port is tried: the head starts a process for each connection, which sometimes dies at once."""
+_NOT_SERVED = "Starting Ray client server failed"
 _INSTALL = "install the same version of lawtrace[ray] on each machine of the cluster"
 WORKERS = "workers"
 """The folder in that of the run with the event logs of its workers."""
@@ -77,17 +80,23 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
 
 
 def _connect(address: str) -> None:
-    try:
-        with warnings.catch_warnings(action="ignore"):  # they say what the error says
-            if address == PREFIX:
-                ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
-            else:
-                ray.init(address, log_to_driver=False, logging_level="error")
-    except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
-        remedy = "start Ray there as docs/scale.md says, open the port, and set the RAY_AUTH_TOKEN of the cluster here"
-        raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
+    for left in reversed(range(CONNECTIONS)):
+        try:
+            with warnings.catch_warnings(action="ignore"):  # they say what the error says
+                if address == PREFIX:
+                    ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
+                else:
+                    ray.init(address, log_to_driver=False, logging_level="error")
+            break
+        except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
+            if left and _NOT_SERVED in str(error):
+                log.warning("the cluster could not start a process for this client; connecting again")
+                ray.shutdown()
+                continue
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
+            remedy = "start Ray there as docs/scale.md says, open the port, and set the cluster's RAY_AUTH_TOKEN here"
+            raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
     try:
         ray.put(UnitFailed("", ""))  # a client's values are made again on the machine that it is connected to
     except ImportError as error:

@@ -17,8 +17,10 @@ from lawtrace.runs.stages.cluster_jobs import Job, Unit
 Handle = Any
 """A value of Ray, which has no types: an actor, a reference to a result, or the result."""
 
+END_SECONDS = 30.0
+"""How long workers have to end a job that is done: one may just be starting on a busy machine."""
 CLOSE_SECONDS = 5.0
-"""How long workers have to end a job, and how long the end of killed workers is waited for."""
+"""How long workers have to end a job that is not done, and how long the end of killed workers is waited for."""
 
 
 class RayWorkers:
@@ -54,7 +56,7 @@ class RayWorkers:
         otherwise their processes end."""
         ending = {one: asyncio.ensure_future(self.result(one.end.remote())) for one in (*refused, *workers)}
         if ending:
-            await asyncio.wait(ending.values(), timeout=CLOSE_SECONDS)
+            await asyncio.wait(ending.values(), timeout=END_SECONDS if keep else CLOSE_SECONDS)
         for worker, future in ending.items():
             if keep and future.done() and future.exception() is None:
                 self._idle.append(worker)
