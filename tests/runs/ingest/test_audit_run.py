@@ -1,17 +1,23 @@
 """Audits of many transcripts: the same rows in one process and in several; summaries add up."""
 
+import asyncio
 import json
+import pickle
+import shutil
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.runs.ingest import audit_run
-from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
+from lawtrace.runs.ingest.audit_run import AuditJob, JudgedBatch, SentAudit, judge_batches
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.examples import MAX_EXAMPLES
 from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
 
+AIRLINE = Path(__file__).parents[3] / "docs" / "audits" / "airline"
 PAY = {
     "from_account_number": "111-1111-1111",
     "payee_id": "P-000001",
@@ -46,6 +52,20 @@ def test_several_processes_give_the_rows_of_one(tmp_path: Path, monkeypatch: pyt
     several = [*judge_batches(job(tmp_path), rows, size=10**9)]
     assert [line for batch in one for line in batch.lines] == [line for batch in several for line in batch.lines]
     assert [json.loads(line)["conversation"] for batch in one for line in batch.lines] == [*map(str, range(50))]
+
+
+@pytest.mark.parametrize("by", ["folder", "schemas"])
+def test_an_audit_sends_the_files_that_it_judges_by(by: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(AIRLINE, tmp_path / "airline"))
+    schemas = tuple(read_tool_schemas([str(folder / "tools.json")]))
+    one = AuditJob(schemas if by == "schemas" else str(folder), folder / "rules.toml", complete=True)
+    (whole,) = judge_batches(one, transcripts(6), size=0)
+    pickled = pickle.dumps(SentAudit.of(one))
+    shutil.rmtree(folder)  # as on another machine
+    with ExitStack() as stack:
+        judge = pickle.loads(pickled).open(None, stack)
+        batch: JudgedBatch = asyncio.run(judge(transcripts(6)))
+    assert batch.lines == whole.lines
 
 
 def test_summaries_of_parts_add_up(tmp_path: Path) -> None:
