@@ -89,7 +89,6 @@ def write_shard(
 
     All files are parsed, since nothing else shows where a conversation begins. Those of other shards are not read.
     """
-    record = begin_record("audit", shard, out)
     files, units = find_files(arguments.sources), 0
 
     def chosen() -> Iterator[AnyTranscript]:
@@ -100,6 +99,7 @@ def write_shard(
             units += 1
 
     write_lines(out, judged_audit(job, chosen(), files, summary, step))
+    record = begin_record("audit", shard, out)
     end_record(record, out, key=arguments.key(), units=units, options=arguments.model_dump(mode="json"))
 
 

@@ -28,7 +28,7 @@ from lawtrace.runs.stages.instruction_shards import (
     tasks_of,
     write_instructions,
 )
-from lawtrace.runs.stages.resolve import with_allowed_environment
+from lawtrace.runs.stages.resolve import checked_recipe_environment, with_allowed_environment
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import merge_shards
@@ -149,6 +149,7 @@ def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, for
     except ValidationError as error:
         raise InputError(f"{first}: cannot be read: {describe_row_error(error)}") from error
     recipe = with_allowed_environment(options.recipe, env, first.file)
+    checked_recipe_environment(recipe)
     given = None if options.traces is None else read_rows(options.traces, TraceRow)
     check_output(out, *_beside(out, given), force=force)
 

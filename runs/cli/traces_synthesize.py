@@ -21,7 +21,7 @@ from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.building_stages import traces_depend
 from lawtrace.runs.stages.files import RULES, TRACES
-from lawtrace.runs.stages.resolve import load_recipe_environment, with_allowed_environment
+from lawtrace.runs.stages.resolve import checked_recipe_environment, load_recipe_environment, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path
 from lawtrace.runs.store.stage_files import describe_row_error, write_lines
@@ -104,6 +104,7 @@ def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, fo
     except ValidationError as error:
         raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
     recipe = with_allowed_environment(recipe, env, shards[0].file)
+    checked_recipe_environment(recipe)
     check_output(out, force=force)
     write_lines(out, merged_lines(shards))
     _end(recipe, TRACES.read(out), out, as_json=as_json)

@@ -44,11 +44,13 @@ def test_a_merge_needs_the_environment_and_records_the_recipe_of_the_shards(
     lawtrace: Shell, mine: Path, tmp_path: Path
 ) -> None:
     lawtrace.json("run", "recipes/mine.toml", "--shard", "1/1", "--out", "1")
+    lawtrace.json("traces", "synthesize", "--env", "./mine", "--count", 1, "--shard", "1/1", "--out", "traces.jsonl")
     rules = (mine / "rules.toml").read_text()
     (mine / "rules.toml").write_text(f"{rules}# changed")
-    for env, said in (("./none", "folder not found"), ("./mine", "'mine' has changed")):
-        code, _, err = lawtrace("merge", "1", "--env", env, "--out", "merged")
-        assert (code, said in " ".join(err.split())) == (2, True)
+    for shard in ("1", "traces.jsonl"):
+        for env, said in (("./none", "folder not found"), ("./mine", "'mine' has changed")):
+            code, _, err = lawtrace("merge", shard, "--env", env, "--out", "merged")
+            assert (code, said in " ".join(err.split())) == (2, True)
     assert not (tmp_path / "merged").exists()
     (mine / "rules.toml").write_text(rules)
     lawtrace.json("merge", "1", "--env", "./mine", "--out", "merged")

@@ -175,6 +175,7 @@ def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path
                 said.append({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": call}]})
             log.write(json.dumps({"id": f"c{number}", "messages": said, "reward": number % 2}) + "\n")
     command = ("audit", "log.jsonl", "--format", "csv")
+    assert lawtrace("audit", "none.jsonl", "--shard", "1/3", "--out", "shards/1.jsonl")[0] == 2
     whole = lawtrace(*command, "--out", "whole.jsonl", "--json")
     for number in (1, 2, 3):
         lawtrace.json(*command, "--shard", f"{number}/3", "--out", f"shards/{number}.jsonl")
