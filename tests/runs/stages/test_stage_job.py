@@ -31,6 +31,10 @@ def prepare(context: StageContext, _: Products, __: ExitStack) -> Callable[[str]
     return make
 
 
+async def known_by(make: Callable[[str], Awaitable[str]]) -> str:
+    return await make("")
+
+
 def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
     desk = Path(shutil.copytree(load_domain("banking").folder, tmp_path / "here" / "my_desk"))
     declared = (desk / "__init__.py").read_text(encoding="utf-8").replace('name="banking"', 'name="desk"')
@@ -49,10 +53,10 @@ def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
         folder=tmp_path,
     )
     job: StageJob[str, str] = StageJob[str, str].of(context, Products(), (), prepare)
-    here = asyncio.run(prepare(context, Products(), ExitStack())(""))
+    here = asyncio.run(known_by(prepare(context, Products(), ExitStack())))
     pickled = pickle.dumps(job)
     shutil.rmtree(tmp_path / "here")
     with ExitStack() as stack:
-        there = asyncio.run(pickle.loads(pickled).open(None, stack)(""))
+        there = asyncio.run(known_by(pickle.loads(pickled).open(None, stack)))
     assert there == here
     assert here.startswith("desk in my_desk: ")
