@@ -208,7 +208,7 @@ class Guard:
     def unanswered(self, call: Call | Mapping[str, Any], reason: str = "no answer", *, time: int | None = None) -> None:
         """Tell that no answer of a call will come, so that it may have been carried out or not.
 
-        From now on calls are allowed only if all duties can be met in both cases. `reason`: for the log. `time`: of a
+        From now on calls are allowed only if all duties can be met in each case. `reason`: for the log. `time`: of a
         call that was not asked about.
         """
         made = read_call(call)
@@ -216,7 +216,7 @@ class Guard:
             entry = self._traces.known(made)
             if entry is None:
                 entry = self._traces.allow(made, self._time(time), None)
-            self._traces.leave_open(made)
+            self._traces.leave_open(made, self._is_lost)
             self._log.unanswered(entry.time, entry.number, made, reason)
 
     def see(self, event: Event) -> None:
@@ -235,7 +235,10 @@ class Guard:
             self.see(message_event(speaker, text, self._time(time)))
 
     def finish(self, *, time: int | None = None) -> tuple[OpenDuty, ...]:
-        """The duties that are open if nothing more happens. The guard can go on afterwards."""
+        """The duties that are open if nothing more happens. The guard can go on afterwards.
+
+        After a call without an answer those that are open in one of the cases.
+        """
         with self._lock:
             now = self._time(time)
             found: dict[str, OpenDuty] = {}
@@ -275,11 +278,17 @@ class Guard:
         component, pending = trace.components[number], trace.pending(number, waited_for=False)
         with component.log.attempt():
             if now is not None:
-                answer = decide(component, pending, now, Budget(self._steps)) if pending else None
-                first = tuple(options[0] for options in pending)
-                play(component, answer.result if answer is not None and answer.status == "met" else first)
+                play(component, [event for (event,) in pending])
                 component.monitor.pass_time(now)
             yield
+
+    def _is_lost(self, trace: SessionTrace) -> bool:
+        """Whether not all duties can be met after a trace."""
+        now = self._time(None) if self._traces.now is None else self._traces.now
+        return any(
+            decide(component, trace.pending(number), now, Budget(self._steps)).status == "lost"
+            for number, component in enumerate(trace.components)
+        )
 
     # Decisions
 

@@ -1,10 +1,11 @@
 """The traces that a session may have: one, or several after a call whose answer never came.
 
-Such a call may have been carried out or not. So each trace is followed in two ways: in one the call has failed, in the
-other it is as a call that has not returned, of which any result counts. What is allowed has to be so in all of them.
+Such a call may have failed, or have been carried out with any result. So each trace is followed in all these ways, and
+what is allowed has to be so in all of them. Results after which not all duties can be met are left out: nothing that is
+allowed or refused could help.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from lawtrace.environments.events import Event
@@ -13,7 +14,7 @@ from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.guard.session_trace import Entry, SessionTrace
 
 MAX_TRACES: Final = 16
-"""How many traces are followed: those of four calls that rules are about and whose answers never came."""
+"""How many traces are followed: those of four calls without an answer, if no rule reads their results."""
 
 
 class PossibleTraces:
@@ -70,21 +71,33 @@ class PossibleTraces:
         for trace in self.traces:
             trace.answer(call, event)
 
-    def leave_open(self, call: Call) -> None:
-        """No answer of a call that is waited for will come: from now on each trace is followed in two ways."""
+    def leave_open(self, call: Call, is_lost: Callable[[SessionTrace], bool]) -> None:
+        """No answer of a call that is waited for will come: each trace is followed in all ways in which it may go on.
+
+        `is_lost`: whether the duties after a trace cannot all be met; results that lead there are left out if others
+        do not.
+        """
         entry = self.traces[0].waiting(call)
         if entry is None:
             return
-        others: list[SessionTrace] = []
-        if self.concerns(call.tool):
-            self.too_many = self.too_many or 2 * len(self.traces) > MAX_TRACES
-            if not self.too_many:
-                others = [SessionTrace.decoded(trace.encoded(), self._compiled) for trace in self.traces]
-        for trace in others:
-            trace.abandon(call)
-        self.answer(Event(call.tool, call.arguments, "raised", error="no answer", time=entry.time), call)
-        self.traces += others
         self.unanswered.append(entry)
+        results: list[Event] = []
+        for component in self._compiled:
+            if component.concerns(call.tool):
+                made = component.vocabulary.call_results(call.tool, call.arguments, entry.time)
+                self.too_many = self.too_many or not made.exact
+                results += made.events
+        if len(self.traces) * (1 + len(results)) > MAX_TRACES:
+            self.too_many = True
+        before = [] if self.too_many or not results else [trace.encoded() for trace in self.traces]
+        self.answer(Event(call.tool, call.arguments, "raised", error="no answer", time=entry.time), call)
+        for encoded in before:
+            found: list[SessionTrace] = []
+            for event in results:
+                trace = SessionTrace.decoded(encoded, self._compiled)
+                trace.answer(call, event)
+                found.append(trace)
+            self.traces += [trace for trace in found if not is_lost(trace)] or found[:1]
 
     def encoded(self) -> dict[str, Any]:
         """Everything that later decisions depend on, as JSON values."""

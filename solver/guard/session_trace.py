@@ -23,27 +23,25 @@ class Entry:
         time: when it happened, in seconds.
         event: what became of it; None until that is known.
         number: of the call in the log.
-        abandoned: whether its answer will not come.
     """
 
     call: Call | None
     time: int
     event: Event | None = None
     number: str | None = None
-    abandoned: bool = False
 
     def encoded(self) -> list[Any]:
         """The fields as JSON values, in order."""
         call = None if self.call is None else [self.call.tool, dict(self.call.arguments), self.call.id]
         event = None if self.event is None else _encoded(self.event)
-        return [call, self.time, event, self.number, self.abandoned]
+        return [call, self.time, event, self.number]
 
     @classmethod
     def decoded(cls, fields: Sequence[Any]) -> "Entry":
         """The entry that was encoded."""
-        call, time, event, number, abandoned = fields
+        call, time, event, number = fields
         known = None if event is None else _decoded(event)
-        return cls(None if call is None else Call(*call), time, known, number, abandoned)
+        return cls(None if call is None else Call(*call), time, known, number)
 
 
 class SessionTrace:
@@ -65,8 +63,7 @@ class SessionTrace:
 
     def waiting(self, call: Call) -> Entry | None:
         """The first of the equal calls whose answer may come; None if there is none."""
-        known = (one for one in self._queue if one.event is None and not one.abandoned)
-        return next((one for one in known if one.call == call), None)
+        return next((one for one in self._queue if one.event is None and one.call == call), None)
 
     def answer(self, call: Call, event: Event) -> Entry | None:
         """A call that is waited for has become an event, at its time. Returns its entry; None if there is none."""
@@ -75,19 +72,6 @@ class SessionTrace:
             entry.event = replace(event, time=entry.time)
             self._flush()
         return entry
-
-    def abandon(self, call: Call) -> None:
-        """The answer of a call that is waited for will not come. If no rule reads its result, it has happened."""
-        entry = self.waiting(call)
-        if entry is None:
-            return
-        concerned = [component for component in self.components if component.concerns(call.tool)]
-        results = [one.vocabulary.call_results(call.tool, call.arguments, entry.time).events for one in concerned]
-        if all(len(events) == 1 for events in results):
-            entry.event = Event(call.tool, call.arguments, time=entry.time)
-            self._flush()
-        else:
-            entry.abandoned = True
 
     def _flush(self) -> None:
         while self._queue and (event := self._queue[0].event) is not None:
@@ -112,7 +96,7 @@ class SessionTrace:
             if entry.event is not None:
                 if component.concerns(entry.event.tool):
                     found.append([entry.event])
-            elif entry.call is not None and component.concerns(entry.call.tool) and (waited_for or entry.abandoned):
+            elif entry.call is not None and component.concerns(entry.call.tool) and waited_for:
                 results = component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time)
                 found.append(results.events)
         return found
