@@ -420,10 +420,16 @@ class _Division(Generic[Given, Product]):
             log.warning("worker lost", worker=name, reason=_first_line(error))
             if self._lost > MAX_LOST:
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
-            if self._grants is not None:
-                await self._workers.result(self._grants.lose.remote(name))
             if self._folder is not None:
                 self._recover(self._folder / name)
+            if self._grants is not None:
+                try:
+                    await self._workers.result(self._grants.lose.remote(name))
+                except ray.exceptions.RayError as lost:  # on the machine of the head
+                    raise OperationalError(
+                        f"the head of the cluster is lost ({_first_line(lost)}); start it again, and give the same "
+                        "command, or `lawtrace resume` for a run: recorded answers are reused"
+                    ) from lost
             slot.worker, slot.name = None, ""
             await self._fill(slot)
 
