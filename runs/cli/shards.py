@@ -28,7 +28,9 @@ def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generat
         return
     if shard is not None:
         raise InputError("--on divides the work among workers, and --shard among jobs; use one of them")
-    if {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys() or _AUTH_TOKEN.expanduser().is_file():
+    if {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys() or (
+        address.startswith("ray://") and _AUTH_TOKEN.expanduser().is_file()
+    ):
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when Ray is imported; a client sends no token without
     try:
         from lawtrace.runs.cluster.ray_cluster import ray_cluster
