@@ -7,11 +7,8 @@ machines send what they record.
 """
 
 import asyncio
-import os
 import re
 import shutil
-import socket
-import warnings
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
@@ -29,6 +26,7 @@ from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.environments.logs import get_logger
+from lawtrace.runs.cluster.ray_connection import SAME_VERSION, ray_connection
 from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
 from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
@@ -37,17 +35,10 @@ from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event
 
 log = get_logger(__name__)
 
-PREFIX = "ray"
-CONNECT_SECONDS = 10.0
-"""How long the first machine of a cluster may take to accept a connection."""
 MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
-CONNECTIONS = 3
-"""How often a client port is tried: the head starts a process for each connection, which sometimes dies at once."""
-_NOT_SERVED = "Starting Ray client server failed"
-_INSTALL = "install the same version of lawtrace[ray] on each machine of the cluster"
 WORKERS = "workers"
 """The folder in that of the run with the event logs of its workers."""
 LANES = 3
@@ -58,65 +49,10 @@ AHEAD = 4
 
 @contextmanager
 def ray_cluster(address: str) -> Generator["RayCluster"]:
-    """Connect to a cluster: ``ray://HOST:PORT``, or ``ray`` for that of the variable ``RAY_ADDRESS``, else a new one
-    on this machine.
-
-    Raises InputError if the address is none, OperationalError if nothing answers there.
-    """
-    if address != PREFIX and not re.fullmatch(rf"{PREFIX}://[^/\s]+:\d{{1,5}}", address, re.ASCII):
-        raise InputError(f"--on {address!r}: write ray, or ray://HOST:PORT")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no report to Ray's makers
-    if ray.is_initialized():  # by the program that uses lawtrace as a library
-        with closing(RayCluster()) as cluster:
-            yield cluster
-        return
-    _check_connection(address)
-    try:
-        _connect(address)
-        with closing(RayCluster()) as cluster:
-            yield cluster
-    finally:
-        ray.shutdown()
-
-
-def _connect(address: str) -> None:
-    for left in reversed(range(CONNECTIONS)):
-        try:
-            with warnings.catch_warnings(action="ignore"):  # they say what the error says
-                if address == PREFIX:
-                    ray.init(include_dashboard=False, log_to_driver=False, logging_level="error")
-                else:
-                    ray.init(address, log_to_driver=False, logging_level="error")
-            break
-        except (ConnectionError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
-            if left and _NOT_SERVED in str(error):
-                log.warning("the cluster could not start a process for this client; connecting again")
-                ray.shutdown()
-                continue
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            reason = " ".join(dict.fromkeys((said[0].strip(), said[-1].strip())))
-            remedy = "start Ray there as docs/scale.md says, open the port, and set the cluster's RAY_AUTH_TOKEN here"
-            raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
-    try:
-        ray.put(UnitFailed("", ""))  # a client's values are made again on the machine that it is connected to
-    except ImportError as error:
-        raise OperationalError(f"--on {address}: {error} on the machine with this port; {_INSTALL}") from error
-
-
-def _check_connection(address: str) -> None:
-    """Raises OperationalError if nothing accepts connections at ``ray://HOST:PORT``, or for ``ray`` where RAY_ADDRESS
-    says, since Ray itself tries for minutes."""
-    there = os.environ.get("RAY_ADDRESS", "") if address == PREFIX else address
-    found = re.fullmatch(rf"(?:{PREFIX}://)?\[?([^/\s]+?)\]?:(\d{{1,5}})", there, re.ASCII)
-    if found is None:  # such as auto
-        return
-    try:
-        socket.create_connection((found[1], int(found[2])), CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        place = f"{address} (RAY_ADDRESS={there})" if address == PREFIX else address
-        raise OperationalError(
-            f"--on {place}: no connection ({error}); start Ray there with `ray start`, or give another address"
-        ) from error
+    """The cluster at an address: ``ray://HOST:PORT``, or ``ray`` for that of the variable ``RAY_ADDRESS``, else a new
+    one on this machine. Raises as `ray_connection`."""
+    with ray_connection(address), closing(RayCluster()) as cluster:
+        yield cluster
 
 
 @dataclass(slots=True)
@@ -325,7 +261,7 @@ class _Division(Generic[Given, Product]):
 
         there = await self._workers.result(worker.version.remote())
         if there != here:
-            return f"its machine has lawtrace {there}, and this one {here}; {_INSTALL}"
+            return f"its machine has lawtrace {there}, and this one {here}; {SAME_VERSION}"
         self._begun.add(name)
         where = None
         if self._records is not None and self._folder is not None:
@@ -489,7 +425,7 @@ def _why_ended(error: Exception) -> str:
     raised = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
     if not raised:
         return _first_line(error)
-    return f"{raised[-1]}; {_INSTALL}" if "No module named" in raised[-1] else raised[-1]
+    return f"{raised[-1]}; {SAME_VERSION}" if "No module named" in raised[-1] else raised[-1]
 
 
 def _first_line(error: Exception) -> str:
