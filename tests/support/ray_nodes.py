@@ -47,11 +47,13 @@ class RayNodes:
         address: what `--on` takes.
         environment: what a driver needs to be let in.
         process: of the node with cores.
+        hides: whether a folder is hidden from the node.
     """
 
     address: str
     environment: Mapping[str, str]
     process: int
+    hides: bool
 
 
 @contextmanager
@@ -104,7 +106,7 @@ def _started(environment: Mapping[str, str], cores: int, hidden: Path | None) ->
             every |= {"HOME": str(hidden / "home"), "TMPDIR": str(hidden / "temporary")}
             node = [*mount_namespace(), "sh", "-c", _HIDDEN, str(hidden), *node]
         begun.append(_begin(node, every, place / "node.log"))
-        yield RayNodes(f"ray://127.0.0.1:{client_port}", {"RAY_AUTH_TOKEN": token}, begun[-1].pid)
+        yield RayNodes(f"ray://127.0.0.1:{client_port}", {"RAY_AUTH_TOKEN": token}, begun[-1].pid, hidden is not None)
     finally:
         deadline = time.monotonic() + SECONDS
         while processes(marker) and time.monotonic() < deadline:

@@ -29,6 +29,7 @@ pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 SECONDS = 120
+TURNS = 3
 RUN = """
 environment = "./desk"
 
@@ -53,9 +54,34 @@ regulation = "text"
 AIRLINE = Path(__file__).parents[3] / "docs" / "audits" / "airline"
 
 
+class Gate:
+    """Answers: `gated` calls a tool in each turn but the last, which waits until it may be answered."""
+
+    def __init__(self) -> None:
+        self.opened, self.reached = threading.Event(), threading.Semaphore(0)
+
+    def answer(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        if request["model"] != "gated":
+            return play(request)
+        if turns_before(request) < TURNS:
+            return calling(("CheckAuthorization", {}))
+        self.reached.release()
+        self.opened.wait(SECONDS)
+        return "Done."
+
+
+def turns_before(request: Mapping[str, Any]) -> int:
+    return sum(message["role"] == "assistant" for message in request["messages"])
+
+
 @pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    with serving(play) as running:
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture(scope="module")
+def server(gate: Gate) -> Iterator[OpenAIServer]:
+    with serving(gate.answer) as running:
         yield running
 
 
@@ -72,20 +98,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def nodes(server: OpenAIServer) -> Iterator[RayNodes]:
-    with ray_nodes(server.environment) as running:
-        yield running
-
-
-@pytest.fixture
-def apart(server: OpenAIServer, folder: Path) -> Iterator[RayNodes]:
-    """All workers are on a machine without the folder of the user, and with another home."""
-    hidden = folder.parent
-    if not has_mount_namespaces(hidden):
-        pytest.skip("this machine allows no mount namespace (unshare)")
+@pytest.fixture(scope="module")
+def nodes(server: OpenAIServer, folder: Path) -> Iterator[RayNodes]:
+    """All workers are on a machine without the folder of the user, and with another home, if this machine can do it."""
+    hidden = folder.parent if has_mount_namespaces(folder.parent) else None
     with ray_nodes(server.environment, hidden=hidden) as running:
         yield running
+
+
+@pytest.fixture
+def driver(nodes: RayNodes, server: OpenAIServer, folder: Path) -> "Driver":
+    return Driver(folder, {**server.environment, **nodes.environment})
 
 
 class Driver:
@@ -111,69 +134,36 @@ def content(folder: Path) -> list[str]:
 def left_behind(nodes: RayNodes, folder: Path) -> list[Path]:
     """The files on the machine of the workers, in the place of the test's folders."""
     seen = Path(f"/proc/{nodes.process}/root") / folder.relative_to("/")
-    return [path for path in seen.rglob("*") if path.is_file() and "home" not in path.relative_to(seen).parts]
+    return [path for path in sorted(seen.rglob("*")) if path.is_file() and "home" not in path.relative_to(seen).parts]
 
 
-def test_attempts_through_the_client_port_are_those_of_one_process(
-    nodes: RayNodes, server: OpenAIServer, tmp_path: Path
+def test_workers_through_a_client_port_need_no_folder_of_the_driver(
+    nodes: RayNodes, driver: Driver, folder: Path
 ) -> None:
-    driver = Driver(tmp_path, {**server.environment, **nodes.environment})
-    driver("tasks", "build", "--count", 3, "--out", "tasks.jsonl")
-    attempt = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--baselines")
-    driver(*attempt, "--out", "whole.jsonl")
-    driver(*attempt, "--on", nodes.address, "--out", "cluster.jsonl")
-    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
-    assert not (tmp_path / "cluster.events" / "workers").exists()
-
-
-def test_other_machines_need_no_folder_of_the_driver(apart: RayNodes, server: OpenAIServer, folder: Path) -> None:
-    driver = Driver(folder, {**server.environment, **apart.environment})
+    before = left_behind(nodes, folder.parent) if nodes.hides else []
     for check in (check_run, check_grades, check_audits):
-        check(driver, apart.address, folder)
-        assert left_behind(apart, folder.parent) == []
+        check(driver, nodes.address, folder)
+        if nodes.hides:
+            assert left_behind(nodes, folder.parent) == before
 
 
-TURNS = 3
-
-
-class Gate:
-    """Answers with a tool call in each turn but the last, which waits until it may be answered."""
-
-    def __init__(self) -> None:
-        self.opened, self.reached = threading.Event(), threading.Event()
-
-    def answer(self, request: Mapping[str, Any]) -> str | Mapping[str, Any]:
-        if turns_before(request) < TURNS:
-            return calling(("CheckAuthorization", {}))
-        self.reached.set()
-        self.opened.wait(SECONDS)
-        return "Done."
-
-
-def turns_before(request: Mapping[str, Any]) -> int:
-    return sum(message["role"] == "assistant" for message in request["messages"])
-
-
-def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(folder: Path) -> None:
-    if not has_mount_namespaces(folder.parent):
-        pytest.skip("this machine allows no mount namespace (unshare)")
-    gate = Gate()
-    with serving(gate.answer) as server, ray_nodes(server.environment, cores=1, hidden=folder.parent) as nodes:
-        driver = Driver(folder, {**server.environment, **nodes.environment})
-        driver("tasks", "build", "--count", 1, "--out", "lost-tasks.jsonl")
-        attempt = ("attempt", "--tasks", "lost-tasks.jsonl", "--model", "openai:tester", "--mode", "tools")
-        with ThreadPoolExecutor() as thread:
-            running = thread.submit(driver, *attempt, "--on", nodes.address, "--out", "lost.jsonl")
-            assert gate.reached.wait(SECONDS)
-            time.sleep(1)  # for the other style, and for what the worker sends
-            (worker,) = processes(nodes.environment["RAY_AUTH_TOKEN"], b"ray::RemoteWorker")
+def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(
+    nodes: RayNodes, driver: Driver, server: OpenAIServer, gate: Gate, folder: Path
+) -> None:
+    driver("tasks", "build", "--count", 1, "--out", "lost-tasks.jsonl")
+    attempt = ("attempt", "--tasks", "lost-tasks.jsonl", "--model", "openai:gated", "--mode", "tools")
+    with ThreadPoolExecutor() as thread:
+        running = thread.submit(driver, *attempt, "--on", nodes.address, "--out", "lost.jsonl")
+        for _ in ("goal", "workflow"):
+            assert gate.reached.acquire(timeout=SECONDS)
+        time.sleep(1)  # for what the workers send
+        for worker in processes(nodes.environment["RAY_AUTH_TOKEN"], b"ray::RemoteWorker"):
             os.kill(worker, signal.SIGKILL)
-            gate.opened.set()
-            assert running.result(SECONDS)["attempts"] == 2
-        asked = [turns_before(request) for request in server.requests]
-        assert sorted(turns for turns in asked if turns < TURNS) == sorted([*range(TURNS)] * 2)
-        driver(*attempt, "--out", "kept.jsonl")
+        gate.opened.set()
+        assert running.result(SECONDS)["attempts"] == 2
+    asked = [turns_before(request) for request in server.requests if request["model"] == "gated"]
+    assert sorted(turns for turns in asked if turns < TURNS) == sorted([*range(TURNS)] * 2)
+    driver(*attempt, "--out", "kept.jsonl")
     assert (folder / "lost.jsonl").read_bytes() == (folder / "kept.jsonl").read_bytes()
 
 
