@@ -10,6 +10,7 @@ import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 
@@ -43,6 +44,14 @@ def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generat
 def command_of_shard(name: str, shard: Shard) -> str:
     """A command in words, for the event log of a shard."""
     return f"{name}, shard {shard}"
+
+
+def refuse_extraction(recipe: Recipe) -> None:
+    """Raises InputError if the stages before the units of a shard extract the rules."""
+    if recipe.rules.source == "extracted":
+        raise InputError(
+            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
+        )
 
 
 def refuse_with_shard(options: Mapping[str, object]) -> None:

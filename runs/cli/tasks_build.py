@@ -15,7 +15,7 @@ from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard
+from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, ShardResult, open_session
@@ -109,10 +109,7 @@ def _write_shard(
     recipe = options.recipe
     if recipe.tasks.texts is not None:
         raise InputError("--shard divides what models write; with texts written by hand there is nothing to divide")
-    if recipe.rules.source == "extracted":
-        raise InputError(
-            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
-        )
+    refuse_extraction(recipe)
     events = stage_log_folder(out).name
 
     async def work(session: Session) -> ShardResult[WrittenRequest]:

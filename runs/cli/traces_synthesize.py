@@ -13,7 +13,7 @@ from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import cluster_at
+from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.text import counted
@@ -36,20 +36,19 @@ def synthesize_traces(flags: RecipeFlags, *, shard: str | None, on: str | None, 
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})
     extracts = recipe.rules.source == "extracted"
-    if shard is not None and extracts:
-        raise InputError(
-            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
-        )
+    if shard is not None:
+        refuse_extraction(recipe)
 
     async def work(session: Session) -> tuple[list[TraceRow], TracePlan, str]:
         runner = session.runner(recipe)
         products, context = await runner.make(RULES), runner.context
         plan = TracePlan.of(context)
         parts = plan.parts()
+        own = part.of(parts)
         _check_division(plan, parts, part, on)
         key = stage_key("traces", version("lawtrace"), traces_depend(context), products[RULES])
-        with context.progress.stage("traces", sum(map(len, part.of(parts))) * plan.rows) as step:
-            return await make_traces(context, products, part.of(parts), step), plan, key
+        with context.progress.stage("traces", sum(map(len, own)) * plan.rows) as step:
+            return await make_traces(context, products, own, step), plan, key
 
     with cluster_at(on, shard) as cluster:
         rows, plan, key = run_stages(
@@ -76,7 +75,7 @@ def synthesize_traces(flags: RecipeFlags, *, shard: str | None, on: str | None, 
 
 def _check_division(plan: TracePlan, parts: Sequence[range], shard: Shard, on: str | None) -> None:
     """Say if there is nothing to divide. Raises InputError for more shards than parts."""
-    if plan.constraints.distance and (on is not None or not shard.is_whole):
+    if plan.constraints.distance:
         why = "a distance between any two traces (--distance) makes them all one part"
     else:
         requests = -(-plan.part_size // plan.rows)
