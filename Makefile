@@ -48,6 +48,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/budgets.py
 	$(BIN)/pyright
 
 clean:
