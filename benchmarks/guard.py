@@ -20,7 +20,7 @@ from statistics import quantiles
 from lawtrace.environments.events import Event
 from lawtrace.solver.guard.decisions import Call, Refuse
 from lawtrace.solver.guard.guard import Guard
-from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 
 KINDS = (

@@ -21,20 +21,15 @@ from statistics import median
 from time import process_time
 
 from lawtrace.environments.events import Event, Json
+from lawtrace.runs.ingest.monpoly.mfotl import import_mfotl
+from lawtrace.runs.ingest.monpoly.mfotl_signature import parse_signature
 from lawtrace.runs.ingest.monpoly_logs import LogStep, read_monpoly_log
-from lawtrace.solver.ltlf import (
-    And,
-    Automaton,
-    Formula,
-    MetricMonitor,
-    MetricRule,
-    Monitor,
-    body_of,
-    compile_formula,
-    parse,
-)
-from lawtrace.solver.ltlf.mfotl import import_mfotl
-from lawtrace.solver.ltlf.mfotl_signature import parse_signature
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import And, Formula, body_of
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (

@@ -26,7 +26,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
-from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
 from lawtrace.solver.rules import Rule, load_rules

@@ -14,9 +14,9 @@ from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
-from lawtrace.solver.ltlf.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
+from lawtrace.solver.logic.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
+from lawtrace.solver.logic.terms import (
     RESULT,
     Arithmetic,
     Element,

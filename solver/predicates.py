@@ -11,9 +11,9 @@ from lawtrace.environments.events import Event
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import WrongFormat, WrongType
-from lawtrace.solver.ltlf import Automaton, Condition
-from lawtrace.solver.ltlf.conditions import Comparison, condition_fields, condition_parts
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.conditions import Comparison, Condition, condition_fields, condition_parts
+from lawtrace.solver.logic.syntax import (
     Atom,
     Compare,
     Formula,
@@ -24,7 +24,7 @@ from lawtrace.solver.ltlf.syntax import (
     aggregates_of,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath, LiteralValue, Position, leaves
+from lawtrace.solver.logic.terms import RESULT, FieldPath, LiteralValue, Position, leaves
 
 
 class ObservedPredicates:

@@ -1,7 +1,7 @@
 """Operations on rule sets: merge by implication, restrict to a tool subset, strengthen authorization.
 
 One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). For a rule on
-time, several objects or sums its skeleton stands, which it implies (`lawtrace.solver.ltlf.skeleton`). What is not
+time, several objects or sums its skeleton stands, which it implies (`lawtrace.solver.logic.skeleton`). What is not
 proved so is not merged: that such a rule or a quantified one is implied is known only where both are written the same.
 """
 
@@ -13,18 +13,10 @@ from typing import Literal
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import (
-    OperationalRestriction,
-    body_of,
-    compile_formula,
-    equivalent,
-    is_untimed,
-    match_template,
-    product,
-    shortest_accepted,
-)
-from lawtrace.solver.ltlf.skeleton import skeleton
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import equivalent, product, shortest_accepted
+from lawtrace.solver.logic.skeleton import skeleton
+from lawtrace.solver.logic.syntax import (
     Atom,
     Bottom,
     ForAll,
@@ -32,9 +24,12 @@ from lawtrace.solver.ltlf.syntax import (
     Not,
     Or,
     Top,
+    body_of,
+    is_untimed,
     map_children,
 )
-from lawtrace.solver.ltlf.terms import FieldPath
+from lawtrace.solver.logic.templates import OperationalRestriction, match_template
+from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.rules import Rule
 
 

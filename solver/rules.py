@@ -16,22 +16,16 @@ from lawtrace.environments.errors import FormulaError, InputError, describe_read
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
-from lawtrace.solver.ltlf import (
-    Automaton,
-    Formula,
-    InstructionAdherence,
-    MetricRule,
-    OperationalRestriction,
-    compile_formula,
-    is_untimed,
-    match_template,
-    parse,
-)
-from lawtrace.solver.ltlf.safety import UnsafeFormulaError
-from lawtrace.solver.ltlf.signature import environment_signature
-from lawtrace.solver.ltlf.skeleton import has_table
-from lawtrace.solver.ltlf.syntax import atoms_of
-from lawtrace.solver.ltlf.type_check import check_formula
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.safety import UnsafeFormulaError
+from lawtrace.solver.logic.signature import environment_signature
+from lawtrace.solver.logic.skeleton import has_table
+from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.type_check import check_formula
 
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
 RuleKind = Literal[
@@ -56,7 +50,7 @@ class Rule(BaseModel):
 
     Attributes:
         id: short and unique in its rule set.
-        formula: in any syntax that ``lawtrace.solver.ltlf.parse`` reads.
+        formula: in any syntax that `lawtrace.solver.logic.parser.parse` reads.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
         kind: what it asks; None for rules that were not sorted, such as extracted ones.

@@ -29,9 +29,11 @@ from lawtrace.agents.roles.extraction_roles import (
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import Automaton, InstructionAdherence, OperationalRestriction, atoms_of, match_template
+from lawtrace.solver.logic.syntax import atoms_of
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rules import Rule, check_rules
 
 MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})

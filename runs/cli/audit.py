@@ -31,6 +31,7 @@ from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.ingest.audit_run import AuditJob
 from lawtrace.runs.ingest.audit_summary import AuditSummary
 from lawtrace.runs.ingest.label_rates import LabelChoice, read_label_choice
+from lawtrace.runs.ingest.monpoly.mfotl_signature import read_signature
 from lawtrace.runs.ingest.monpoly_logs import is_monpoly_log
 from lawtrace.runs.ingest.rule_changes import compare_rules
 from lawtrace.runs.ingest.sources.reading import find_files
@@ -39,7 +40,6 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.web.audit_export import write_audit_page
-from lawtrace.solver.ltlf.mfotl_signature import read_signature
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 FAILURES = ("broken", "undetermined", "invalid")

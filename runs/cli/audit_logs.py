@@ -9,10 +9,10 @@ from lawtrace.environments.events import Json, count_off
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.ingest.log_audit import LogAudit, LogAuditRow, audit_log, prepare_rules
+from lawtrace.runs.ingest.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.ingest.monpoly_logs import read_monpoly_log
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.solver.ltlf.evidence import format_time
-from lawtrace.solver.ltlf.mfotl_signature import LogSignature
+from lawtrace.solver.monitoring.evidence import format_time
 from lawtrace.solver.rules import Rule
 
 _SHOWN = 3

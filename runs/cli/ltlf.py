@@ -9,7 +9,10 @@ from rich.table import Table
 from lawtrace.environments.errors import FormulaError
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
+from lawtrace.solver.automata.automaton import Automaton, to_dot
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import Atom
 
 
 class _Case(BaseModel):

@@ -20,7 +20,7 @@ from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_s
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import is_untimed
+from lawtrace.solver.logic.syntax import is_untimed
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

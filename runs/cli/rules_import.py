@@ -7,10 +7,10 @@ from lawtrace.environments.errors import FormulaError, InputError, describe_read
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import make_table, print_outcome
 from lawtrace.runs.cli.output_files import check_output
+from lawtrace.runs.ingest.monpoly.mfotl import ImportedFormula, Reading, import_mfotl
+from lawtrace.runs.ingest.monpoly.mfotl_signature import read_signature
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.solver.ltlf.mfotl import ImportedFormula, Reading, import_mfotl
-from lawtrace.solver.ltlf.mfotl_signature import read_signature
-from lawtrace.solver.ltlf.windows import SECONDS
+from lawtrace.solver.logic.windows import SECONDS
 from lawtrace.solver.rules import Rule
 
 

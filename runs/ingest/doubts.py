@@ -19,7 +19,7 @@ from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongF
 from lawtrace.runs.ingest.transcripts import TranscriptCall, TranscriptMessage, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
-from lawtrace.solver.ltlf.terms import RESULT
+from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.open_reads import find_open_reads
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.rules import Rule

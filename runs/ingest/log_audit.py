@@ -13,15 +13,14 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
+from lawtrace.runs.ingest.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.ingest.monpoly_logs import LogStep
-from lawtrace.solver.ltlf import Atom
-from lawtrace.solver.ltlf.conditions import Comparison, conjuncts
-from lawtrace.solver.ltlf.evidence import ExplainedViolation, Step, could_match, explain, needs_every_step
-from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule, Violation
-from lawtrace.solver.ltlf.mfotl_signature import LogSignature
-from lawtrace.solver.ltlf.syntax import atoms_of
-from lawtrace.solver.ltlf.terms import FieldPath, LiteralValue
-from lawtrace.solver.ltlf.type_check import check_formula
+from lawtrace.solver.logic.conditions import Comparison, conjuncts
+from lawtrace.solver.logic.syntax import Atom, atoms_of
+from lawtrace.solver.logic.terms import FieldPath, LiteralValue
+from lawtrace.solver.monitoring.evidence import ExplainedViolation, Step, could_match, explain, needs_every_step
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.monitoring.type_check import check_formula
 from lawtrace.solver.rules import Rule
 
 SHOWN_VIOLATIONS = 10

@@ -16,7 +16,7 @@ from typing import Final
 
 from lawtrace.environments.errors import InputError, describe_read_error
 from lawtrace.environments.events import Event, Json
-from lawtrace.solver.ltlf.mfotl_signature import ArgumentType, LogSignature
+from lawtrace.runs.ingest.monpoly.mfotl_signature import ArgumentType, LogSignature
 
 _START: Final = re.compile(r"\s*(?:[0-9]+\s*\|\s*)?@\s*[0-9]")
 _QUOTED: Final = r"""\"[^"\\]*(?:\\.[^"\\]*)*\""""

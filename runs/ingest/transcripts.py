@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeGuard, cast
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.written_values import parse_if_json, parse_result
-from lawtrace.solver.ltlf.terms import parse_date
+from lawtrace.solver.logic.terms import parse_date
 
 _ENVELOPE = frozenset({"content", "structuredContent", "isError", "_meta"})
 """The fields of a result of MCP."""

@@ -16,7 +16,7 @@ from lawtrace.runs.ingest.backtest import Difference, pair_verdicts, tell_differ
 from lawtrace.runs.ingest.transcript_audit import AT_REFERENCE, AuditRow
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
-from lawtrace.solver.ltlf.evidence import format_time
+from lawtrace.solver.monitoring.evidence import format_time
 from lawtrace.solver.rules import Rule
 
 MAX_CONVERSATIONS: Final = 400

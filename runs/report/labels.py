@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, UserKind
+from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
 from lawtrace.solver.coverage.mutations import MutationKind
-from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, tel
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import StateRow, Task
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
-from lawtrace.solver.ltlf import Verdict as MonitorVerdict
+from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5

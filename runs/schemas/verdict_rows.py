@@ -8,9 +8,9 @@ from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
 from lawtrace.environments.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.environments.runtime.state_diff import StateDifference
 from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
-from lawtrace.solver.ltlf import Scalar
-from lawtrace.solver.ltlf import Verdict as MonitorVerdict
-from lawtrace.solver.ltlf.evidence import ExplainedViolation
+from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
+from lawtrace.solver.logic.terms import Scalar
+from lawtrace.solver.monitoring.evidence import ExplainedViolation
 from lawtrace.solver.rules import TemplateName
 
 Outcome = Literal[
@@ -38,8 +38,8 @@ class RuleVerdict(BaseModel):
         kept: whether the rule holds on the trace.
         undetermined: why the rule is neither kept nor broken: the record ends before it is decided, or lacks what the
             rule is about. Empty if it is one of the two.
-        triggered: whether the rule is about an event (`lawtrace.solver.ltlf.monitor`); a rule that is kept and not
-            triggered holds vacuously. For formulas of no template the check that it asks for counts, too.
+        triggered: whether the rule is about an event (`lawtrace.solver.monitoring.monitor`); a rule that is kept and
+            not triggered holds vacuously. For formulas of no template the check that it asks for counts, too.
         applicable: whether the reference trace of the task triggers the rule.
         broken_at: index (from 0) of the first event after which the rule is irreparably broken; None if the rule
             is kept, or broken only by an obligation that is open at the end.

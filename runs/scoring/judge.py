@@ -14,20 +14,12 @@ from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
-from lawtrace.solver.ltlf import (
-    Automaton,
-    ForAll,
-    Formula,
-    InstructionAdherence,
-    Monitor,
-    OperationalRestriction,
-    RuleStatus,
-    Violation,
-    match_template,
-)
-from lawtrace.solver.ltlf.evidence import ExplainedViolation, Step, explain, steps_of
-from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
-from lawtrace.solver.ltlf.monitor import UNTIMED, TriggerFinder
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.syntax import ForAll, Formula
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.monitoring.evidence import ExplainedViolation, Step, explain, steps_of
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.monitoring.monitor import UNTIMED, Monitor, RuleStatus, TriggerFinder
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 

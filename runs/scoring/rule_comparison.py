@@ -11,17 +11,9 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.solver.ltlf import (
-    ForAll,
-    Formula,
-    InstructionAdherence,
-    OperationalRestriction,
-    Or,
-    atoms_of,
-    is_untimed,
-    match_template,
-    shortest_difference,
-)
+from lawtrace.solver.automata.operations import shortest_difference
+from lawtrace.solver.logic.syntax import ForAll, Formula, Or, atoms_of, is_untimed
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, TemplateName
 

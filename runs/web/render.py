@@ -39,7 +39,7 @@ from lawtrace.runs.report.text import (
 )
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
 from lawtrace.runs.web.links import Links, RunLinks, query
-from lawtrace.solver.ltlf.evidence import format_time
+from lawtrace.solver.monitoring.evidence import format_time
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = TEMPLATES / "site.js"

@@ -15,11 +15,14 @@ from random import Random
 from typing import Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import MetricRule, compile_formula, parse, product
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import product
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import ToolPair, TraceSpec, completed_calls_automaton

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
-from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import adjacent_pairs
 from lawtrace.solver.rules import Rule

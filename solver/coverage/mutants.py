@@ -18,9 +18,9 @@ from typing import Literal, get_args
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromTrace
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
-from lawtrace.solver.ltlf.syntax import atoms_of
-from lawtrace.solver.ltlf.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves
+from lawtrace.solver.logic.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
+from lawtrace.solver.logic.syntax import atoms_of
+from lawtrace.solver.logic.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 

@@ -13,12 +13,12 @@ from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutants import MUTATION_KINDS, Mutant, MutationKind, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
-from lawtrace.solver.ltlf import Automaton, FinalStatus, Monitor
-from lawtrace.solver.ltlf.conditions import condition_fields
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.conditions import condition_fields
+from lawtrace.solver.logic.syntax import (
     EventAggregate,
     Next,
     WeakNext,
@@ -27,7 +27,8 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import FieldPath, leaves
+from lawtrace.solver.logic.terms import FieldPath, leaves
+from lawtrace.solver.monitoring.monitor import FinalStatus, Monitor
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call

@@ -17,7 +17,7 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromUser, Tool
 from lawtrace.solver.coverage.mutants import Mutant, MutantCall, calls_of, step_name
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.syntax import (
     FUTURE,
     PAST,
     And,
@@ -35,7 +35,7 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     children,
 )
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 

@@ -20,9 +20,9 @@ from lawtrace.environments.spec.tools import FromLookup, FromUser
 from lawtrace.environments.spec.types import INTEGER, ListOf, ValueType, WrongFormat, WrongType, type_at
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison
-from lawtrace.solver.ltlf.syntax import Atom, Compare, EventAggregate, Formula, atoms_of, subformulas, term_variables
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison
+from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, atoms_of, subformulas, term_variables
+from lawtrace.solver.logic.terms import (
     MISSING,
     RESULT,
     Bindings,

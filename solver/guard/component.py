@@ -11,12 +11,13 @@ from typing import Final
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.guard.rule_monitors import FirstMonitors, RuleMonitors
 from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.guard.vocabulary import Vocabulary
-from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.syntax import Atom, EventAggregate, ForAll, aggregates_of, subformulas
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.syntax import Atom, EventAggregate, ForAll, aggregates_of, subformulas
+from lawtrace.solver.logic.windows import Window
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
 

@@ -7,8 +7,7 @@ from typing import Final
 
 from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.solver.guard.values import constants
-from lawtrace.solver.ltlf import MetricRule
-from lawtrace.solver.ltlf.conditions import (
+from lawtrace.solver.logic.conditions import (
     Comparison,
     Condition,
     ElementCondition,
@@ -16,8 +15,8 @@ from lawtrace.solver.ltlf.conditions import (
     condition_leaves,
     condition_parts,
 )
-from lawtrace.solver.ltlf.normal_form import original_names
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.normal_form import original_names
+from lawtrace.solver.logic.syntax import (
     Atom,
     Compare,
     EventAggregate,
@@ -27,7 +26,7 @@ from lawtrace.solver.ltlf.syntax import (
     aggregates_of,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     BoundVariable,
     FieldPath,
     LiteralList,
@@ -36,6 +35,7 @@ from lawtrace.solver.ltlf.terms import (
     Term,
     leaves,
 )
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
 Place = tuple[str, FieldPath]

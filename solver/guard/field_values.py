@@ -23,8 +23,8 @@ from lawtrace.solver.guard.values import (
     placed,
     values_at,
 )
-from lawtrace.solver.ltlf.conditions import Condition
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath, Scalar, is_value
+from lawtrace.solver.logic.conditions import Condition
+from lawtrace.solver.logic.terms import RESULT, FieldPath, Scalar, is_value
 
 Live = Mapping[Place | Name, Sequence[Scalar]]
 """The values that matter now, of open duties and calls in question, for each group of fields and variables."""

@@ -16,7 +16,7 @@ from lawtrace.environments.events import Event, Json
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Budget, Path
 from lawtrace.solver.guard.vocabulary import Draft
-from lawtrace.solver.ltlf.terms import Scalar, is_value
+from lawtrace.solver.logic.terms import Scalar, is_value
 from lawtrace.solver.rules import Rule
 
 MAX_LENGTH: Final = 30

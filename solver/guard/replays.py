@@ -11,7 +11,7 @@ from dataclasses import replace
 from lawtrace.environments.events import Event, Json
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Path
-from lawtrace.solver.ltlf.terms import is_value
+from lawtrace.solver.logic.terms import is_value
 
 
 def earlier_continuations(component: Component, events: Path, now: int) -> Iterator[Path]:

@@ -11,10 +11,10 @@ from typing import Final
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.guard.step_counting import counts_steps
-from lawtrace.solver.ltlf import Monitor, RuleStatus, Violation
-from lawtrace.solver.ltlf.monitor import Fingerprint
-from lawtrace.solver.ltlf.terms import Scalar
-from lawtrace.solver.ltlf.undo import UndoLog
+from lawtrace.solver.logic.terms import Scalar
+from lawtrace.solver.monitoring.metric import Violation
+from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor, RuleStatus
+from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
 
 MAX_IGNORED: Final = 5

@@ -7,9 +7,9 @@ from typing import Final
 
 from lawtrace.environments.events import SPEAKERS, Event, message_event
 from lawtrace.solver.guard.component import Component
-from lawtrace.solver.ltlf.monitor import Fingerprint
-from lawtrace.solver.ltlf.terms import Scalar, is_value
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.terms import Scalar, is_value
+from lawtrace.solver.logic.windows import Window
+from lawtrace.solver.monitoring.monitor import Fingerprint
 from lawtrace.solver.rules import Rule
 
 MAX_TIMES: Final = 80

@@ -1,9 +1,9 @@
 """Which rules count steps: whether calls of tools that a rule does not name can change its value."""
 
-from lawtrace.solver.ltlf import Automaton
-from lawtrace.solver.ltlf.evaluation import Evaluator
-from lawtrace.solver.ltlf.syntax import And, Compare, Exists, Formula, Next, Not, Or, Since, Top, Until, Yesterday
-from lawtrace.solver.ltlf.terms import Position, leaves
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.syntax import And, Compare, Exists, Formula, Next, Not, Or, Since, Top, Until, Yesterday
+from lawtrace.solver.logic.terms import Position, leaves
+from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.rules import Rule
 
 

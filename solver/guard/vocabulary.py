@@ -18,7 +18,7 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.solver.guard.field_uses import FieldUses, Place
 from lawtrace.solver.guard.field_values import FieldValues, Live, distinct
 from lawtrace.solver.guard.values import Absent, Candidate, placed
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.logic.terms import RESULT, FieldPath
 from lawtrace.solver.rules import Rule
 
 MAX_EVENTS: Final = 300

@@ -17,8 +17,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
-from lawtrace.solver.ltlf.metric import MetricRule
-from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.predicates import counts_steps, tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall

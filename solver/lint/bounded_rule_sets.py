@@ -18,25 +18,25 @@ from typing import Final
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, Witness
-from lawtrace.solver.ltlf import (
+from lawtrace.solver.logic.normal_form import original_names
+from lawtrace.solver.logic.syntax import (
     Atom,
     Eventually,
+    Exists,
     Formula,
-    InstructionAdherence,
-    MetricRule,
-    Monitor,
-    OperationalRestriction,
     Or,
+    Top,
     atoms_of,
-    compile_formula,
+    body_of,
+    free_variables,
     is_untimed,
-    match_template,
 )
-from lawtrace.solver.ltlf.metric import calls_of_violation
-from lawtrace.solver.ltlf.normal_form import original_names
-from lawtrace.solver.ltlf.syntax import Exists, Top, body_of, free_variables
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.model_checking.explanations import join_names
+from lawtrace.solver.monitoring.metric import MetricRule, calls_of_violation
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import atoms_of
+from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Rule
 
 

@@ -26,9 +26,9 @@ from lawtrace.solver.lint.initial_states import check_initial_states, check_trac
 from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import terms
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, ElementCondition, Operator, condition_parts
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic import terms
+from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, Operator, condition_parts
+from lawtrace.solver.logic.syntax import (
     Always,
     Eventually,
     Formula,
@@ -40,8 +40,8 @@ from lawtrace.solver.ltlf.syntax import (
     atoms_of,
     children,
 )
-from lawtrace.solver.ltlf.terms import Element, FieldPath, LiteralList, LiteralValue
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.terms import Element, FieldPath, LiteralList, LiteralValue
+from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.rules import Rule
 
 Path = tuple[str | int, ...]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.syntax import (
     FUTURE,
     PAST,
     Always,
@@ -34,7 +34,7 @@ from lawtrace.solver.ltlf.syntax import (
     Yesterday,
     children,
 )
-from lawtrace.solver.ltlf.windows import ALWAYS_OPEN
+from lawtrace.solver.logic.windows import ALWAYS_OPEN
 
 Direction = Literal["before", "after"]
 

@@ -24,9 +24,9 @@ from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.lint.demanded_orders import DemandedOrder
 from lawtrace.solver.lint.quantities import quantities
-from lawtrace.solver.ltlf.conditions import condition_fields, condition_leaves
-from lawtrace.solver.ltlf.syntax import Atom
-from lawtrace.solver.ltlf.terms import RESULT, LiteralValue
+from lawtrace.solver.logic.conditions import condition_fields, condition_leaves
+from lawtrace.solver.logic.syntax import Atom
+from lawtrace.solver.logic.terms import RESULT, LiteralValue
 
 _STOP: Final = re.compile(
     r"(?:a|an|and|are|as|at|be|by|can|for|from|has|have|if|in|into|is|it|its|must|may|no|none|not|of|on|one|or|other|"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lawtrace.solver.ltlf.windows import SECONDS, Span, Unit
+from lawtrace.solver.logic.windows import SECONDS, Span, Unit
 from lawtrace.solver.masking.sayings import CENTS, SaidNumber, numbers_in, overlaps
 
 Measure = Unit | Literal["money", "percent", "count"]

@@ -33,8 +33,8 @@ from lawtrace.environments.spec.types import MONEY, ValueType, scalar_types, typ
 from lawtrace.solver.lint.demanded_orders import demanded_orders
 from lawtrace.solver.lint.order_grounds import order_ground, texts_in
 from lawtrace.solver.lint.quantities import Quantity, of_span, quantities
-from lawtrace.solver.ltlf.conditions import Comparison, Condition, condition_parts, operands
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.conditions import Comparison, Condition, condition_parts, operands
+from lawtrace.solver.logic.syntax import (
     Atom,
     Compare,
     EventAggregate,
@@ -42,7 +42,7 @@ from lawtrace.solver.ltlf.syntax import (
     aggregates_of,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     RESULT,
     Arithmetic,
     FieldPath,
@@ -54,7 +54,7 @@ from lawtrace.solver.ltlf.terms import (
     Term,
     leaves,
 )
-from lawtrace.solver.ltlf.windows import ALWAYS_OPEN, Window
+from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.masking.sayings import date_spans
 from lawtrace.solver.rules import Rule
 

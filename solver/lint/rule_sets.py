@@ -14,24 +14,12 @@ from functools import lru_cache
 from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import complement
 from lawtrace.solver.lint.bounded_rule_sets import BoundedAnalysis, find_bounded_examples
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis, Witness, witness_from
-from lawtrace.solver.ltlf import (
-    Atom,
-    Bottom,
-    Eventually,
-    ForAll,
-    Formula,
-    InstructionAdherence,
-    OperationalRestriction,
-    Or,
-    Top,
-    atoms_of,
-    compile_formula,
-    complement,
-    is_untimed,
-    match_template,
-)
+from lawtrace.solver.logic.syntax import Atom, Bottom, Eventually, ForAll, Formula, Or, Top, atoms_of, is_untimed
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import (
@@ -263,7 +251,7 @@ def trigger_component(formula: Formula) -> Component:
 
 
 def _trigger(formula: Formula) -> Formula:
-    """The trigger of a rule, as `lawtrace.solver.ltlf.monitor` counts it."""
+    """The trigger of a rule, as `lawtrace.solver.monitoring.monitor` counts it."""
     match match_template(formula):
         case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
             return occasion

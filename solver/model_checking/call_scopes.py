@@ -19,7 +19,9 @@ from typing import Literal
 
 from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import Alphabet, Atom, Condition
+from lawtrace.solver.automata.alphabet import Alphabet
+from lawtrace.solver.logic.conditions import Condition
+from lawtrace.solver.logic.syntax import Atom
 
 ScopeName = Literal["free", "environment"]
 

@@ -26,19 +26,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from lawtrace.solver.ltlf import (
-    Always,
-    Automaton,
-    ForAll,
-    Formula,
-    Not,
-    Or,
-    Top,
-    atoms_of,
-    compile_formula,
-    rename_variable,
-)
-from lawtrace.solver.ltlf.conditions import (
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
     Condition,
@@ -46,6 +36,8 @@ from lawtrace.solver.ltlf.conditions import (
     OrCondition,
     condition_variables,
 )
+from lawtrace.solver.logic.scoping import rename_variable
+from lawtrace.solver.logic.syntax import Always, ForAll, Formula, Not, Or, Top, atoms_of
 from lawtrace.solver.model_checking.call_scopes import AbstractCall, AbstractTrace, CallScope
 
 NODE_LIMIT: Final = 20_000

@@ -20,9 +20,11 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, Value, has_objects
-from lawtrace.solver.ltlf import Atom, compile_formula, parse
-from lawtrace.solver.ltlf.metric import MetricRule
-from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import Atom
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state, rename

@@ -19,10 +19,9 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Update
 from lawtrace.environments.spec.terms import fields_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
-from lawtrace.solver.ltlf import Formula
-from lawtrace.solver.ltlf.syntax import aggregates_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.syntax import Formula, aggregates_of, subformulas
+from lawtrace.solver.logic.terms import RESULT
+from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.planner.row_rules import RowRuleSequences
 from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named

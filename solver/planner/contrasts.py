@@ -13,7 +13,7 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.completion import Completer, Impossible, one_after_another
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty, DifficultyMeter
 from lawtrace.solver.predicates import tools_named

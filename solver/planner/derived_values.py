@@ -14,8 +14,7 @@ from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.terms import arguments_of, tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf import Condition
-from lawtrace.solver.ltlf.conditions import condition_fields, condition_parts
+from lawtrace.solver.logic.conditions import Condition, condition_fields, condition_parts
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
 from lawtrace.solver.predicates import ObservedPredicates
 

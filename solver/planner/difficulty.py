@@ -10,7 +10,7 @@ from lawtrace.environments.choices import TaskMode
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 

@@ -15,8 +15,8 @@ from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf import Automaton
-from lawtrace.solver.ltlf.monitor import Monitor
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, rename
 from lawtrace.solver.predicates import tools_named

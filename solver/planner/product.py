@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.model_checking.call_scopes import CallScope
 from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, class_representatives, coreachable
 from lawtrace.solver.planner.search_state import SearchState

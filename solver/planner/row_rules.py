@@ -18,8 +18,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
-from lawtrace.solver.ltlf import Automaton
-from lawtrace.solver.ltlf.terms import RESULT
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.planner.abstract_state import RowRule
 from lawtrace.solver.planner.transition_system import TooManyStatesError, TransitionSystem
 from lawtrace.solver.predicates import ObservedPredicates

@@ -20,7 +20,9 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf import compile_formula, is_untimed, parse
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import is_untimed
 from lawtrace.solver.planner.conflicts import Conflicts, Relevance
 from lawtrace.solver.planner.encoded_rows import encoded_rows
 from lawtrace.solver.planner.instantiation import Walk

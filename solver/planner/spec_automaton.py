@@ -10,7 +10,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.solver.ltlf import Automaton, Condition
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, class_representatives, coreachable
 from lawtrace.solver.planner.transition_system import TransitionSystem
 from lawtrace.solver.predicates import ObservedPredicates

@@ -1,7 +1,7 @@
 """Trace specifications: all requirements of a search, as automata.
 
     rules with a table               one automaton each
-    rules on time, objects, sums     the automaton of their skeleton (`lawtrace.solver.ltlf.skeleton`)
+    rules on time, objects, sums     the automaton of their skeleton (`lawtrace.solver.logic.skeleton`)
     trace mode ``tasks``             something changes; each compliance tool at most once, so deleting a call is caught
     trace mode ``coverage``          everything legal is allowed
     tool required                    F tool
@@ -31,12 +31,15 @@ from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.types import ListOf
-from lawtrace.solver.ltlf import Alphabet, Atom, Automaton, Formula, MetricRule, compile_formula, is_untimed, parse
-from lawtrace.solver.ltlf.automaton import build_automaton
-from lawtrace.solver.ltlf.skeleton import CallTimes, IsRequired, skeleton
-from lawtrace.solver.ltlf.syntax import ForAll
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.automata.alphabet import Alphabet
+from lawtrace.solver.automata.automaton import Automaton, build_automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.skeleton import CallTimes, IsRequired, skeleton
+from lawtrace.solver.logic.syntax import Atom, ForAll, Formula, is_untimed
+from lawtrace.solver.logic.terms import RESULT, FieldPath
 from lawtrace.solver.model_checking.product_search import Component, keeping_component
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
 ToolPair = tuple[str, str]

@@ -22,7 +22,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
-from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
 from lawtrace.solver.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.smt.rule_encoding import Rule

@@ -19,8 +19,9 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.terms import RESULT, FieldPath
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 

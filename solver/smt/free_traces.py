@@ -31,11 +31,12 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf import Formula, MetricRule, Monitor
-from lawtrace.solver.ltlf.conditions import WORDS
-from lawtrace.solver.ltlf.syntax import EventAggregate, aggregates_of, atoms_of, subformulas
-from lawtrace.solver.ltlf.terms import RESULT
-from lawtrace.solver.ltlf.windows import SECONDS, Window
+from lawtrace.solver.logic.conditions import WORDS
+from lawtrace.solver.logic.syntax import EventAggregate, Formula, aggregates_of, atoms_of, subformulas
+from lawtrace.solver.logic.terms import RESULT
+from lawtrace.solver.logic.windows import SECONDS, Window
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.smt.environment_encoding import observed_fields
 from lawtrace.solver.smt.free_values import (
     ModelValues,

@@ -25,10 +25,9 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf import Formula
-from lawtrace.solver.ltlf.conditions import Condition, condition_leaves, condition_parts
-from lawtrace.solver.ltlf.syntax import Compare, atoms_of, subformulas
-from lawtrace.solver.ltlf.terms import FieldPath, LiteralList, LiteralValue, Term, leaves
+from lawtrace.solver.logic.conditions import Condition, condition_leaves, condition_parts
+from lawtrace.solver.logic.syntax import Compare, Formula, atoms_of, subformulas
+from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, Term, leaves
 from lawtrace.solver.smt.open_values import Alternatives, Open, OpenList, OpenObject, SymbolicValue, from_internal, only
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Optional

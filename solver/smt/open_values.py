@@ -27,13 +27,13 @@ from lawtrace.environments.spec.types import (
     ValueType,
 )
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     Kind,
     Missing,
     Time,
     kind_of,
 )
-from lawtrace.solver.ltlf.terms import Value as Concrete
+from lawtrace.solver.logic.terms import Value as Concrete
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 CALENDAR: Final[Mapping[type[ValueType], range]] = {

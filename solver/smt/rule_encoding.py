@@ -5,7 +5,7 @@
     encoding.kept_at_end(rule)              # the trace ends here
     encoding.may_still_be_kept(rule)        # true if some continuation keeps the rule
 
-The truth of a formula at a step is expanded by the equations of `lawtrace.solver.ltlf.syntax`, on the normal form that
+The truth of a formula at a step is expanded by the equations of `lawtrace.solver.logic.syntax`, on the normal form that
 monitors evaluate, once for each subformula, step and values of variables. `exists x: f` is true if f is for one of the
 terms that the parts of f equate x with: objects are compared, not enumerated. Nothing is open in a concrete trace, so
 its truth is a Python bool.
@@ -26,16 +26,15 @@ from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf import Automaton, MetricRule
-from lawtrace.solver.ltlf.conditions import (
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.conditions import (
     Comparison,
     bound_fields,
     condition_variables,
     conjuncts,
     tracked_comparison,
 )
-from lawtrace.solver.ltlf.evaluation import Evaluator
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.syntax import (
     And,
     Atom,
     Bottom,
@@ -52,10 +51,12 @@ from lawtrace.solver.ltlf.syntax import (
     free_variables,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     BoundVariable,
     Term,
 )
+from lawtrace.solver.monitoring.evaluation import Evaluator
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Step

@@ -16,7 +16,7 @@ from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
 from lawtrace.environments.spec.open_types import leads_to_open
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.ltlf.terms import RESULT, FieldPath
+from lawtrace.solver.logic.terms import RESULT, FieldPath
 from lawtrace.solver.smt.open_values import (
     NO_VALUE,
     Alternatives,

@@ -11,11 +11,11 @@ import z3
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     Time,
     is_value,
 )
-from lawtrace.solver.ltlf.windows import Window
+from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.smt.open_values import Alternatives, Open, SymbolicValue, Unsupported, is_open
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import Step, StepCall, StepReader

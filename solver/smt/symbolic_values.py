@@ -25,9 +25,9 @@ from lawtrace.environments.spec.types import (
     WrongFormat,
 )
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf.conditions import Operator, compare
-from lawtrace.solver.ltlf.syntax import AggregateFunction
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.conditions import Operator, compare
+from lawtrace.solver.logic.syntax import AggregateFunction
+from lawtrace.solver.logic.terms import (
     FUNCTIONS,
     Time,
     calculate,
@@ -35,8 +35,8 @@ from lawtrace.solver.ltlf.terms import (
     json_equal,
     step_into,
 )
-from lawtrace.solver.ltlf.terms import Value as Concrete
-from lawtrace.solver.ltlf.totals import summarise
+from lawtrace.solver.logic.terms import Value as Concrete
+from lawtrace.solver.monitoring.totals import summarise
 from lawtrace.solver.smt.open_values import (
     CALENDAR,
     NO_VALUE,

@@ -14,7 +14,7 @@ import z3
 
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY as DAY
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf.windows import Span, Window
+from lawtrace.solver.logic.windows import Span, Window
 from lawtrace.solver.smt.open_values import Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.ltlf.conditions import (
+from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
     Condition,
@@ -16,13 +16,13 @@ from lawtrace.solver.ltlf.conditions import (
     NotCondition,
     OrCondition,
 )
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.syntax import (
     Atom,
     EventAggregate,
     Formula,
     RelationAggregate,
 )
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     Arithmetic,
     BoundVariable,
     Computed,

@@ -12,9 +12,9 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.solver.ltlf import parse
-from lawtrace.solver.ltlf.metric import MetricMonitor, MetricRule
-from lawtrace.solver.ltlf.terms import FUNCTIONS
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.terms import FUNCTIONS
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.rules import Rule, check_rules
 from tests.support.pages import ROOT
 

@@ -10,7 +10,11 @@ import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import And, Monitor, body_of, compile_formula, equivalent, parse
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import equivalent
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import And, body_of
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from tests.support.published import published_text
 

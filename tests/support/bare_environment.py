@@ -8,8 +8,8 @@ from lawtrace.environments.spec.samplers import Amount, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import MONEY, TEXT
-from lawtrace.solver.ltlf import parse
-from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.environment_encoding import observed_fields
 

@@ -1,4 +1,4 @@
-"""The equations of `lawtrace.solver.ltlf.syntax`, evaluated literally: the oracle for monitors.
+"""The equations of `lawtrace.solver.logic.syntax`, evaluated literally: the oracle for monitors.
 
 It shares the syntax, the comparison of values and the calendar with them, and nothing else. It is slow: each operator
 looks at each step that it quantifies over, each quantifier at each value.
@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.conditions import compare
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.conditions import compare
+from lawtrace.solver.logic.syntax import (
     Always,
     And,
     Atom,
@@ -39,8 +39,8 @@ from lawtrace.solver.ltlf.syntax import (
     WeakUntil,
     Yesterday,
 )
-from lawtrace.solver.ltlf.terms import FUNCTIONS, MISSING, Arithmetic, FunctionCall, Now, Position, Term, Time
-from lawtrace.solver.ltlf.windows import Span, Window
+from lawtrace.solver.logic.terms import FUNCTIONS, MISSING, Arithmetic, FunctionCall, Now, Position, Term, Time
+from lawtrace.solver.logic.windows import Span, Window
 
 
 @dataclass(frozen=True)

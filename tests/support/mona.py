@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from lawtrace.solver.ltlf import (
+from lawtrace.solver.logic.syntax import (
     Always,
     And,
     Atom,

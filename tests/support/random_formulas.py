@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import CallOutcome, Event, Json
-from lawtrace.solver.ltlf.conditions import (
+from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
     Condition,
@@ -15,7 +15,7 @@ from lawtrace.solver.ltlf.conditions import (
     Operator,
     OrCondition,
 )
-from lawtrace.solver.ltlf.syntax import (
+from lawtrace.solver.logic.syntax import (
     AggregateFunction,
     Always,
     And,
@@ -44,7 +44,7 @@ from lawtrace.solver.ltlf.syntax import (
     free_variables,
     subformulas,
 )
-from lawtrace.solver.ltlf.terms import (
+from lawtrace.solver.logic.terms import (
     Arithmetic,
     BoundVariable,
     Element,
@@ -57,7 +57,7 @@ from lawtrace.solver.ltlf.terms import (
     Scalar,
     Term,
 )
-from lawtrace.solver.ltlf.windows import ALWAYS_OPEN, Bound, Span, Unit, Window
+from lawtrace.solver.logic.windows import ALWAYS_OPEN, Bound, Span, Unit, Window
 from tests.support.equations import Step
 
 VARIABLES = ("x", "y")

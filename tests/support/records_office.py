@@ -15,7 +15,9 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MONEY
-from lawtrace.solver.ltlf import Automaton, MetricRule, Monitor
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import load_rules
 
 ENVIRONMENT = clinic.ENVIRONMENT

@@ -16,7 +16,7 @@ from lawtrace.environments.domains.privacy_desk.entities import MATTER
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
-from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 
 FOLDER = Path(privacy_desk.__path__[0])

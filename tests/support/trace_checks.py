@@ -8,8 +8,9 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.solver.ltlf import Monitor, parse
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.masking.wording import instruction_variables
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 from tests.support.equations import Step, holds

@@ -22,7 +22,7 @@ from typing import Final
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.automata.automaton import Automaton
 
 _RADIUS, _MARGIN = 34, 96
 _LONGEST = 34

@@ -15,16 +15,10 @@ from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.automaton_drawing import draw_automaton
 from lawtrace.runs.web.review.decisions import ReviewItem
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
-from lawtrace.solver.ltlf import (
-    Automaton,
-    ForAll,
-    Formula,
-    InstructionAdherence,
-    OperationalRestriction,
-    Or,
-    match_template,
-)
+from lawtrace.solver.logic.syntax import ForAll, Formula, Or
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rules import Rule, check_rules
 
 _ALIKE = {

@@ -10,9 +10,9 @@ import pytest
 
 from lawtrace.environments.errors import FormulaError, InputError
 from lawtrace.runs.ingest.log_audit import LogAudit, audit_log, prepare_rules
+from lawtrace.runs.ingest.monpoly.mfotl import import_mfotl
+from lawtrace.runs.ingest.monpoly.mfotl_signature import LogSignature, parse_signature
 from lawtrace.runs.ingest.monpoly_logs import LogStep, is_monpoly_log, parse_monpoly_log
-from lawtrace.solver.ltlf.mfotl import import_mfotl
-from lawtrace.solver.ltlf.mfotl_signature import LogSignature, parse_signature
 from lawtrace.solver.rules import Rule
 from tests.support.published import DATA, published_text
 from tests.support.shell import Shell

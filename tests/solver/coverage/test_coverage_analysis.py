@@ -9,11 +9,13 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.state import Row, State
+from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage
 from lawtrace.solver.coverage.measures import measure_rules
 from lawtrace.solver.coverage.suite import InstantiatedSequences, find_suite, pairs_in, traces_needed
-from lawtrace.solver.ltlf import Monitor, compile_formula, parse
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.sequence_graph import ToolSequence

@@ -15,7 +15,7 @@ from lawtrace.environments.spec.tools import Fails
 from lawtrace.solver.coverage.mutants import MutationKind
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score, undetected_changes
 from lawtrace.solver.coverage.timed_mutants import window_uses
-from lawtrace.solver.ltlf.parser import parse
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
 from tests.support.payment_desk import PAYMENT_DESK

@@ -12,7 +12,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, Session
 from lawtrace.solver.guard.shield import Shields
-from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 
 SETTING = load_domain("banking")

@@ -8,7 +8,7 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.solver.lint.demanded_orders import demanded_orders
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
-from lawtrace.solver.ltlf import parse
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.rules import Rule, load_rules
 
 BANKING = load_domain("banking").environment

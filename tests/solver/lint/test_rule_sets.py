@@ -21,23 +21,14 @@ from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT, TEXTS
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import shortest_accepted
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import (
-    And,
-    Atom,
-    Formula,
-    Or,
-    Top,
-    atoms_of,
-    body_of,
-    compile_formula,
-    holds,
-    match_template,
-    parse,
-    shortest_accepted,
-)
-from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.semantics import holds
+from lawtrace.solver.logic.syntax import And, Atom, Formula, Or, Top, atoms_of, body_of
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.model_checking.call_scopes import AbstractCall, free_scope
 from lawtrace.solver.model_checking.product_search import Component, Exhausted, Found, search
 from lawtrace.solver.planner.product import Product, environment_scope

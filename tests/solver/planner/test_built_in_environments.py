@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
+from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.ltlf import compile_formula, parse
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import synthesize

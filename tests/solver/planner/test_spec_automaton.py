@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.solver.ltlf import Automaton, compile_formula, parse
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.spec_automaton import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates

@@ -11,8 +11,12 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
-from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.semantics import holds_on
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules

@@ -8,7 +8,9 @@ import pytest
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.types import INTEGER
-from lawtrace.solver.ltlf import MetricRule, Monitor, parse
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces
 from tests.solver.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment

@@ -19,8 +19,11 @@ from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, ListOf, ValueType
-from lawtrace.solver.ltlf import Automaton, MetricRule, compile_formula, is_untimed, parse
-from lawtrace.solver.ltlf.syntax import Formula
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.syntax import Formula, is_untimed
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_steps import ConcreteStep, Optional, StepReader, SymbolicStep

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.runs.web.review.automaton_drawing import draw_automaton
-from lawtrace.solver.ltlf import compile_formula, parse
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic.parser import parse
 
 FORMULAS = (
     "!((!Check) U Pay)",

@@ -1,0 +1,1 @@
+"""Rules and logs of MonPoly."""

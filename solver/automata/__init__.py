@@ -1,0 +1,1 @@
+"""Minimal automata of formulas without time, and operations on them."""

@@ -1,0 +1,287 @@
+"""Formula progression: obligations of a trace as canonical values.
+
+A *promise* is a formula of the closure with its value at the end of the trace: a strict promise is then broken, a
+lenient one kept. An obligation is a monotone boolean combination of promises in disjunctive normal form, without
+clauses that another clause implies: a frozenset of clauses, each clause a bit mask of promises. Without implied clauses
+the form is canonical: the clauses are the prime implicants, and a monotone function has exactly one set of these.
+Canonical states make the construction terminate with few states; obligations kept as formula trees grow without end on
+a third of random formulas.
+"""
+
+from collections.abc import Collection, Sequence
+from functools import reduce
+from typing import Final, Literal, assert_never
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.automata.alphabet import Alphabet
+from lawtrace.solver.automata.automaton import Automaton, build_automaton
+from lawtrace.solver.automata.past import PastTracker
+from lawtrace.solver.logic.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+)
+
+Obligation = frozenset[int]
+
+FALSE: Final[Obligation] = frozenset()
+TRUE: Final[Obligation] = frozenset({0})
+
+MAX_CLAUSES: Final = 5_000
+"""The largest number of clauses that one step may create."""
+
+
+def promise(node: int, *, lenient: bool) -> Obligation:
+    """The obligation that consists of one promise, about the closure's formula number `node`."""
+    return frozenset({1 << (2 * node + lenient)})
+
+
+def any_of(*obligations: Obligation) -> Obligation:
+    return _without_implied(frozenset[int]().union(*obligations))
+
+
+def all_of(one: Obligation, other: Obligation) -> Obligation:
+    if not one or other == TRUE:
+        return one
+    if not other or one == TRUE:
+        return other
+    if len(one) * len(other) > MAX_CLAUSES:
+        raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
+    return _without_implied({left | right for left in one for right in other})
+
+
+def accepts_end(obligation: Obligation, strict: int) -> bool:
+    """Whether the trace may end here: some clause has no strict promise. `strict` is the mask of all strict
+    promises."""
+    return any(not clause & strict for clause in obligation)
+
+
+def _without_implied(clauses: Collection[int]) -> Obligation:
+    """The clauses that contain no other clause; these imply the others."""
+    if len(clauses) < 2:
+        return frozenset(clauses)
+    kept: list[int] = []
+    for clause in sorted(clauses, key=int.bit_count):
+        if not any(smaller & clause == smaller for smaller in kept):
+            kept.append(clause)
+    return frozenset(kept)
+
+
+MAX_TOTAL_CLAUSES: Final = 50_000
+"""The largest total number of clauses in the obligations of one formula: a few seconds of work."""
+
+_Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
+_Node = tuple[_Kind, int, int]
+"""A formula of the closure: its kind and two numbers.
+
+constant: its truth; atom, past: number of the atom or past formula, and its required truth; next: operand, and whether
+it is lenient; the others: their operands."""
+
+_State = tuple[Obligation, int]
+"""The obligation and the registers of the past."""
+
+
+def compile_by_progression(formula: Formula, alphabet: Alphabet) -> Automaton:
+    """The minimal automaton of a formula, by progression of its obligations."""
+    progression = _Progression(formula, alphabet)
+    return build_automaton(alphabet, progression.start, progression.row, progression.accepts)
+
+
+class _Closure:
+    """The formulas that can occur in progressing one formula: negation-free, numbered, operands first."""
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        self.nodes: Final[list[_Node]] = []
+        self.past: Final[dict[Formula, int]] = {}
+        self._numbers: Final[dict[_Node, int]] = {}
+        self._known: Final[dict[tuple[Formula, bool], int]] = {}
+        self._atoms: Final = {atom: number for number, atom in enumerate(alphabet.atoms)}
+
+    def add(self, kind: _Kind, one: int, other: int = 0) -> int:
+        number = self._numbers.setdefault((kind, one, other), len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append((kind, one, other))
+        return number
+
+    def of(self, formula: Formula, truth: bool = True) -> int:
+        """The number of the formula, or of its negation if `truth` is False."""
+        key = (formula, truth)  # an equivalence needs each side twice; without the cache nested ones grow exponentially
+        if key not in self._known:
+            self._known[key] = self._number(formula, truth)
+        return self._known[key]
+
+    def _number(self, formula: Formula, truth: bool) -> int:
+        conjoin, disjoin = ("and", "or") if truth else ("or", "and")
+        until, release = ("until", "release") if truth else ("release", "until")
+        match formula:
+            case Top():
+                return self.add("constant", truth)
+            case Bottom():
+                return self.add("constant", not truth)
+            case Atom():
+                return self.add("atom", self._atoms[formula], truth)
+            case Not(f):
+                return self.of(f, not truth)
+            case And(operands):
+                return reduce(lambda one, other: self.add(conjoin, one, other), [self.of(f, truth) for f in operands])
+            case Or(operands):
+                return reduce(lambda one, other: self.add(disjoin, one, other), [self.of(f, truth) for f in operands])
+            case Implies(f, g):
+                return self.add(disjoin, self.of(f, not truth), self.of(g, truth))
+            case Iff(f, g):
+                both = self.add("and", self.of(f), self.of(g, truth))
+                return self.add("or", both, self.add("and", self.of(f, False), self.of(g, not truth)))
+            case Next(f):
+                return self.add("next", self.of(f, truth), not truth)
+            case WeakNext(f):
+                return self.add("next", self.of(f, truth), truth)
+            case Eventually(f):
+                return self.add(until, self.add("constant", truth), self.of(f, truth))
+            case Always(f):
+                return self.add(release, self.add("constant", not truth), self.of(f, truth))
+            case Until(f, g):
+                return self.add(until, self.of(f, truth), self.of(g, truth))
+            case Release(f, g):
+                return self.add(release, self.of(f, truth), self.of(g, truth))
+            case WeakUntil(f, g):
+                one, other = self.of(f, truth), self.of(g, truth)
+                return self.add(release, other, self.add(disjoin, one, other))
+            case Yesterday() | Once() | Historically() | Since():
+                return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
+            case _:
+                raise FormulaError(f"`{formula}` has no automaton")
+
+    def holds_on_empty(self, number: int) -> bool:
+        """The truth of a closure formula on the empty trace."""
+        past = tuple(self.past)
+        verdicts: list[bool] = []
+        for kind, one, other in self.nodes[: number + 1]:  # operands come first
+            match kind:
+                case "constant":
+                    verdict = bool(one)
+                case "atom":
+                    verdict = not other
+                case "past":
+                    verdict = isinstance(past[one], Historically) == bool(other)
+                case "and":
+                    verdict = verdicts[one] and verdicts[other]
+                case "or":
+                    verdict = verdicts[one] or verdicts[other]
+                case "next":
+                    verdict = bool(other)
+                case "until" | "release":
+                    verdict = kind == "release"
+                case _:
+                    assert_never(kind)
+            verdicts.append(verdict)
+        return verdicts[number]
+
+
+class _Progression:
+    """The automaton of one formula before minimisation: start, rows and acceptance."""
+
+    def __init__(self, formula: Formula, alphabet: Alphabet) -> None:
+        closure = _Closure(alphabet)
+        root = closure.of(formula)
+        self._nodes: Final = closure.nodes
+        self._past: Final = tuple(closure.past)
+        self._tracker: Final = PastTracker(self._past, alphabet)
+        self._letters: Final = alphabet.letters
+        self._strict: Final = sum(1 << 2 * number for number in range(len(closure.nodes)))
+        self._unfolded: Final[dict[tuple[int, tuple[bool, ...]], list[Obligation]]] = {}
+        self._progressed: Final[dict[tuple[int, int, tuple[bool, ...]], Obligation]] = {}
+        self._owed = 0
+        # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
+        start = promise(root, lenient=closure.holds_on_empty(root))
+        self.start: Final[_State] = (start, self._tracker.start)
+
+    def accepts(self, state: _State) -> bool:
+        return accepts_end(state[0], self._strict)
+
+    def row(self, state: _State) -> list[_State]:
+        self._owed += len(state[0])
+        if self._owed > MAX_TOTAL_CLAUSES:
+            raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
+        return [self._step(state, letter) for letter in self._letters]
+
+    def _step(self, state: _State, letter: int) -> _State:
+        obligation, registers = state
+        if not self._past:
+            return self._after(obligation, letter, ()), 0
+        true, registers = self._tracker.step(registers, letter)
+        after = self._after(obligation, letter, tuple(formula in true for formula in self._past))
+        # Without an obligation, the registers of the past do not matter.
+        return after, (0 if after in (TRUE, FALSE) else registers)
+
+    def _after(self, obligation: Obligation, letter: int, past: tuple[bool, ...]) -> Obligation:
+        """The progressed obligation: each promise is replaced by the progression of its formula."""
+        return any_of(*(self._clause_after((clause, letter, past)) for clause in obligation))
+
+    def _clause_after(self, step: tuple[int, int, tuple[bool, ...]]) -> Obligation:
+        """The progression of one clause, cached because states share clauses."""
+        if step not in self._progressed:
+            clause, letter, past = step
+            leaves = self._unfold(letter, past)
+            after = TRUE
+            while clause and after:
+                promised = clause & -clause
+                clause ^= promised
+                after = all_of(after, leaves[(promised.bit_length() - 1) // 2])
+            self._progressed[step] = after
+        return self._progressed[step]
+
+    def _unfold(self, letter: int, past: tuple[bool, ...]) -> Sequence[Obligation]:
+        """The obligation that each closure formula leaves after a letter, given the truth of the past formulas."""
+        key = (letter, past)
+        if key not in self._unfolded:
+            leaves: list[Obligation] = []
+            for number in range(len(self._nodes)):
+                leaves.append(self._leaves(number, leaves, letter, past))
+            self._unfolded[key] = leaves
+        return self._unfolded[key]
+
+    def _leaves(self, number: int, leaves: Sequence[Obligation], letter: int, past: tuple[bool, ...]) -> Obligation:
+        kind, one, other = self._nodes[number]
+        match kind:
+            case "constant":
+                return TRUE if one else FALSE
+            case "atom":
+                return TRUE if letter >> one & 1 == other else FALSE
+            case "past":
+                return TRUE if past[one] == bool(other) else FALSE
+            case "and":
+                return all_of(leaves[one], leaves[other])
+            case "or":
+                return any_of(leaves[one], leaves[other])
+            case "next":
+                return self._promised(one, lenient=bool(other))
+            case "until":
+                return any_of(leaves[other], all_of(leaves[one], promise(number, lenient=False)))
+            case "release":
+                return all_of(leaves[other], any_of(leaves[one], promise(number, lenient=True)))
+            case _:
+                assert_never(kind)
+
+    def _promised(self, number: int, *, lenient: bool) -> Obligation:
+        """A promise, unless it can be settled at once: WX true is always kept, X false never."""
+        kind, truth, _ = self._nodes[number]
+        if kind == "constant" and bool(truth) == lenient:
+            return TRUE if lenient else FALSE
+        return promise(number, lenient=lenient)

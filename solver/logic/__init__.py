@@ -1,0 +1,1 @@
+"""The rule language: syntax, meaning and parser of formulas."""

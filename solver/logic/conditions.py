@@ -1,0 +1,271 @@
+"""Conditions: the constraints of an atom on one call, its arguments and its result.
+
+A condition is a boolean expression over one event e and the values of variables. With v(x) for the value of a term on e
+(`lawtrace.solver.logic.terms`), missing or not:
+
+    e |= x                      iff  v(x) is exactly true                     (only a field can stand alone)
+    e |= x == y, x != y         iff  both values are there, of one kind, and equal / not equal
+    e |= x <  y  (<= > >=)      iff  both values are there, and both are numbers, both texts or both times
+    e |= x in y                 iff  both values are there, y is a list and some element of it equals x, or y is an
+                                     object and x the name of one of its fields
+    e |= x startswith y         iff  both values are texts, and x begins with y       (endswith, contains likewise)
+    e |= any f in x: c          iff  v(x) is a list or an object, and c holds for some element, or name of a field, f
+    e |= all f in x: c          iff  v(x) is a list or an object, and c holds for every such f
+    e |= not c, c and d, c or d          as in propositional logic
+
+So a comparison with a missing or ill-typed value is false, and `not (a == b)` differs from `a != b` exactly there:
+evaluation is total and never raises. A comma is an `and` that binds most loosely. A text compared with a time is read
+as a date. ``lower(x) == lower(y)`` ignores case.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Literal
+
+from lawtrace.environments.events import Event
+from lawtrace.solver.logic.terms import (
+    NO_BINDINGS,
+    Bindings,
+    BoundVariable,
+    Element,
+    FieldPath,
+    IndexedList,
+    Leaf,
+    Missing,
+    Term,
+    Value,
+    as_time,
+    elements_of,
+    is_value,
+    json_equal,
+    kind_of,
+    leaves,
+    map_leaves,
+)
+
+WORDS: Final = "words"
+"""The argument of a message that holds its words in lower case; a bare string refers to it."""
+
+Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "startswith", "endswith", "contains"]
+
+_ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType(
+    {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
+_TEXTS: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
+    {"startswith": str.startswith, "endswith": str.endswith, "contains": operator.contains}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IsTrue:
+    """A bare field: its value is exactly true."""
+
+    field: FieldPath | Element
+    level: ClassVar[int] = 4
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        return self.field.value(event, bindings) is True
+
+    def __str__(self) -> str:
+        return str(self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two terms and how their values compare."""
+
+    left: Term
+    operator: Operator
+    right: Term
+    level: ClassVar[int] = 4
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        return compare(self.left.value(event, bindings), self.operator, self.right.value(event, bindings))
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operator} {self.right}"
+
+
+def compare(left: Value, operator: Operator, right: Value) -> bool:
+    """Whether two values compare so; false if one is missing or their kinds do not fit."""
+    if isinstance(left, Missing) or isinstance(right, Missing):
+        return False
+    if operator == "in":
+        if isinstance(right, IndexedList) and is_value(left):
+            return right.has(left)
+        if isinstance(right, Mapping):
+            return isinstance(left, str) and left in right
+        return isinstance(right, list) and any(json_equal(left, element) for element in right)
+    if operator in _TEXTS:
+        return isinstance(left, str) and isinstance(right, str) and _TEXTS[operator](left, right)
+    kind, other = kind_of(left), kind_of(right)
+    if kind != other:
+        if {kind, other} != {"string", "time"}:
+            return False
+        left, right = as_time(left), as_time(right)
+        if isinstance(left, Missing) or isinstance(right, Missing):
+            return False
+        kind = "time"
+    if operator in ("==", "!="):
+        return json_equal(left, right) == (operator == "==")
+    return kind in ("number", "string", "time") and _ORDERS[operator](left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementCondition:
+    """`any f in list: c` and `all f in list: c`."""
+
+    quantifier: Literal["any", "all"]
+    name: str
+    elements: Term
+    part: "Condition"
+    level: ClassVar[int] = 0
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        elements = self.elements.value(event, bindings)
+        if not isinstance(elements, list | Mapping):
+            return False
+        test = any if self.quantifier == "any" else all
+        return test(self.part.holds(event, {**bindings, self.name: element}) for element in elements_of(elements))
+
+    def __str__(self) -> str:
+        return f"{self.quantifier} {self.name} in {self.elements}: {self.part}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotCondition:
+    """`not c`."""
+
+    part: "Condition"
+    level: ClassVar[int] = 3
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        return not self.part.holds(event, bindings)
+
+    def __str__(self) -> str:
+        return f"not {_parenthesised(self.part, self.level)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AndCondition:
+    """`c and d and ...`."""
+
+    parts: "tuple[Condition, ...]"
+    level: ClassVar[int] = 2
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        return all(part.holds(event, bindings) for part in self.parts)
+
+    def __str__(self) -> str:
+        return " and ".join(_parenthesised(part, self.level + 1) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class OrCondition:
+    """`c or d or ...`."""
+
+    parts: "tuple[Condition, ...]"
+    level: ClassVar[int] = 1
+
+    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+        return any(part.holds(event, bindings) for part in self.parts)
+
+    def __str__(self) -> str:
+        return " or ".join(_parenthesised(part, self.level + 1) for part in self.parts)
+
+
+Condition = IsTrue | Comparison | ElementCondition | NotCondition | AndCondition | OrCondition
+
+
+def _parenthesised(part: Condition, level: int) -> str:
+    """The text of a part, in parentheses if it binds less tightly than its context."""
+    return str(part) if part.level >= level else f"({part})"
+
+
+def conjuncts(condition: Condition | None) -> tuple[Condition, ...]:
+    """The conditions whose conjunction it is."""
+    if condition is None:
+        return ()
+    return condition.parts if isinstance(condition, AndCondition) else (condition,)
+
+
+def condition_parts(condition: Condition) -> tuple[Condition, ...]:
+    """The direct parts of a condition; a comparison has none."""
+    match condition:
+        case IsTrue() | Comparison():
+            return ()
+        case NotCondition(part) | ElementCondition(_, _, _, part):
+            return (part,)
+        case AndCondition(parts) | OrCondition(parts):
+            return parts
+
+
+def operands(condition: Condition) -> tuple[Term, ...]:
+    """The terms of a condition itself, without those of its parts."""
+    match condition:
+        case IsTrue(only):
+            return (only,)
+        case Comparison(left, _, right):
+            return left, right
+        case ElementCondition(_, _, elements, _):
+            return (elements,)
+        case _:
+            return ()
+
+
+def condition_leaves(condition: Condition) -> tuple[Term, ...]:
+    """Every field, literal and variable in the condition."""
+    own = (leaf for operand in operands(condition) for leaf in leaves(operand))
+    inner = (leaf for part in condition_parts(condition) for leaf in condition_leaves(part))
+    return *own, *inner
+
+
+def condition_fields(condition: Condition) -> frozenset[FieldPath]:
+    """Every field that the condition reads."""
+    return frozenset(leaf for leaf in condition_leaves(condition) if isinstance(leaf, FieldPath))
+
+
+def condition_variables(condition: Condition) -> frozenset[str]:
+    """The names of the variables that the condition reads."""
+    return frozenset(leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, BoundVariable))
+
+
+def tracked_comparison(comparison: Comparison) -> tuple[FieldPath, bool] | None:
+    """The field that a comparison equates with a variable, and whether its elements are meant; None for others.
+
+    Of `x == field`, `field == x` and `x in field` the event alone says for which values they are true.
+    """
+    match comparison:
+        case Comparison(BoundVariable(), "==" | "in" as sign, FieldPath() as met):
+            return met, sign == "in"
+        case Comparison(FieldPath() as met, "==", BoundVariable()):
+            return met, False
+        case _:
+            return None
+
+
+def bound_fields(condition: Condition) -> tuple[tuple[FieldPath, bool], ...]:
+    """The fields that are equated with a variable, each with whether its elements are."""
+    found = [tracked_comparison(condition)] if isinstance(condition, Comparison) else []
+    found += [met for part in condition_parts(condition) for met in bound_fields(part)]
+    return tuple(dict.fromkeys(met for met in found if met is not None))
+
+
+def map_operands(condition: Condition, change: Callable[[Leaf], Term]) -> Condition:
+    """The condition with each field, literal and variable replaced."""
+    match condition:
+        case IsTrue(only):
+            changed = change(only)
+            return IsTrue(changed) if isinstance(changed, FieldPath | Element) else condition
+        case Comparison(left, sign, right):
+            return Comparison(map_leaves(left, change), sign, map_leaves(right, change))
+        case ElementCondition(quantifier, name, elements, part):
+            return ElementCondition(quantifier, name, map_leaves(elements, change), map_operands(part, change))
+        case NotCondition(part):
+            return NotCondition(map_operands(part, change))
+        case AndCondition(parts):
+            return AndCondition(tuple(map_operands(part, change) for part in parts))
+        case OrCondition(parts):
+            return OrCondition(tuple(map_operands(part, change) for part in parts))

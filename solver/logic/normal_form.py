@@ -1,0 +1,286 @@
+"""Normal form of formulas for evaluation: few operators, distinct variables, quantifiers pushed inwards.
+
+What remains: true, false, atoms, comparisons, `!`, `&`, `|`, `exists`, and X, U, Y, S with windows. The others are
+abbreviations:
+
+    F[w] f = true U[w] f        G[w] f = !F[w] !f        f R[w] g = !(!f U[w] !g)        WX[w] f = !X[w] !f
+    O[w] f = true S[w] f        H[w] f = !O[w] !f        f W[w] g = (f U[w] g) | G[<= end of w] f
+    forall x: f = !(exists x: !f)
+
+Negation stands before atoms, comparisons, `exists` and temporal operators only. `exists x` is pushed to where x occurs:
+through `|`, through the operand of a temporal operator that has to become true, and through `&` to a part about the
+future that alone names x.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+
+from lawtrace.solver.logic.conditions import Comparison
+from lawtrace.solver.logic.scoping import map_formula
+from lawtrace.solver.logic.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Compare,
+    Eventually,
+    Exists,
+    ForAll,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    RelationAggregate,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+    free_variables,
+    map_children,
+)
+from lawtrace.solver.logic.terms import NUMBERED, BoundVariable, Leaf, Term, map_leaves
+from lawtrace.solver.logic.windows import Window
+
+
+def normal_form(formula: Formula) -> Formula:
+    """An equivalent formula in normal form. Variables that are bound twice get new names, which no rule can contain."""
+    return _Normaliser().rule(formula)
+
+
+def original_names(text: str) -> str:
+    """The text of a formula in normal form, or of a variable of it, with the names before `normal_form`."""
+    return re.sub(f"{NUMBERED}[0-9]+", "", text)
+
+
+def negated(formula: Formula) -> Formula:
+    """The negation of a formula in normal form, in normal form."""
+    match formula:
+        case Top():
+            return Bottom()
+        case Bottom():
+            return Top()
+        case Not(operand):
+            return operand
+        case And(parts):
+            return disjunction(map(negated, parts))
+        case Or(parts):
+            return conjunction(map(negated, parts))
+        case _:
+            return Not(formula)
+
+
+def conjunction(parts: Iterable[Formula]) -> Formula:
+    """The flat conjunction, without parts that are true."""
+    flat: list[Formula] = []
+    for part in parts:
+        flat += part.operands if isinstance(part, And) else [part]
+    flat = [part for part in dict.fromkeys(flat) if part != Top()]
+    if Bottom() in flat:
+        return Bottom()
+    return And(*flat) if len(flat) > 1 else flat[0] if flat else Top()
+
+
+def disjunction(parts: Iterable[Formula]) -> Formula:
+    """The flat disjunction, without parts that are false."""
+    flat: list[Formula] = []
+    for part in parts:
+        flat += part.operands if isinstance(part, Or) else [part]
+    flat = [part for part in dict.fromkeys(flat) if part != Bottom()]
+    if Top() in flat:
+        return Top()
+    return Or(*flat) if len(flat) > 1 else flat[0] if flat else Bottom()
+
+
+def exists(variables: frozenset[str], formula: Formula) -> Formula:
+    """`exists variables: formula`, with the quantifier as far inside as it goes."""
+    variables &= free_variables(formula)
+    if not variables:
+        return formula
+    match formula:
+        case Or(parts):
+            return disjunction([exists(variables, part) for part in parts])
+        case And(parts):
+            parts = _quantified_in_future(variables, parts)
+            variables &= frozenset[str]().union(*map(free_variables, parts))
+            outside = [part for part in parts if not variables & free_variables(part)]
+            inside = [part for part in parts if variables & free_variables(part)]
+            if not inside:
+                return conjunction(outside)
+            if len(inside) == 1:
+                return conjunction([*outside, exists(variables, inside[0])])
+            return conjunction([*outside, Exists(tuple(sorted(variables)), conjunction(inside))])
+        case Exists(inner, body):
+            return exists(variables | frozenset(inner), body)
+        case Next() | Yesterday():
+            return replace(formula, operand=exists(variables, formula.operand))
+        case Until() | Since():
+            right = exists(variables - free_variables(formula.left), formula.right)
+            outer = variables & free_variables(formula.left)
+            pushed = replace(formula, right=right)
+            return Exists(tuple(sorted(outer)), pushed) if outer else pushed
+        case _:
+            return Exists(tuple(sorted(variables)), formula)
+
+
+def _quantified_in_future(variables: frozenset[str], parts: Sequence[Formula]) -> list[Formula]:
+    """The parts of a conjunction, with the variables that only one part about the future names quantified in it: no
+    other part would find their values.
+    """
+
+    def elsewhere(part: Formula) -> frozenset[str]:
+        return frozenset[str]().union(*(free_variables(other) for other in parts if other is not part))
+
+    return [exists(variables - elsewhere(part), part) if _asks_future(part) else part for part in parts]
+
+
+def _is_about_every_step(formula: Formula) -> bool:
+    """Whether it is `forall x: G f`, with one variable or more."""
+    if not isinstance(formula, ForAll):
+        return False
+    while isinstance(formula, ForAll):
+        formula = formula.body
+    return isinstance(formula, Always) and formula.window.unlimited
+
+
+def _in_front(variables: frozenset[str], violation: Formula) -> Formula:
+    """`exists variables: violation`, with the quantifier in front, so that their values are found. Only what one part
+    about the future alone names is quantified there.
+    """
+    variables &= free_variables(violation)
+    if isinstance(violation, And):
+        violation = conjunction(_quantified_in_future(variables, violation.operands))
+        variables &= free_variables(violation)
+    elif _asks_future(violation):
+        return exists(variables, violation)
+    return Exists(tuple(sorted(variables)), violation) if variables else violation
+
+
+def _asks_future(formula: Formula) -> bool:
+    """Whether the formula finds no values because the future decides it."""
+    if isinstance(formula, And | Or):
+        return any(map(_asks_future, formula.operands))
+    return isinstance(formula, Next | Until) or (isinstance(formula, Exists) and _asks_future(formula.body))
+
+
+def readable(formula: Formula) -> Formula:
+    """A formula in normal form with the usual abbreviations F, G, O and H, for messages."""
+    match formula:
+        case Not(Until(Top(), Not(operand), window)):
+            return Always(readable(operand), window)
+        case Not(Since(Top(), Not(operand), window)):
+            return Historically(readable(operand), window)
+        case Until(Top(), operand, window):
+            return Eventually(readable(operand), window)
+        case Since(Top(), operand, window):
+            return Once(readable(operand), window)
+        case _:
+            return map_children(formula, readable)
+
+
+class _Normaliser:
+    def __init__(self) -> None:
+        self._names: dict[str, count[int]] = {}
+
+    def rule(self, formula: Formula) -> Formula:
+        """The normal form of a rule. The variables of `forall x: G f` stay in front of each way to break it."""
+        if not _is_about_every_step(formula):
+            return self.normal(formula)
+        variables = frozenset[str]()
+        while isinstance(formula, ForAll):
+            names, formula = self._renamed(formula.variables, formula.body)
+            variables |= frozenset(names)
+        violation = self.normal(Not(formula.operand)) if isinstance(formula, Always) else Top()
+        cases = violation.operands if isinstance(violation, Or) else (violation,)
+        return negated(Until(Top(), disjunction([_in_front(variables, case) for case in cases])))
+
+    def normal(self, formula: Formula) -> Formula:
+        match formula:
+            case Top() | Bottom() | Atom():
+                return formula
+            case Compare():
+                return self._test(formula)
+            case Not(operand):
+                return negated(self.normal(operand))
+            case And(parts):
+                return conjunction(map(self.normal, parts))
+            case Or(parts):
+                return disjunction(map(self.normal, parts))
+            case Implies(left, right):
+                return disjunction([negated(self.normal(left)), self.normal(right)])
+            case Iff(left, right):
+                one, other = self.normal(left), self.normal(right)
+                return disjunction([conjunction([one, other]), conjunction([negated(one), negated(other)])])
+            case ForAll(variables, body):
+                names, body = self._renamed(variables, body)
+                return negated(exists(frozenset(names), negated(self.normal(body))))
+            case Exists(variables, body):
+                names, body = self._renamed(variables, body)
+                return exists(frozenset(names), self.normal(body))
+            case _:
+                return self._temporal(formula)
+
+    def _temporal(self, formula: Formula) -> Formula:
+        match formula:
+            case Next(operand, window):
+                return Next(self.normal(operand), window)
+            case WeakNext(operand, window):
+                return negated(Next(negated(self.normal(operand)), window))
+            case Eventually(operand, window):
+                return Until(Top(), self.normal(operand), window)
+            case Always(operand, window):
+                return negated(Until(Top(), negated(self.normal(operand)), window))
+            case Until(left, right, window):
+                return Until(self.normal(left), self.normal(right), window)
+            case Release(left, right, window):
+                return negated(Until(negated(self.normal(left)), negated(self.normal(right)), window))
+            case WeakUntil(left, right, window):
+                until = Until(self.normal(left), self.normal(right), window)
+                return disjunction([until, self.normal(Always(left, Window(upper=window.upper)))])
+            case Yesterday(operand, window):
+                return Yesterday(self.normal(operand), window)
+            case Once(operand, window):
+                return Since(Top(), self.normal(operand), window)
+            case Historically(operand, window):
+                return negated(Since(Top(), negated(self.normal(operand)), window))
+            case Since(left, right, window):
+                return Since(self.normal(left), self.normal(right), window)
+            case _:
+                raise TypeError(formula)
+
+    def _test(self, formula: Compare) -> Formula:
+        def renamed(leaf: Leaf) -> Term:
+            if not isinstance(leaf, RelationAggregate):
+                return leaf
+            names = {name: self._fresh(name) for name in leaf.variables}
+            inner = _rename(leaf.formula, names)
+            term = None if leaf.term is None else map_leaves(leaf.term, _renaming(names))
+            return replace(leaf, term=term, variables=tuple(names.values()), formula=self.normal(inner))
+
+        left, sign, right = formula.comparison.left, formula.comparison.operator, formula.comparison.right
+        return Compare(Comparison(map_leaves(left, renamed), sign, map_leaves(right, renamed)))
+
+    def _renamed(self, variables: tuple[str, ...], body: Formula) -> tuple[tuple[str, ...], Formula]:
+        names = {name: self._fresh(name) for name in variables}
+        return tuple(names.values()), _rename(body, names)
+
+    def _fresh(self, name: str) -> str:
+        number = next(self._names.setdefault(name, count(1)))
+        return name if number == 1 else f"{name}{NUMBERED}{number}"
+
+
+def _rename(formula: Formula, names: dict[str, str]) -> Formula:
+    changed = {old: new for old, new in names.items() if old != new}
+    return map_formula(formula, _renaming(changed)) if changed else formula
+
+
+def _renaming(names: dict[str, str]) -> Callable[[Leaf], Term]:
+    return lambda leaf: BoundVariable(names.get(leaf.name, leaf.name)) if isinstance(leaf, BoundVariable) else leaf

@@ -1,0 +1,389 @@
+"""Skeletons: what a rule says of tools alone, without objects and aggregates, and with little of time.
+
+The skeleton of a formula is a propositional formula without windows that every trace satisfies that satisfies the
+formula. So an automaton can lead a search to sequences of tools that may keep a rule about time and objects; arguments
+and times are chosen afterwards. It is built from the equations of `lawtrace.solver.logic.syntax`, weakening what stands
+under an even number of negations and strengthening the rest. Comparisons and conditions with variables, aggregates or
+`now` become true; false where strengthened.
+
+Of time it knows how long calls take, if that is given. Let P be the tools of which a call can last d or more, alone or
+with as many others as the trace has. Between two steps without such a call from the first on, less than d passes. So
+
+    F[>= d] f       is weakened to      F(P & X F f)         O[>= d] f    to    Y O(P & O f)
+    F[<= d] f       is strengthened to  !P U f               O[<= d] f    to    f | Y(!P S (f & !P))
+    all other windows are weakened to none, and strengthened to the step itself, if they contain it; G and H by duality
+
+The one gain of a quantifier in front: `forall x: G(A(p == x) -> f)` holds for the value that an A itself has, so its
+skeleton is `G(A -> f)` and not `true`. The atom that a variable is read from may stand where the quantifier
+distributes: below G, H, WX and & and as one of several alternatives.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from lawtrace.solver.logic.conditions import (
+    AndCondition,
+    Comparison,
+    Condition,
+    NotCondition,
+    OrCondition,
+    condition_leaves,
+    conjuncts,
+    tracked_comparison,
+)
+from lawtrace.solver.logic.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Compare,
+    Eventually,
+    Exists,
+    ForAll,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+    is_untimed,
+    subformulas,
+)
+from lawtrace.solver.logic.terms import BoundVariable, FieldPath, FunctionCall, LiteralValue, Now
+from lawtrace.solver.logic.windows import Window
+
+IsRequired = Callable[[str, FieldPath], bool]
+"""Whether every completed call of a tool has a value in a field."""
+
+NO_STEP: Final = Historically(Bottom())
+"""True on the empty trace only, which satisfies G, H, R and W whatever they say of the first step."""
+
+
+def has_table(formula: Formula) -> bool:
+    """Whether the state of an automaton and the arguments of a call say all that the rule needs to know."""
+    return (
+        is_untimed(formula)
+        and not isinstance(formula, ForAll)
+        and not any(isinstance(node, Atom) and _depends(node.condition) for node in subformulas(formula))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CallTimes:
+    """How long the calls of a trace take.
+
+    Attributes:
+        durations: seconds by tool; None for a tool whose calls can take any time.
+        length: how many calls the trace has at most.
+    """
+
+    durations: tuple[tuple[str, int | None], ...]
+    length: int
+
+    def passing(self, seconds: int) -> Formula:
+        """A call that can last so long, alone or with as many others as the trace has."""
+        return _disjunction(
+            Atom(tool) for tool, duration in self.durations if duration is None or duration * self.length >= seconds
+        )
+
+
+@lru_cache(maxsize=4096)
+def skeleton(formula: Formula, is_required: IsRequired, times: CallTimes | None = None) -> Formula:
+    """The skeleton; a formula that has a table is its own.
+
+    `times`: how long calls take, for traces in which each call completes and begins when the one before has ended.
+    """
+    return formula if has_table(formula) else _Relaxation(is_required, times).weaker(formula)
+
+
+class _Relaxation:
+    def __init__(self, is_required: IsRequired, times: CallTimes | None) -> None:
+        self._is_required = is_required
+        self._times = times
+
+    def weaker(self, formula: Formula) -> Formula:
+        """A propositional formula that the formula implies."""
+        return self._relaxed(formula, weaken=True)
+
+    def _relaxed(self, formula: Formula, *, weaken: bool) -> Formula:
+        match formula:
+            case Top() | Bottom():
+                return formula
+            case Atom():
+                return _relaxed_atom(formula, weaken=weaken)
+            case Compare():
+                return Top() if weaken else Bottom()
+            case Not(f):
+                return _negation(self._relaxed(f, weaken=not weaken))
+            case And(parts):
+                return _conjunction(self._relaxed(part, weaken=weaken) for part in parts)
+            case Or(parts):
+                return _disjunction(self._relaxed(part, weaken=weaken) for part in parts)
+            case Implies(f, g):
+                return _disjunction([_negation(self._relaxed(f, weaken=not weaken)), self._relaxed(g, weaken=weaken)])
+            case Iff(f, g):
+                return self._relaxed(And(Implies(f, g), Implies(g, f)), weaken=weaken)
+            case ForAll(variables, body):
+                return self._for_all(frozenset(variables), body) if weaken else Bottom()
+            case Exists(variables, body):
+                if weaken:
+                    return self._relaxed(body, weaken=True)
+                return _negation(self._for_all(frozenset(variables), Not(body)))
+            case _:
+                return self._temporal(formula, weaken=weaken)
+
+    def _temporal(self, formula: Formula, *, weaken: bool) -> Formula:
+        match formula:
+            case Eventually(f, window) | Once(f, window):
+                future = isinstance(formula, Eventually)
+                return self._some(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
+            case Always(f, window) | Historically(f, window):
+                future = isinstance(formula, Always)
+                return self._every(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
+            case Next(f, window) | Yesterday(f, window):
+                part = self._relaxed(f, weaken=weaken)
+                return _rebuilt(formula, part) if weaken or window.unlimited else Bottom()
+            case WeakNext(f, window):
+                part = self._relaxed(f, weaken=weaken)
+                return Top() if weaken and not window.unlimited else _rebuilt(formula, part)
+            case Until(f, g, window) | Since(f, g, window):
+                left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
+                if weaken or window.unlimited:
+                    return replace(formula, left=left, right=right, window=Window())
+                return _if_now(window, replace(formula, left=Bottom(), right=right, window=Window()), Bottom())
+            case Release(f, g, window):
+                left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
+                if weaken and not window.unlimited:
+                    return _at_once(window, right)
+                return Release(left, right)
+            case WeakUntil(f, g, window):
+                left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
+                if window.unlimited:
+                    return WeakUntil(left, right)
+                if weaken:
+                    return _disjunction([left, right, NO_STEP])
+                return Always(left)
+            case _:
+                raise TypeError(formula)
+
+    def _some(self, window: Window, part: Formula, *, future: bool, weaken: bool) -> Formula:
+        """The part is true at some step of the window, which is one of the future or of the past."""
+        if window.unlimited:
+            return _eventually(part) if future else _once(part)
+        low, high = window.lower, window.upper
+        if weaken:
+            if self._times is None or low is None or not low.span.fixed or not low.span.seconds:
+                return _eventually(part) if future else _once(part)
+            passing = self._times.passing(low.span.seconds)
+            if isinstance(passing, Bottom):
+                return Bottom()
+            if future:
+                return Eventually(_conjunction([passing, Next(_eventually(part))]))
+            return Yesterday(_once(_conjunction([passing, _once(part)])))
+        if low is not None and (low.span.amount or low.strict or not low.span.fixed):
+            return Bottom()
+        stays: Formula = Bottom()  # nothing is said of later steps
+        if high is not None and self._times is not None and high.span.fixed:
+            stays = _negation(self._times.passing(high.span.seconds))
+        if future:
+            return Until(stays, part)
+        return _disjunction([Since(Bottom(), part), Yesterday(Since(stays, _conjunction([part, stays])))])
+
+    def _every(self, window: Window, part: Formula, *, future: bool, weaken: bool) -> Formula:
+        """The part is true at every step of the window."""
+        if window.unlimited:
+            return part if isinstance(part, Top) else Always(part) if future else Historically(part)
+        return _negation(self._some(window, _negation(part), future=future, weaken=not weaken))
+
+    def _for_all(self, variables: frozenset[str], formula: Formula) -> Formula:
+        """Weaker than the formula for all values of the variables: each is that of some event, where one has it."""
+        match formula:
+            case Always(f, window) | Historically(f, window):
+                future = isinstance(formula, Always)
+                return self._every(window, self._for_all(variables, f), future=future, weaken=True)
+            case WeakNext(f, window) if window.unlimited:
+                return _rebuilt(formula, self._for_all(variables, f))
+            case And(parts):
+                return _conjunction(self._for_all(variables, part) for part in parts)
+            case ForAll(more, f):
+                return self._for_all(variables | frozenset(more), f)
+            case Release(f, g, window) if window.unlimited:
+                return Release(self.weaker(f), self._for_all(variables, g))
+            case WeakUntil(f, g, window) if window.unlimited:
+                return self._for_all(variables, Release(g, Or(f, g)))
+            case Not(Or() | Implies() | Until() | Eventually() | Once() | Not() as inner):
+                return self._for_all(variables, _pushed(inner))
+            case Iff(f, g):
+                return self._for_all(variables, And(Implies(f, g), Implies(g, f)))
+            case _:
+                return self._alternatives(variables, formula)
+
+    def _alternatives(self, variables: frozenset[str], formula: Formula) -> Formula:
+        parts = _disjuncts(formula)
+        for number, part in enumerate(parts):
+            if isinstance(part, Not) and isinstance(part.operand, Atom):
+                event = self._own_event(part.operand, variables)
+                if event is not None:
+                    others = (self.weaker(other) for place, other in enumerate(parts) if place != number)
+                    return _disjunction([Not(event), *others])
+        return _disjunction(self.weaker(part) for part in parts)
+
+    def _own_event(self, atom: Atom, variables: frozenset[str]) -> Atom | None:
+        """The atom for the values that its event has itself; None if it does not say them."""
+        kept: list[Condition] = []
+        found = False
+        for part in conjuncts(atom.condition):
+            if not _depends(part):
+                kept.append(part)
+                continue
+            tracked = tracked_comparison(part) if isinstance(part, Comparison) else None
+            if tracked is None or not _variables(part) <= variables:
+                return None
+            place, spread = tracked
+            found = True
+            if spread:
+                kept.append(Comparison(FunctionCall("len", (place,)), ">", LiteralValue(0)))
+            elif atom.attempted or not self._is_required(atom.tool, place):
+                kept.append(Comparison(place, "==", place))
+        return replace(atom, condition=_joined(kept)) if found else None
+
+
+def _relaxed_atom(atom: Atom, *, weaken: bool) -> Formula:
+    if atom.condition is None or not _depends(atom.condition):
+        return atom
+    condition = _relaxed_condition(atom.condition, weaken=weaken)
+    if condition is False:
+        return Bottom()
+    return replace(atom, condition=None if condition is True else condition)
+
+
+def _relaxed_condition(condition: Condition, *, weaken: bool) -> Condition | bool:
+    if not _depends(condition):
+        return condition
+    match condition:
+        case NotCondition(part):
+            relaxed = _relaxed_condition(part, weaken=not weaken)
+            return not relaxed if isinstance(relaxed, bool) else NotCondition(relaxed)
+        case AndCondition(parts) | OrCondition(parts):
+            absorbing = isinstance(condition, OrCondition)
+            relaxed = [_relaxed_condition(part, weaken=weaken) for part in parts]
+            if absorbing in relaxed:
+                return absorbing
+            left = [part for part in relaxed if not isinstance(part, bool)]
+            if not left:
+                return not absorbing
+            return left[0] if len(left) == 1 else type(condition)(tuple(left))
+        case _:
+            return weaken
+
+
+def _depends(condition: Condition | None) -> bool:
+    """Whether a condition needs more than the event to be decided: a variable or the time."""
+    if condition is None:
+        return False
+    return any(isinstance(leaf, BoundVariable | Now) for leaf in condition_leaves(condition))
+
+
+def _variables(condition: Condition) -> set[str]:
+    return {leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, BoundVariable)}
+
+
+def _joined(parts: list[Condition]) -> Condition | None:
+    return AndCondition(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+
+
+def _pushed(inner: Formula) -> Formula:
+    """The negation of a formula, moved inwards by one operator."""
+    match inner:
+        case Not(f):
+            return f
+        case Or(parts):
+            return And(*map(Not, parts))
+        case Implies(f, g):
+            return And(f, Not(g))
+        case Until(f, g, window):
+            return Release(Not(f), Not(g), window)
+        case Eventually(f, window):
+            return Always(Not(f), window)
+        case Once(f, window):
+            return Historically(Not(f), window)
+        case _:
+            raise TypeError(inner)
+
+
+def _disjuncts(formula: Formula) -> list[Formula]:
+    match formula:
+        case Or(parts):
+            return [disjunct for part in parts for disjunct in _disjuncts(part)]
+        case Implies(f, g):
+            return [*_disjuncts(Not(f)), *_disjuncts(g)]
+        case Not(And(parts)):
+            return [disjunct for part in parts for disjunct in _disjuncts(Not(part))]
+        case Not(Not(f)):
+            return _disjuncts(f)
+        case _:
+            return [formula]
+
+
+def _eventually(part: Formula) -> Formula:
+    return part if isinstance(part, Bottom) else Eventually(part)
+
+
+def _once(part: Formula) -> Formula:
+    return part if isinstance(part, Bottom) else Once(part)
+
+
+def _rebuilt(formula: Next | Yesterday | WeakNext, operand: Formula) -> Formula:
+    """The same operator over another operand, without its window."""
+    if isinstance(operand, Top if isinstance(formula, WeakNext) else Bottom):
+        return operand
+    return replace(formula, operand=operand, window=Window())
+
+
+def _at_once(window: Window, part: Formula) -> Formula:
+    """The part at this step, if there is one and the window contains it; else nothing is demanded."""
+    return _if_now(window, _disjunction([part, NO_STEP]), Top())
+
+
+def _if_now(window: Window, part: Formula, otherwise: Formula) -> Formula:
+    """The part if the window contains the step itself."""
+    low = window.lower
+    contains_now = low is None or (low.span.fixed and not low.span.amount and not low.strict)
+    return part if contains_now else otherwise
+
+
+def _negation(formula: Formula) -> Formula:
+    match formula:
+        case Top():
+            return Bottom()
+        case Bottom():
+            return Top()
+        case Not(f):
+            return f
+        case _:
+            return Not(formula)
+
+
+def _conjunction(parts: Iterable[Formula]) -> Formula:
+    left = [part for part in parts if not isinstance(part, Top)]
+    if any(isinstance(part, Bottom) for part in left):
+        return Bottom()
+    return And(*left) if len(left) > 1 else left[0] if left else Top()
+
+
+def _disjunction(parts: Iterable[Formula]) -> Formula:
+    left = [part for part in parts if not isinstance(part, Bottom)]
+    if any(isinstance(part, Top) for part in left):
+        return Top()
+    return Or(*left) if len(left) > 1 else left[0] if left else Bottom()

@@ -1,0 +1,1 @@
+"""Monitors of rules, and evidence of violations."""

@@ -1,0 +1,564 @@
+"""Evaluation of formulas with time and several variables, one step at a time.
+
+A formula in normal form (`lawtrace.solver.logic.normal_form`) is compiled to two kinds of functions. A *check* says
+whether a subformula is true at the present step, for given values of its variables. A *generator* finds the values for
+which it is true. Both read the past from tables that are brought up to date at each step, and answer True, False, or a
+`Pending` object if the future decides:
+
+- S and Y keep a table: for each combination of values the times at which the right operand was true. A window with
+  an end lets them forget.
+- Aggregates keep totals for each combination of values.
+- U and X hand out a `Pending` for each combination of values that asks, and look for it in the steps to come.
+
+A conjunction is evaluated from left to right in an order in which each part finds all values that it needs, or makes
+them; a formula without such an order is not *safe* and is refused. So each value that is tried comes from an event.
+
+A part that can only be true in a step with a call of certain tools is looked at in these steps only.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.logic.conditions import (
+    AndCondition,
+    Comparison,
+    Condition,
+    compare,
+    condition_variables,
+    conjuncts,
+    tracked_comparison,
+)
+from lawtrace.solver.logic.safety import unsafe
+from lawtrace.solver.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Compare,
+    EventAggregate,
+    Exists,
+    Formula,
+    Next,
+    Not,
+    Or,
+    RelationAggregate,
+    Since,
+    Top,
+    Until,
+    Yesterday,
+    free_variables,
+    term_variables,
+)
+from lawtrace.solver.logic.terms import (
+    RESULT,
+    BoundVariable,
+    Computed,
+    FieldPath,
+    Missing,
+    Now,
+    Position,
+    Term,
+    Value,
+    elements_of,
+    is_value,
+    leaves,
+)
+from lawtrace.solver.monitoring.duties import NextTable, UntilTable
+from lawtrace.solver.monitoring.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
+from lawtrace.solver.monitoring.pending import Pending, Status, junction, negation
+from lawtrace.solver.monitoring.relations import PastTable
+from lawtrace.solver.monitoring.totals import EventTotals, RelationTotals, summarise
+from lawtrace.solver.monitoring.undo import Make, plain
+
+
+@dataclass(slots=True)
+class _Update:
+    """Work of a table or of pending values at each step, or only in steps with calls of some tools.
+
+    Attributes:
+        run: the work.
+        tools: which tools; None for every step.
+    """
+
+    run: Callable[[], None]
+    tools: frozenset[str] | None
+
+
+class Evaluator:
+    """Compiled subformulas of one rule, their tables and their pending values.
+
+    `step` must be called once for each step; between two calls, the checks that `compile_check` returned tell the truth
+    of the step.
+    """
+
+    def __init__(self, make: Make = plain) -> None:
+        self.make: Final = make
+        self.moment: Final = make(Moment)()
+        self._updates: list[_Update] = []
+        self._expiries: list[UntilTable] = []
+        self._totals: Final[list[EventTotals]] = []
+        self._by_tool: dict[str, tuple[Callable[[], None], ...]] = {}
+        self._always: tuple[Callable[[], None], ...] = ()
+        self._past: Final[dict[Formula, PastTable]] = {}
+        self._future: Final[dict[Formula, UntilTable | NextTable]] = {}
+
+    # Stepping
+
+    def seal(self) -> None:
+        """Finish compiling: decide which work belongs to which tools."""
+        named = frozenset[str]().union(*(update.tools or frozenset() for update in self._updates))
+        for tool in named:
+            self._by_tool[tool] = tuple(
+                update.run for update in self._updates if update.tools is None or tool in update.tools
+            )
+        self._always = tuple(update.run for update in self._updates if update.tools is None)
+
+    def clear(self) -> None:
+        """Forget all steps; what is compiled stays."""
+        self.moment.clear()
+        for table in (*self._past.values(), *self._future.values(), *self._totals):
+            table.clear()
+
+    def pass_time(self, time: int) -> None:
+        """Close the duties whose deadline is before this time, as the next step would."""
+        self.moment.time = max(time, self.moment.time)
+        for table in self._expiries:
+            table.expire()
+
+    def fingerprint(self) -> Hashable:
+        """Equal if the tables of the past are."""
+        return tuple(table.fingerprint() for table in (*self._past.values(), *self._totals))
+
+    def times(self) -> set[int]:
+        """The times that windows may still ask for."""
+        tables = (*self._past.values(), *self._totals, *self._future.values())
+        return {time for table in tables for time in table.times()}
+
+    def add_update(self, run: Callable[[], None], tools: frozenset[str] | None) -> None:
+        """Do something in each step, after the tables are up to date; `tools`: only in steps with calls of these."""
+        self._updates.append(_Update(run, tools))
+
+    def step(self, position: int, time: int, events: Sequence[Event]) -> None:
+        """Begin the next step. Positions ascend."""
+        moment = self.moment
+        moment.position = position
+        moment.time = time
+        if len(events) == 1:
+            tool = events[0].tool
+            moment.events = {tool: [events[0]]}
+            runs = self._by_tool.get(tool, self._always)
+        else:
+            moment.events = {}
+            for event in events:
+                moment.events.setdefault(event.tool, []).append(event)
+            tools = frozenset(moment.events)
+            runs = tuple(
+                update.run for update in self._updates if update.tools is None or not tools.isdisjoint(update.tools)
+            )
+        for table in self._expiries:
+            if table.deadlines and table.deadlines[0].deadline < time:
+                table.expire()
+        for run in runs:
+            run()
+
+    # Which tools can make a formula true
+
+    def triggers(self, formula: Formula) -> frozenset[str] | None:
+        """The tools of which a step must have a call for the formula to be true; None if it can be true without."""
+        match formula:
+            case Bottom():
+                return frozenset()
+            case Atom(tool):
+                return frozenset({tool})
+            case And(parts):
+                known = [tools for part in parts if (tools := self.triggers(part)) is not None]
+                return min(known, key=len) if known else None
+            case Or(parts):
+                each = [self.triggers(part) for part in parts]
+                return None if None in each else frozenset[str]().union(*(tools for tools in each if tools is not None))
+            case Exists(_, body):
+                return self.triggers(body)
+            case _:
+                return None
+
+    # Compiling
+
+    def compile_check(self, formula: Formula, bound: frozenset[str]) -> Check:
+        """A function that says whether the formula is true now, for the present values of the bound variables."""
+        if missing := free_variables(formula) - bound:
+            raise unsafe(formula, missing)
+        match formula:
+            case Top():
+                return lambda: True
+            case Bottom():
+                return lambda: False
+            case Not(operand):
+                check = self.compile_check(operand, bound)
+                return lambda: negation(check())
+            case Or(parts):
+                return _checking_all(True, [self.compile_check(part, bound) for part in parts])
+            case And(parts):
+                return _checking_all(False, [self.compile_check(part, bound) for part in sorted(parts, key=_cost)])
+            case Compare():
+                left, right = self.compile_term(formula.comparison.left), self.compile_term(formula.comparison.right)
+                sign = formula.comparison.operator
+                return lambda: compare(left(), sign, right())
+            case Since() | Yesterday() | Until() | Next():
+                return self._table(formula).check
+            case Atom() | Exists():
+                return _any_of(self.compile_generator(formula, bound))
+            case _:
+                raise TypeError(formula)
+
+    def compile_generator(self, formula: Formula, bound: frozenset[str]) -> Generator:
+        """A function that binds the other variables of the formula to each combination of values that makes it true, or
+        may make it true, and yields the status for it.
+
+        Raises:
+            FormulaError: no order of evaluation finds the values of every variable.
+        """
+        free = free_variables(formula)
+        if free <= bound and not isinstance(formula, Atom | Exists):
+            return _one_status(self.compile_check(formula, bound))
+        match formula:
+            case Atom():
+                return self._atom(formula, bound)
+            case Compare():
+                return self._assignment(formula, bound)
+            case Exists(variables, body):
+                projected: Generator | None = None
+                if isinstance(body, Since):
+                    projected = self._past_table(body).projected(tuple(sorted(free)), bound)
+                return projected or self.compile_generator(body, bound - frozenset(variables))
+            case And(parts):
+                stages: list[Generator] = []
+                for part in self._ordered(formula, parts, bound):
+                    stages.append(self.compile_generator(part, bound))
+                    bound |= free_variables(part)
+                return _joined(stages)
+            case Or(parts):
+                for part in parts:
+                    if missing := free - free_variables(part) - bound:
+                        raise unsafe(part, missing)
+                return _chained([self.compile_generator(part, bound) for part in parts])
+            case Since() | Yesterday():
+                return self._past_table(formula).generator(bound)
+            case _:
+                raise unsafe(formula, free - bound)
+
+    def compile_finder(self, formula: Formula) -> Generator | None:
+        """A generator that starts from no value; None if the formula does not find the values of its variables."""
+        return self.compile_generator(formula, frozenset()) if self.finds(formula, frozenset()) else None
+
+    def _ordered(self, whole: Formula, parts: Sequence[Formula], bound: frozenset[str]) -> list[Formula]:
+        """The parts of a conjunction in an order of evaluation: checks as soon as they are possible, the cheap ones
+        first, and what waits for the future last, so that it is asked for few values.
+        """
+        waiting = list(parts)
+        ordered: list[Formula] = []
+        while waiting:
+            checks = [part for part in waiting if free_variables(part) <= bound]
+            finders = [part for part in waiting if part not in checks and self.finds(part, bound)]
+            prompt = [part for part in checks if _cost(part) < _FUTURE]
+            chosen = min(prompt or finders or checks, key=_cost, default=None)
+            if chosen is None:
+                raise unsafe(whole, free_variables(waiting[0]) - bound)
+            waiting.remove(chosen)
+            ordered.append(chosen)
+            bound |= free_variables(chosen)
+        return ordered
+
+    def finds(self, formula: Formula, bound: frozenset[str]) -> bool:
+        """Whether the formula finds the values of its variables that are not bound, if it is true."""
+        free = free_variables(formula)
+        if free <= bound:
+            return True
+        match formula:
+            case Atom(_, condition):
+                return condition is not None and free <= bound | {name for name, _, _ in _equations(condition)}
+            case Compare(Comparison(left, "==", right)):
+                return any(
+                    isinstance(one, BoundVariable) and one.name not in bound and term_variables(other) <= bound
+                    for one, other in ((left, right), (right, left))
+                )
+            case Exists(variables, body):
+                return self.finds(body, bound - frozenset(variables))
+            case And(parts):
+                waiting, known = list(parts), bound
+                while waiting:
+                    part = next((part for part in waiting if self.finds(part, known)), None)
+                    if part is None:
+                        return False
+                    waiting.remove(part)
+                    known |= free_variables(part)
+                return True
+            case Or(parts):
+                return all(free_variables(part) | bound >= free and self.finds(part, bound) for part in parts)
+            case Since(_, right):
+                return free <= free_variables(right) and self.finds(right, frozenset())
+            case Yesterday(operand):
+                return self.finds(operand, frozenset())
+            case _:
+                return False
+
+    # Leaves
+
+    def _atom(self, atom: Atom, bound: frozenset[str]) -> Generator:
+        """The calls in this step that satisfy the atom, and the values that they give to its variables."""
+        moment = self.moment
+        made: dict[str, tuple[FieldPath, bool]] = {}
+        filters: list[tuple[FieldPath, int]] = []
+        rest: list[Condition] = []
+        for part in conjuncts(atom.condition):
+            equation = _equation(part)
+            if equation is None:
+                rest.append(part)
+                continue
+            name, place, spread = equation
+            if name not in bound and name not in made:
+                made[name] = (place, spread)
+            elif name in bound and not spread:
+                filters.append((place, moment.number(name)))
+            else:
+                rest.append(part)
+        remaining = frozenset[str]().union(*map(condition_variables, rest))
+        if missing := remaining - bound - frozenset(made):
+            raise unsafe(atom, missing)
+        condition = None if not rest else rest[0] if len(rest) == 1 else AndCondition(tuple(rest))
+        bindings = moment.bindings(sorted(remaining))
+        single = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if not spread]
+        spread_over = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if spread]
+        checks = [(number, _reader(place)) for place, number in filters]
+        tool, attempted, values = atom.tool, atom.attempted, moment.values
+
+        def generate() -> Iterator[Status]:
+            for event in moment.events.get(tool, ()):
+                if event.outcome != "completed" and (not attempted or event.outcome == "shielded"):
+                    continue
+                if checks and any(values[number] != as_key(read(event)) for number, read in checks):
+                    continue
+                fits = True
+                for number, read in single:
+                    value = read(event)
+                    if isinstance(value, str):
+                        values[number] = value
+                    elif is_value(value):
+                        values[number] = to_key(value)
+                    else:
+                        fits = False
+                        break
+                if not fits:
+                    continue
+                if not spread_over:
+                    if condition is None or condition.holds(event, bindings()):
+                        yield True
+                    continue
+                for _ in _spread(event, spread_over, values):
+                    if condition is None or condition.holds(event, bindings()):
+                        yield True
+
+        return generate
+
+    def _assignment(self, formula: Compare, bound: frozenset[str]) -> Generator:
+        """`x == term` gives the variable the value of the term."""
+        sides = (formula.comparison.left, formula.comparison.right)
+        for one, other in (sides, sides[::-1]):
+            if not isinstance(one, BoundVariable) or one.name in bound or formula.comparison.operator != "==":
+                continue
+            if term_variables(other) <= bound:
+                return _assigning(self.moment, one.name, self.compile_term(other))
+        raise unsafe(formula, free_variables(formula) - bound)
+
+    def compile_term(self, term: Term) -> Callable[[], Value]:
+        """A function for the value of a term at this step."""
+        moment = self.moment
+        if isinstance(term, BoundVariable):
+            number, values = moment.number(term.name), moment.values
+            return lambda: from_key(values[number])
+        parts = leaves(term)
+        bindings = moment.bindings(sorted(term_variables(term)))
+        computed = {str(leaf): self._aggregate(leaf) for leaf in parts if isinstance(leaf, Computed)}
+        if not term_variables(term) and not computed and not any(isinstance(leaf, Now | Position) for leaf in parts):
+            constant = term.value(Event("", {}))
+            return lambda: constant
+        if isinstance(term, Computed):
+            return computed[str(term)]
+
+        def value() -> Value:
+            found: dict[str, Json] = {**bindings(), str(Position()): moment.position}
+            for name, aggregate in computed.items():
+                amount = aggregate()
+                if not isinstance(amount, Missing):
+                    found[name] = amount
+            return term.value(Event("", {}, time=moment.time), found)
+
+        return value
+
+    def _aggregate(self, leaf: Computed) -> Callable[[], Value]:
+        if isinstance(leaf, EventAggregate):
+            totals = self.make(EventTotals)(self, leaf)
+            self._totals.append(totals)
+            self.add_update(totals.update, totals.tools)
+            return totals.value
+        if not isinstance(leaf, RelationAggregate):
+            raise TypeError(leaf)
+        if isinstance(leaf.formula, Since):
+            table = self._past_table(leaf.formula)
+            if RelationTotals.suits(leaf, table):
+                return self.make(RelationTotals)(self, leaf, table).value
+        generate = self.compile_generator(leaf.formula, free_variables(leaf.formula) - frozenset(leaf.variables))
+        read = self.moment.reader(leaf.variables)
+        term = None if leaf.term is None else self.compile_term(leaf.term)
+
+        def value() -> Value:
+            found: dict[Key, Value] = {}
+            for _ in generate():
+                if (key := read()) not in found:
+                    found[key] = None if term is None else term()
+            return summarise(leaf.function, list(found.values()))
+
+        return value
+
+    def _past_table(self, formula: Since | Yesterday) -> PastTable:
+        if formula not in self._past:
+            self._past[formula] = table = self.make(PastTable)(self, formula)
+            self.add_update(table.update, table.tools)
+        return self._past[formula]
+
+    def _table(self, formula: Since | Yesterday | Until | Next) -> PastTable | UntilTable | NextTable:
+        if isinstance(formula, Since | Yesterday):
+            return self._past_table(formula)
+        if formula not in self._future:
+            if isinstance(formula, Until):
+                table = self.make(UntilTable)(self, formula)
+            else:
+                table = self.make(NextTable)(self, formula)
+            self._future[formula] = table
+            self.add_update(table.update, table.tools)
+            if isinstance(table, UntilTable):
+                self._expiries.append(table)
+        return self._future[formula]
+
+
+_FUTURE: Final = 1000
+
+
+def _cost(formula: Formula) -> int:
+    """What a check costs, roughly; `_FUTURE` and more if it may have to wait."""
+    match formula:
+        case Top() | Bottom() | Compare() | Atom():
+            return 0
+        case Not(operand) | Exists(_, operand):
+            return _cost(operand) + 1
+        case Since() | Yesterday():
+            return 1
+        case Until() | Next():
+            return _FUTURE
+        case And(parts) | Or(parts):
+            return max(map(_cost, parts)) + 1
+        case _:
+            return 1
+
+
+def _equation(condition: Condition) -> tuple[str, FieldPath, bool] | None:
+    """The variable that a comparison equates with a field, the field, and whether its elements are meant."""
+    if not isinstance(condition, Comparison) or tracked_comparison(condition) is None:
+        return None
+    place, spread = tracked_comparison(condition) or (FieldPath((RESULT,)), False)
+    sides = (condition.left, condition.right)
+    name = next(side.name for side in sides if isinstance(side, BoundVariable))
+    return name, place, spread
+
+
+def _equations(condition: Condition) -> list[tuple[str, FieldPath, bool]]:
+    return [equation for part in conjuncts(condition) if (equation := _equation(part)) is not None]
+
+
+def _reader(place: FieldPath) -> Callable[[Event], Value]:
+    if len(place.path) == 1 and place.path[0] != RESULT:
+        name = str(place.path[0])
+        return lambda event: event.arguments.get(name)
+    return place.value
+
+
+def _spread(
+    event: Event, over: Sequence[tuple[int, Callable[[Event], Value]]], values: list[Hashable]
+) -> Iterator[None]:
+    (number, read), *others = over
+    found = read(event)
+    for value in elements_of(found):
+        if is_value(value):
+            values[number] = to_key(value)
+            if others:
+                yield from _spread(event, others, values)
+            else:
+                yield None
+
+
+def _assigning(moment: Moment, variable: str, value: Callable[[], Value]) -> Generator:
+    number, values = moment.number(variable), moment.values
+
+    def generate() -> Iterator[Status]:
+        found = value()
+        if is_value(found):
+            values[number] = to_key(found)
+            yield True
+
+    return generate
+
+
+def _checking_all(absorbing: bool, checks: Sequence[Check]) -> Check:
+    def check() -> Status:
+        pending: list[Status] = []
+        for part in checks:
+            status = part()
+            if status is absorbing:
+                return absorbing
+            if isinstance(status, Pending):
+                pending.append(status)
+        return junction(absorbing, pending)
+
+    return check
+
+
+def _any_of(generate: Generator) -> Check:
+    def check() -> Status:
+        pending: list[Status] = []
+        for status in generate():
+            if status is True:
+                return True
+            pending.append(status)
+        return junction(True, pending)
+
+    return check
+
+
+def _one_status(check: Check) -> Generator:
+    def generate() -> Iterator[Status]:
+        status = check()
+        if status is not False:
+            yield status
+
+    return generate
+
+
+def _joined(stages: Sequence[Generator]) -> Generator:
+    if len(stages) == 1:
+        return stages[0]
+    first, rest = stages[0], _joined(stages[1:])
+
+    def generate() -> Iterator[Status]:
+        for status in first():
+            for other in rest():
+                yield other if status is True else junction(False, [status, other])
+
+    return generate
+
+
+def _chained(branches: Sequence[Generator]) -> Generator:
+    def generate() -> Iterator[Status]:
+        for branch in branches:
+            yield from branch()
+
+    return generate

@@ -1,0 +1,447 @@
+"""Why a rule is violated at a step: the events that decide it, and what each is for the rule.
+
+The violated instance, with its values in place of the variables, is evaluated once more over the recorded trace, and
+the truth of each of its subformulas at each step is kept. From the truth of the whole at the step follows which
+subformulas decide it, and from them the events. Monitors keep nothing for it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
+from lawtrace.solver.logic.normal_form import original_names, readable
+from lawtrace.solver.logic.scoping import instantiate
+from lawtrace.solver.logic.syntax import (
+    And,
+    Atom,
+    Compare,
+    EventAggregate,
+    Exists,
+    Formula,
+    Next,
+    Not,
+    Or,
+    RelationAggregate,
+    Since,
+    Top,
+    Until,
+    Yesterday,
+    aggregates_of,
+    free_variables,
+    subformulas,
+)
+from lawtrace.solver.logic.terms import Missing, Position, Scalar, Value
+from lawtrace.solver.logic.terms import leaves as term_leaves
+from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
+from lawtrace.solver.monitoring.evaluation import Evaluator
+from lawtrace.solver.monitoring.metric import MetricRule, Violation
+from lawtrace.solver.monitoring.moment import Generator, from_key
+from lawtrace.solver.monitoring.pending import Status, current
+
+Role = Literal[
+    "occasion",
+    "happened",
+    "different",
+    "interruption",
+    "missing",
+    "too old",
+    "too recent",
+    "too soon",
+    "too late",
+    "counted",
+    "comparison",
+    "due",
+]
+"""What a piece of evidence is for the rule:
+
+    occasion        the step that the rule is about
+    happened        something true at another step
+    different       a step that is not what the rule asks for
+    interruption    the step that ends what had to go on
+    missing         there is no such step in the window
+    too old, ...    such a step, outside the window
+    counted         the events of an aggregate, with its value
+    comparison      a comparison of values
+    due             what the future decides, until the end of the window
+"""
+
+MAX_LISTED: Final = 50
+"""How many events of an aggregate are listed."""
+
+
+NameSteps = Callable[[Sequence[int]], str]
+"""Names the steps with these indexes, in words: ``call 3``, ``calls 1, 2 and 6``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reason for a violation.
+
+    Attributes:
+        role: see `Role`.
+        text: what is true or missing, as a formula.
+        steps: indexes of the steps, from 0.
+        start: the first second of the window, None without a bound.
+        end: the last one: for a duty its deadline.
+    """
+
+    role: Role
+    text: str
+    steps: tuple[int, ...] = ()
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def window(self) -> str:
+        """The window in words; empty without bounds."""
+        begin = "" if self.start is None else f"from {format_time(self.start)}"
+        end = "" if self.end is None else f"{'to' if begin else 'until'} {format_time(self.end)}"
+        return f"{begin} {end}".strip()
+
+    def sentence(self, name_steps: NameSteps) -> str:
+        """In words. `name_steps`: what steps are called."""
+        steps = name_steps(self.steps) if self.steps else ""
+        window = f" {self.window}" if self.window else ""
+        match self.role:
+            case "missing":
+                return f"no {self.text}{window}"
+            case "due":
+                return f"{self.text} is due" + ("" if self.end is None else f" by {format_time(self.end)}")
+            case "comparison":
+                return self.text
+            case "counted":
+                return f"{self.text} [{steps}]" if steps else self.text
+            case "different":
+                return f"{steps} is not {self.text}"
+            case "occasion" | "happened":
+                return f"{steps} is {self.text}"
+            case _:
+                return f"{steps} is {self.text}: {self.role}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedViolation:
+    """One way in which a trace breaks a rule, or may still break it.
+
+    Attributes:
+        step: index of the step at which the rule is false, from 0.
+        time: its time in seconds, if known.
+        values: of the variables of the rule.
+        certain: index of the step from which the violation was certain; None if only the end of the trace made it so.
+        evidence: why.
+    """
+
+    step: int
+    time: int | None
+    values: dict[str, Scalar]
+    certain: int | None
+    evidence: tuple[Evidence, ...]
+
+    def sentence(self, name_steps: NameSteps) -> str:
+        """The object, the step, and why; see `Evidence.sentence`."""
+        named = ", ".join(f"{key} = {_shown(value)}" for key, value in self.values.items())
+        parts = [found.sentence(name_steps) for found in self.evidence]
+        parts = parts or [f"the rule is not kept at {name_steps([self.step])}"]
+        return (f"for {named}: " if named else "") + "; ".join(dict.fromkeys(parts))
+
+
+def format_time(time: int) -> str:
+    """A date in UTC, if the time is likely to count from 1970."""
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}" if 10**8 <= time < 10**11 else f"{time} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A recorded step of a trace."""
+
+    position: int
+    time: int
+    events: tuple[Event, ...]
+
+
+def steps_of(events: Iterable[Event]) -> list[Step]:
+    """A step for each event that reached its tool. An event without a time has that of the last one."""
+    steps: list[Step] = []
+    time = 0
+    for position, event in enumerate(events):
+        time = time if event.time is None else event.time
+        if event.outcome != "shielded":
+            steps.append(Step(position, time, (event,)))
+    return steps
+
+
+def explain(
+    rule: MetricRule,
+    violation: Violation,
+    steps: Sequence[Step],
+    *,
+    complete: bool = True,
+    end: int | None = None,
+) -> ExplainedViolation:
+    """The evidence for a violation.
+
+    Args:
+        steps: the recorded trace.
+        complete: whether the end of the steps decides what is open, at the time `end` if that is given.
+    """
+    values = dict(violation.values)
+    found: list[Evidence] = []
+    for formula in rule.instances(violation.position, values):
+        instance = _Instance(formula, steps, complete=complete, end=end)
+        if instance.truth(formula, violation.position) is not False:
+            found += instance.explain(formula, violation.position)
+    here = [step for step in steps if step.position == violation.position]
+    time = next((step.time for step in here if any(event.time is not None for event in step.events)), None)
+    return ExplainedViolation(violation.position, time, values, violation.certain, tuple(dict.fromkeys(found)))
+
+
+def needs_every_step(formula: Formula) -> bool:
+    """Whether a step without a call that an atom of the formula matches could change its truth at other steps."""
+    triggers = Evaluator().triggers
+
+    def stays(left: Formula) -> bool:
+        return isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
+
+    for part in subformulas(formula):
+        match part:
+            case Next() | Yesterday():
+                return True
+            case Until(left, right) | Since(left, right) if triggers(right) is None or not stays(left):
+                return True
+            case Compare(comparison) if any(
+                isinstance(leaf, Position) for side in (comparison.left, comparison.right) for leaf in term_leaves(side)
+            ):
+                return True
+            case _:
+                pass
+    return False
+
+
+class _Instance:
+    """A formula without free variables, with the truth of its subformulas at each step."""
+
+    def __init__(self, formula: Formula, steps: Sequence[Step], *, complete: bool, end: int | None) -> None:
+        self.steps = steps
+        self.complete = complete
+        self.end = end
+        self._index = {step.position: index for index, step in enumerate(steps)}
+        self._statuses: dict[tuple[Formula, int], Status] = {}
+        self._witnesses: dict[tuple[Formula, int], list[tuple[dict[str, Scalar], Status]]] = {}
+        self._amounts: dict[tuple[str, int], Value] = {}
+        self._evaluate(formula)
+
+    def _evaluate(self, formula: Formula) -> None:
+        evaluator = Evaluator()
+        closed = [part for part in subformulas(formula) if not free_variables(part)]
+        checks = [(part, evaluator.compile_check(part, frozenset())) for part in closed]
+        generators = [
+            (part, tuple(sorted(part.variables)), generate)
+            for part in closed
+            if isinstance(part, Exists) and (generate := _generator(evaluator, part.body)) is not None
+        ]
+        leaves = {str(leaf): leaf for part in closed for leaf in aggregates_of(part)}
+        amounts = [(name, evaluator.compile_term(leaf)) for name, leaf in leaves.items()]
+        evaluator.seal()
+        for step in self.steps:
+            evaluator.step(step.position, step.time, step.events)
+            for part, check in checks:
+                self._statuses[part, step.position] = check()
+            for part, names, generate in generators:
+                read = evaluator.moment.reader(names)
+                self._witnesses[part, step.position] = [
+                    (dict(zip(names, map(from_key, read()), strict=True)), status) for status in generate()
+                ]
+            for name, amount in amounts:
+                self._amounts[name, step.position] = amount()
+
+    def truth(self, formula: Formula, position: int) -> bool | None:
+        """Whether it is true at a step; None if the future decides."""
+        return self._value(self._statuses.get((formula, position), False))
+
+    def _value(self, status: Status) -> bool | None:
+        status = current(status)
+        if isinstance(status, bool):
+            return status
+        return status.at_end(self.end) if self.complete else None
+
+    def explain(self, formula: Formula, position: int, *, origin: int | None = None) -> list[Evidence]:
+        """What makes a formula true, false or open at a step. `origin`: the step at which the rule is violated."""
+        origin = position if origin is None else origin
+        truth = self.truth(formula, position)
+        match formula:
+            case Atom():
+                role: Role = "different" if not truth else "occasion" if position == origin else "happened"
+                return [Evidence(role, _text(formula), (position,))]
+            case Compare():
+                return self._explain_comparison(formula, position, truth=truth is True)
+            case Not(operand):
+                return self.explain(operand, position, origin=origin)
+            case And(parts) | Or(parts):
+                decisive = (truth, isinstance(formula, And)) if truth is None else (truth,)
+                return [
+                    found
+                    for part in parts
+                    if self.truth(part, position) in decisive
+                    for found in self.explain(part, position, origin=origin)
+                ]
+            case Exists():
+                return self._explain_exists(formula, position, origin, truth)
+            case Since() | Yesterday() | Until() | Next():
+                return self._explain_temporal(formula, position, origin, truth)
+            case _:
+                return []
+
+    def _explain_temporal(
+        self, formula: Since | Yesterday | Until | Next, position: int, origin: int, truth: bool | None
+    ) -> list[Evidence]:
+        past = isinstance(formula, Since | Yesterday)
+        operand = formula.right if isinstance(formula, Since | Until) else formula.operand
+        left = formula.left if isinstance(formula, Since | Until) else Top()
+        reachable = list(self._reachable(formula, position))
+        inside = [step for step in reachable if self._inside(formula.window, step, position)]
+        found: list[Evidence] = []
+        if truth:
+            witness = next((step for step in inside if self.truth(operand, step.position) is True), None)
+            return [] if witness is None else self.explain(operand, witness.position, origin=origin)
+        start, end = self._bounds(formula.window, position, past=past)
+        side = "" if start is not None or end is not None else " before it" if past else " after it"
+        if truth is None:
+            return [Evidence("due", _text(operand), (), start, end)]
+        broken = next((step for step in reachable if self.truth(left, step.position) is False), None)
+        if broken is not None and past:
+            held = next((step for step in self._all(formula, position) if self._true(operand, step)), None)
+            if held is not None:
+                happened = self.explain(operand, held.position, origin=origin)
+                return [*happened, Evidence("interruption", _opposite(left), (broken.position,))]
+        elif broken is not None:
+            found.append(Evidence("interruption", _opposite(left), (broken.position,)))
+        if isinstance(formula, Next | Yesterday) and inside:
+            return self.explain(operand, inside[0].position, origin=origin)
+        outside = next((step for step in self._all(formula, position) if self._true(operand, step)), None)
+        missing = Evidence("missing", _text(operand) + side, (), start, end)
+        if outside is not None and broken is None:
+            closed = formula.window.closed(*sorted((self._time(position), outside.time)))
+            role: Role = ("too old" if closed else "too recent") if past else ("too late" if closed else "too soon")
+            found.append(Evidence(role, _text(operand), (outside.position,)))
+        return [missing, *found]
+
+    def _true(self, formula: Formula, step: Step) -> bool:
+        return self.truth(formula, step.position) is True
+
+    def _all(self, formula: Since | Yesterday | Until | Next, position: int) -> Iterator[Step]:
+        """The steps that a temporal operator looks at, the nearest first, whatever its window."""
+        index = self._index[position]
+        match formula:
+            case Since():
+                yield from reversed(self.steps[: index + 1])
+            case Until():
+                yield from self.steps[index:]
+            case Yesterday():
+                yield from self.steps[max(index - 1, 0) : index]
+            case Next():
+                yield from self.steps[index + 1 : index + 2]
+
+    def _reachable(self, formula: Since | Yesterday | Until | Next, position: int) -> Iterator[Step]:
+        """Those up to the one at which the left operand fails."""
+        left = formula.left if isinstance(formula, Since | Until) else Top()
+        for step in self._all(formula, position):
+            yield step
+            if self.truth(left, step.position) is False:
+                return
+
+    def _time(self, position: int) -> int:
+        return self.steps[self._index[position]].time
+
+    def _inside(self, window: Window, step: Step, position: int) -> bool:
+        return window.contains(*sorted((self._time(position), step.time)))
+
+    def _bounds(self, window: Window, position: int, *, past: bool) -> tuple[int | None, int | None]:
+        """The first and the last second of the window of an operator at a step."""
+        now = self._time(position)
+        if window.unlimited:
+            return None, None
+        if past:
+            return window.earliest(now), window.latest(now)
+        return window.opening(now), window.deadline(now)
+
+    def _explain_exists(self, formula: Exists, position: int, origin: int, truth: bool | None) -> list[Evidence]:
+        if truth is False:
+            return [Evidence("missing", _text(formula.body))]
+        for values, status in self._witnesses.get((formula, position), ()):
+            if self._value(status) is truth:
+                body = instantiate(formula.body, values)
+                inner = _Instance(body, self.steps, complete=self.complete, end=self.end)
+                return inner.explain(body, position, origin=origin)
+        return [Evidence("happened" if truth else "due", _text(formula.body), (position,) if truth else ())]
+
+    def _explain_comparison(self, formula: Compare, position: int, *, truth: bool) -> list[Evidence]:
+        text = f"{_text(formula)} is {'true' if truth else 'false'}"
+        aggregates = aggregates_of(formula)
+        if not aggregates:
+            return [Evidence("comparison", text)]
+        found: list[Evidence] = []
+        for leaf in aggregates:
+            counted = [
+                (step, event)
+                for step in self._counted_steps(leaf, position)
+                for event in step.events
+                if _counts(leaf, event)
+            ]
+            amount = self._amounts.get((str(leaf), position))
+            shown = "there is no value" if isinstance(amount, Missing) else f"the value is {_shown(amount)}"
+            if isinstance(leaf, EventAggregate) and leaf.term is not None and 1 < len(counted) <= MAX_LISTED:
+                shown += f" ({', '.join(_shown(leaf.term.value(event)) for _, event in counted)})"
+            window = leaf.window if isinstance(leaf, EventAggregate) else ALWAYS_OPEN
+            start, end = self._bounds(window, position, past=True)
+            steps = tuple(dict.fromkeys(step.position for step, _ in counted))[-MAX_LISTED:]
+            found.append(Evidence("counted", f"{text}: {shown}", steps, start, end))
+        return found
+
+    def _counted_steps(self, leaf: EventAggregate | RelationAggregate, position: int) -> list[Step]:
+        earlier = self.steps[: self._index[position] + 1]
+        if isinstance(leaf, RelationAggregate):
+            windows = [part.window for part in subformulas(leaf.formula) if isinstance(part, Since | Yesterday)]
+            return [step for step in earlier if all(self._inside(window, step, position) for window in windows[-1:])]
+        last = -1
+        if leaf.since is not None:
+            last = max((step.position for step in earlier if any(map(leaf.since.matches, step.events))), default=-1)
+        return [step for step in earlier if step.position > last and self._inside(leaf.window, step, position)]
+
+
+def _counts(leaf: EventAggregate | RelationAggregate, event: Event) -> bool:
+    """Whether an aggregate counts an event; over a relation, whether the event has values for its atoms."""
+    if isinstance(leaf, EventAggregate):
+        return leaf.atom.matches(event)
+    return any(could_match(part, event) for part in subformulas(leaf.formula) if isinstance(part, Atom))
+
+
+def could_match(atom: Atom, event: Event) -> bool:
+    """Whether the atom is true of the event for some values of its variables."""
+    parts = tuple(part for part in conjuncts(atom.condition) if not condition_variables(part))
+    condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(parts)
+    return Atom(atom.tool, condition, atom.attempted).matches(event)
+
+
+def _generator(evaluator: Evaluator, body: Formula) -> Generator | None:
+    try:
+        return evaluator.compile_generator(body, frozenset())
+    except FormulaError:
+        return None
+
+
+def _text(formula: Formula) -> str:
+    return original_names(str(readable(formula)))
+
+
+def _opposite(formula: Formula) -> str:
+    return _text(formula.operand if isinstance(formula, Not) else Not(formula))
+
+
+def _shown(value: Json | Missing) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f'"{value}"' if isinstance(value, str) else str(value)

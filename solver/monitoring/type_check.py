@@ -1,0 +1,527 @@
+"""Type check of formulas: the names of tools, arguments and results, and the kinds of what is compared.
+
+A comparison with an unknown name or with values of two kinds is false at every event, so a rule with one says something
+else than it seems to. What a declaration leaves open is not reported.
+
+    x == y, x != y                     one kind; a text may be compared with a time if it can be a date
+    x < y  (<= > >=)                   numbers, texts or times
+    x in y                             y is a list, of elements of the kind of x, or an object and x a text
+    x startswith y  (endswith ...)     texts
+    any f in x: c, all f in x: c       x is a list, or an object, whose names of fields f stands for
+    x + y, x - y, x * y, x / y         numbers; sums and differences also of times
+    sum(x of A), min, max, avg         x is a number (of min and max also a time)
+
+A variable has the kind of what it is equated with. Errors point at the place in the text of the formula.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.logic.conditions import (
+    Comparison,
+    Condition,
+    ElementCondition,
+    IsTrue,
+    condition_fields,
+    condition_parts,
+)
+from lawtrace.solver.logic.parser import located
+from lawtrace.solver.logic.safety import UnsafeFormulaError
+from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
+from lawtrace.solver.logic.syntax import (
+    Atom,
+    Compare,
+    EventAggregate,
+    Exists,
+    ForAll,
+    Formula,
+    RelationAggregate,
+    aggregates_of,
+    atoms_of,
+    children,
+    is_untimed,
+)
+from lawtrace.solver.logic.terms import (
+    MISSING,
+    RESULT,
+    Arithmetic,
+    BoundVariable,
+    Element,
+    FieldPath,
+    FunctionCall,
+    Kind,
+    LiteralList,
+    LiteralValue,
+    Now,
+    Position,
+    SpanLiteral,
+    Term,
+    kind_of,
+    parse_date,
+    path_text,
+)
+from lawtrace.solver.monitoring.metric import MetricRule
+
+
+def check_formula(formula: Formula, signature: Signature, text: str = "") -> None:
+    """Check that the formula names what exists, compares what can be compared, and is safe.
+
+    Args:
+        formula: any formula.
+        signature: the tools that it may name.
+        text: what it was parsed from, to show the place of an error.
+
+    Raises:
+        FormulaError: the name or the comparison, its place, and the remedy.
+    """
+    try:
+        _check_names(formula, signature)
+        checks = list(_comparisons(formula, None, {}, signature))
+        for check in checks:
+            check.learn()
+        for check in checks:
+            check.run()
+        if not is_untimed(formula):
+            _check_safety(formula)
+    except _Fault as fault:
+        raise _located(text, fault) from None
+
+
+class _Fault(Exception):
+    """A message, and the parts of the formula that lead to its place, from the outside to the inside.
+
+    `tool`: what to point at if none of them is found, because the formula is printed in another way.
+    """
+
+    def __init__(self, message: str, *parts: object, tool: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.parts = tuple(map(str, parts))
+        self.tool = tool
+
+
+def _check_safety(formula: Formula) -> None:
+    try:
+        MetricRule(formula)
+    except UnsafeFormulaError as error:
+        raise _Fault(str(error), error.part.removeprefix("!"), tool=error.variable) from error
+
+
+# Names
+
+
+def _check_names(formula: Formula, signature: Signature) -> None:
+    for atom in atoms_of([formula]):
+        if atom.tool not in signature:
+            raise _Fault(f"unknown tool `{atom.tool}` in `{formula}`{_nearest(atom.tool, signature)}", atom, atom.tool)
+        tool = signature[atom.tool]
+        if clash := atom.variables & set(tool.arguments):
+            raise _Fault(
+                f"`{min(clash)}` is the variable of `{formula}` and an argument of `{atom.tool}`: "
+                "give the variable another name",
+                min(clash),
+            )
+        fields = frozenset[FieldPath]() if atom.condition is None else condition_fields(atom.condition)
+        for path in sorted(fields, key=str):
+            first, *steps = map(str, path.path)
+            if first != RESULT and first not in tool.arguments:
+                raise _Fault(
+                    f"`{atom.tool}` has no argument `{first}` in `{atom}`{_nearest(first, tool.arguments)}", atom, path
+                )
+            known = tool.result.fields
+            if first == RESULT and steps and known is not None and tool.result.others is None and steps[0] not in known:
+                raise _Fault(
+                    f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`{_nearest(steps[0], known)}",
+                    atom,
+                    path,
+                )
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The remedy: the nearest existing name, else all of them."""
+    if near := get_close_matches(name, known, n=1):
+        return f": did you mean `{near[0]}`?"
+    return f": there is {', '.join(f'`{other}`' for other in sorted(known))}" if known else ": there is none at all"
+
+
+# Kinds
+
+
+@dataclass(slots=True)
+class _Variable:
+    """The kind of a variable, once a comparison gives it, and the comparison."""
+
+    declared: Declared = ANYTHING
+    given: str = ""
+
+
+_Scope = Mapping[str, _Variable]
+
+
+def _comparisons(formula: Formula, atom: Atom | None, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
+    """Every comparison of a formula with what its names mean there."""
+    match formula:
+        case Atom(_, condition):
+            if condition is not None:
+                yield from _in_condition(condition, _Context(formula, scope, signature))
+        case ForAll(variables, body) | Exists(variables, body):
+            inner = {**scope, **{name: _Variable() for name in variables}}
+            yield from _comparisons(body, None, inner, signature)
+        case Compare(comparison):
+            context = _Context(atom, scope, signature)
+            for aggregate in aggregates_of(formula):
+                if isinstance(aggregate, RelationAggregate):
+                    inner = {**scope, **{name: _Variable() for name in aggregate.variables}}
+                    context.inner[str(aggregate)] = _Context(None, inner, signature)
+                    yield from _comparisons(aggregate.formula, None, inner, signature)
+                else:
+                    for part in (aggregate.atom, aggregate.since):
+                        yield from () if part is None else _comparisons(part, None, scope, signature)
+            yield _Check(comparison, context)
+        case _:
+            for part in children(formula):
+                yield from _comparisons(part, atom, scope, signature)
+
+
+def _in_condition(condition: Condition, context: "_Context") -> "Iterator[_Check]":
+    yield _Check(condition, context)
+    inner = context
+    if isinstance(condition, ElementCondition):
+        elements = {**context.elements, condition.name: condition.elements}
+        inner = _Context(context.atom, context.scope, context.signature, elements)
+    for part in condition_parts(condition):
+        yield from _in_condition(part, inner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What names mean in a comparison: the call, the variables, the named elements of lists."""
+
+    atom: Atom | None
+    scope: _Scope
+    signature: Signature
+    elements: Mapping[str, Term] = field(default_factory=dict[str, Term])
+    inner: "dict[str, _Context]" = field(default_factory=dict[str, "_Context"])
+
+    def fault(self, message: str, *parts: object) -> _Fault:
+        if self.atom is None:
+            return _Fault(message, *parts)
+        place = "" if str(self.atom) in message else f" (in `{self.atom}`)"
+        return _Fault(f"{message}{place}", self.atom, *parts, tool=self.atom.tool)
+
+    def of(self, term: Term) -> Declared:
+        """What is known of the value of a term. Raises _Fault if it never has one."""
+        match term:
+            case FieldPath(path):
+                return self._field(term, path)
+            case Element(name, path):
+                of_list = self.of(self.elements[name]) if name in self.elements else ANYTHING
+                return self._steps(_elements(of_list), path, term, 1)
+            case LiteralValue(content):
+                date = not isinstance(content, str) or parse_date(content) is not MISSING
+                return Declared(kind_of(content), date=date)
+            case LiteralList(items):
+                kinds: set[Kind | None] = {kind_of(item.content) for item in items}
+                return Declared("list", Declared(kinds.pop()) if len(kinds) == 1 else ANYTHING)
+            case SpanLiteral() | Position():
+                return NUMBER
+            case Now():
+                return TIME
+            case BoundVariable(name):
+                return self.scope[name].declared if name in self.scope else ANYTHING
+            case Arithmetic():
+                return self._arithmetic(term)
+            case FunctionCall():
+                return self._call(term)
+            case EventAggregate(_, inner, atom):
+                return self._aggregate(term, inner, _Context(atom, self.scope, self.signature))
+            case RelationAggregate(_, inner):
+                return self._aggregate(term, inner, self.inner[str(term)])
+            case _:
+                return ANYTHING
+
+    def _field(self, term: FieldPath, path: tuple[str | int, ...]) -> Declared:
+        if self.atom is None:
+            return ANYTHING
+        tool = self.signature[self.atom.tool]
+        if path[0] != RESULT:
+            return self._steps(tool.arguments[str(path[0])], path[1:], term, 1)
+        return self._steps(tool.result, path[1:], term, 1)
+
+    def _steps(self, value: Declared, steps: Sequence[str | int], term: Term, taken: int) -> Declared:
+        for number, step in enumerate(steps, taken):
+            done = _beginning(term, number)
+            match value.kind:
+                case None:
+                    return ANYTHING
+                case "list" if isinstance(step, int):
+                    value = value.elements or ANYTHING
+                case "list":
+                    of_rows = self._member(value.elements or ANYTHING, str(step), f"a row of `{done}`", term)
+                    value = Declared("list", of_rows)
+                case "object":
+                    value = self._member(value, str(step), f"`{done}`", term)
+                case kind:
+                    raise self.fault(f"`{done}` is {_NAMES[kind]} and has no part `{step}`", term)
+        return value
+
+    def _member(self, row: Declared, name: str, what: str, term: Term) -> Declared:
+        if row.kind not in (None, "object"):
+            raise self.fault(f"{what}: {_NAMES[row.kind]} has no field `{name}`", term)
+        if row.fields is None:
+            return ANYTHING
+        if name not in row.fields:
+            if row.others is not None:
+                return row.others
+            raise self.fault(f"{what} has no field `{name}`{_nearest(name, row.fields)}", term)
+        return row.fields[name]
+
+    def _arithmetic(self, term: Arithmetic) -> Declared:
+        left, right = self.of(term.left), self.of(term.right)
+        kinds = left.kind, right.kind
+        for side, declared, other in ((term.left, left, right), (term.right, right, left)):
+            as_date = declared.kind == "string" and declared.date and term.operator in "+-"
+            if declared.kind in (None, "number", "time") or (as_date and other.kind in (None, "time")):
+                continue
+            raise self.fault(
+                f"`{term}` calculates with `{side}`, {_NAMES[declared.kind]}{_REMEDIES[declared.kind]}", term
+            )
+        if "time" not in kinds:
+            return NUMBER if kinds == ("number", "number") else ANYTHING
+        fits = term.operator == "-" if kinds[1] != "number" else term.operator in "+-"
+        if kinds == ("number", "time"):
+            fits = term.operator == "+"
+        if not fits and None not in kinds:
+            raise self.fault(f"`{term}`: of times there are differences, and sums with a number of seconds", term)
+        return (
+            NUMBER
+            if kinds[0] != "number" and kinds[1] in ("time", "string")
+            else TIME
+            if "number" in kinds
+            else ANYTHING
+        )
+
+    def _call(self, term: FunctionCall) -> Declared:
+        accepted, gives = _FUNCTIONS[term.function]
+        for argument in term.arguments:
+            found = self.of(argument)
+            if found.kind is not None and found.kind not in accepted:
+                raise self.fault(f"`{term}`: `{argument}` is {_NAMES[found.kind]}, not {_either(accepted)}", term)
+            inner = found.elements.kind if found.elements is not None else None
+            if accepted == ("list",) and inner not in (None, "number"):
+                raise self.fault(f"`{term}`: `{argument}` is a list, but not of numbers", term)
+        return gives
+
+    def _aggregate(self, term: EventAggregate | RelationAggregate, inner: Term | None, context: "_Context") -> Declared:
+        if inner is None or (isinstance(term, EventAggregate) and term.distinct):
+            if inner is not None:
+                context.of(inner)
+            return NUMBER
+        found = context.of(inner)
+        if term.function == "last":
+            return found
+        accepted = ("number", "time") if term.function in ("min", "max") else ("number",)
+        if found.kind is not None and found.kind not in accepted:
+            hint = ": count them instead, `count(distinct ...)`" if term.function == "sum" else ""
+            raise _Fault(f"`{term.function}` needs numbers, and `{inner}` is {_NAMES[found.kind]}{hint}", term, inner)
+        return found if found.kind == "time" else NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A comparison, or another condition, in its context."""
+
+    condition: Condition
+    context: _Context
+
+    def learn(self) -> None:
+        """Take over the kinds of variables."""
+        condition, context = self.condition, self.context
+        if not isinstance(condition, Comparison) or condition.operator not in ("==", "in"):
+            return
+        left, right = condition.left, condition.right
+        found = [(left, self._element(right))] if condition.operator == "in" else [(left, right), (right, left)]
+        for side, other in found:
+            if not isinstance(side, BoundVariable) or side.name not in context.scope:
+                continue
+            declared = other if isinstance(other, Declared) else context.of(other)
+            variable = context.scope[side.name]
+            place = f"`{condition}`" if context.atom is None else f"`{context.atom}`"
+            if variable.declared.kind is None:
+                variable.declared, variable.given = declared, place
+            elif declared.kind is not None and _clash(variable.declared, declared, exact=False):
+                raise context.fault(
+                    f"the variable `{side.name}` is {_NAMES[variable.declared.kind]} in {variable.given} and "
+                    f"{_NAMES[declared.kind]} in {place}: use two variables",
+                    condition,
+                )
+
+    def _element(self, term: Term) -> Declared:
+        return _elements(self.context.of(term))
+
+    def run(self) -> None:
+        condition, context = self.condition, self.context
+        match condition:
+            case IsTrue(only):
+                kind = context.of(only).kind
+                if kind not in (None, "boolean"):
+                    raise context.fault(
+                        f"`{only}` stands alone and is {_NAMES[kind]}, not true or false: compare it with something",
+                        only,
+                    )
+            case ElementCondition(word, name, elements, _):
+                kind = context.of(elements).kind
+                if kind not in (None, "list", "object"):
+                    found = f"`{elements}` is {_NAMES[kind]}"
+                    raise context.fault(
+                        f"`{word} {name} in {elements}` needs a list or an object, and {found}", elements
+                    )
+            case Comparison():
+                self._compare(condition, context.of(condition.left), context.of(condition.right))
+            case _:
+                pass
+
+    def _compare(self, condition: Comparison, left: Declared, right: Declared) -> None:
+        sign, fault = condition.operator, self.context.fault
+        if sign == "in":
+            if right.kind not in (None, "list", "object"):
+                remedy = f": write `{condition.right} contains ...`" if right.kind == "string" else ""
+                found = f"`{condition.right}` is {_NAMES[right.kind]}{remedy}"
+                raise fault(f"`{condition}`: `in` needs a list or an object, and {found}", condition)
+            element = _elements(right)
+            if _clash(left, element, exact=True):
+                inside = "a list of which each element" if right.kind == "list" else "an object, of which each name"
+                raise fault(
+                    f"`{condition}` looks for {_NAMES[left.kind or 'null']} in {inside} is "
+                    f"{_NAMES[element.kind or 'null']}",
+                    condition,
+                )
+            return
+        if sign in ("startswith", "endswith", "contains"):
+            for side, declared in ((condition.left, left), (condition.right, right)):
+                if declared.kind not in (None, "string"):
+                    remedy = f": write `... in {side}`" if declared.kind == "list" else ""
+                    raise fault(
+                        f"`{condition}`: `{sign}` is about texts, and `{side}` is {_NAMES[declared.kind]}{remedy}",
+                        condition,
+                    )
+            return
+        if _clash(left, right, exact=False):
+            raise fault(self._of_two_kinds(condition, left, right), condition)
+        for side, declared in ((condition.left, left), (condition.right, right)):
+            if sign not in ("==", "!=") and declared.kind not in (None, "number", "string", "time"):
+                raise fault(f"`{condition}` orders by `{side}`, {_NAMES[declared.kind]}: use `==` or `!=`", condition)
+
+    @staticmethod
+    def _of_two_kinds(condition: Comparison, left: Declared, right: Declared) -> str:
+        one, other = _NAMES[left.kind or "null"], _NAMES[right.kind or "null"]
+        message = f"`{condition}` compares {one} with {other} and is never true"
+        kinds = {left.kind, right.kind}
+        if kinds == {"string", "number"}:
+            return f"{message}: write the number without quotes, or `number(...)` around the text"
+        if kinds == {"number", "time"}:
+            return f"{message}: write `date(...)` around a number of seconds since 1970, or a difference of two times"
+        if kinds == {"string", "time"}:
+            return f'{message}: the text is not a date such as "2026-03-31"'
+        return f"{message}: compare values of one kind"
+
+
+def _elements(declared: Declared) -> Declared:
+    """What is known of the elements of a list, or of the names of the fields of an object."""
+    return TEXT if declared.kind == "object" else declared.elements or ANYTHING
+
+
+def _beginning(term: Term, taken: int) -> str:
+    """The text of the first names of a path."""
+    path = (term.name, *term.path) if isinstance(term, Element) else term.path if isinstance(term, FieldPath) else ()
+    return path_text(path[:taken])
+
+
+def _clash(left: Declared, right: Declared, *, exact: bool) -> bool:
+    """Whether no value of the one equals one of the other. `exact`: a text is not read as a date."""
+    if None in (left.kind, right.kind) or left.kind == right.kind:
+        return False
+    if {left.kind, right.kind} == {"string", "time"} and not exact:
+        return not (left.date and right.date)
+    return True
+
+
+_NAMES: Final[Mapping[Kind, str]] = {
+    "boolean": "a boolean",
+    "number": "a number",
+    "string": "a text",
+    "list": "a list",
+    "null": "null",
+    "object": "an object",
+    "time": "a time",
+}
+_REMEDIES: Final[Mapping[Kind, str]] = {
+    "boolean": ": compare it with `true` or `false`",
+    "string": ": `number(...)` reads the number that a text spells, `date(...)` the time",
+    "list": ": `len(...)` and `total(...)` make a number of a list",
+    "null": "",
+    "object": ": name one of its fields",
+}
+
+_FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Declared]]] = {
+    "len": (("string", "list", "object"), NUMBER),
+    "lower": (("string",), TEXT),
+    "abs": (("number",), NUMBER),
+    "number": (("number", "string"), NUMBER),
+    "date": (("string", "number", "time"), TIME),
+    "years": (("string", "time"), NUMBER),
+    "days": (("string", "time"), NUMBER),
+    "largest": (("list",), NUMBER),
+    "smallest": (("list",), NUMBER),
+    "total": (("list",), NUMBER),
+    "values": (("object",), Declared("list")),
+}
+"""What each function of `lawtrace.solver.logic.terms.FUNCTIONS` accepts, and what it gives."""
+
+
+def _either(kinds: Sequence[Kind]) -> str:
+    return " or ".join(_NAMES[kind] for kind in kinds)
+
+
+# Places
+
+_TOKEN: Final = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|`[^`\n]+`|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\w*|\w+|<->|->|[=!<>]=|[^\s\w()]'
+)
+
+
+def _located(text: str, fault: _Fault) -> FormulaError:
+    """The error at the innermost part that occurs in the text as it is printed."""
+    tokens = [(match.start(), _plain(match.group())) for match in _TOKEN.finditer(text)]
+    first, last = _narrowed([token for _, token in tokens], fault.parts) or (0, 0)
+    if not last:
+        first, last = _narrowed([token for _, token in tokens], (fault.tool,)) or (0, 0)
+    if not last:
+        return FormulaError(fault.message)
+    before = text[: tokens[first][0]]
+    return located(text, fault.message, before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _narrowed(tokens: Sequence[str], parts: Sequence[str]) -> tuple[int, int] | None:
+    """The range of the last part that is found, each inside the one before."""
+    first, last, found = 0, len(tokens), False
+    for part in parts:
+        wanted = [_plain(match.group()) for match in _TOKEN.finditer(part)]
+        for start in range(first, last - len(wanted) + 1):
+            if wanted and tokens[start : start + len(wanted)] == wanted:
+                first, last, found = start, start + len(wanted), True
+                break
+    return (first, last) if found else None
+
+
+def _plain(token: str) -> str:
+    """A token without differences that printing makes."""
+    if token == "and":  # noqa: S105 -- of a formula
+        return ","
+    if re.fullmatch(r"\d+(\.\d+)?([eE][-+]?\d+)?", token):
+        return str(float(token))
+    return token.strip("`")

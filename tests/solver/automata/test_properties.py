@@ -1,0 +1,251 @@
+"""Properties over random formulas and traces: automata agree with the equations, and values are canonical."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawtrace.environments.events import Event
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.automata.operations import (
+    equivalent,
+    product,
+    shortest_accepted,
+    shortest_difference,
+    shortest_rejected,
+)
+from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, IsTrue, NotCondition, OrCondition
+from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.semantics import holds, true_atoms
+from lawtrace.solver.logic.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+)
+from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue
+from lawtrace.solver.monitoring.monitor import Monitor
+
+# The first example of a test may build the grammar, on a busy machine.
+
+ATOMS = tuple(map(Atom, "abc"))
+
+
+def past_formulas(leaves: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    def grow(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+        return st.one_of(
+            st.builds(Not, parts),
+            st.builds(And, parts, parts),
+            st.builds(Implies, parts, parts),
+            st.builds(Yesterday, parts),
+            st.builds(Once, parts),
+            st.builds(Historically, parts),
+            st.builds(Since, parts, parts),
+        )
+
+    return st.recursive(leaves, grow, max_leaves=4)
+
+
+def formulas(leaves: st.SearchStrategy[Formula], *, max_leaves: int = 8) -> st.SearchStrategy[Formula]:
+    def grow(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+        unary = [st.builds(node, parts) for node in (Not, Next, WeakNext, Eventually, Always)]
+        binary = [st.builds(node, parts, parts) for node in (Implies, Iff, Until, Release, WeakUntil)]
+        joined = [st.lists(parts, min_size=2, max_size=3).map(lambda fs, node=node: node(*fs)) for node in (And, Or)]
+        return st.one_of(*unary, *binary, *joined)
+
+    return st.recursive(st.one_of(leaves, leaves, past_formulas(leaves)), grow, max_leaves=max_leaves)
+
+
+constants: st.SearchStrategy[Formula] = st.sampled_from([Top(), Bottom()])
+letters_as_atoms: st.SearchStrategy[Formula] = st.sampled_from(ATOMS)
+free_formulas = formulas(st.one_of(letters_as_atoms, letters_as_atoms, letters_as_atoms, constants))
+free_traces = st.lists(st.frozensets(st.sampled_from(ATOMS)), max_size=7)
+
+literals = st.builds(
+    LiteralValue,
+    st.one_of(
+        st.booleans(),
+        st.integers(-3, 3),
+        st.floats(-2, 2, allow_nan=False),
+        st.text(max_size=3),
+        st.just("BILL_PAYMENT"),
+    ),
+)
+fields = st.builds(FieldPath, st.sampled_from([("x",), ("y",), ("y", 0), ("result", "ok"), ("result",), ("X", "U")]))
+operands = st.one_of(fields, literals, st.builds(LiteralList, st.lists(literals, max_size=2).map(tuple)))
+operators = st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"])
+comparisons: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(IsTrue, fields), st.builds(Comparison, operands, operators, operands)
+)
+
+
+def _conditions(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    return st.one_of(st.builds(NotCondition, parts), st.builds(AndCondition, several), st.builds(OrCondition, several))
+
+
+conditions = st.recursive(comparisons, _conditions, max_leaves=3)
+call_atoms = st.builds(Atom, st.sampled_from(["Pay", "Audit"]), st.one_of(st.none(), conditions), st.booleans())
+call_formulas = formulas(st.sampled_from([Atom("Check")]) | call_atoms, max_leaves=5)
+
+scalars = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.text(max_size=2), st.just("BILL_PAYMENT"))
+values = st.recursive(
+    scalars, lambda parts: st.lists(parts, max_size=2) | st.dictionaries(st.just("ok"), parts), max_leaves=3
+)
+events = st.builds(
+    Event,
+    tool=st.sampled_from(["Pay", "Audit", "Check", "Other"]),
+    arguments=st.dictionaries(st.sampled_from(["x", "y", "X"]), values),
+    outcome=st.sampled_from(["completed", "completed", "failed", "raised", "rejected"]),
+    result=values,
+)
+
+
+@settings(max_examples=150)
+@given(free_formulas, st.lists(free_traces, min_size=1, max_size=4))
+def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
+    formula: Formula, traces: list[list[frozenset[Atom]]]
+) -> None:
+    automaton = compile_formula(formula, "free")
+    for trace in [[], *traces]:
+        assert automaton.accepts(trace) == holds(formula, trace)
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@given(call_formulas, st.lists(events, max_size=6))
+def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Formula, trace: list[Event]) -> None:
+    automaton = compile_formula(formula)
+    expected = holds(formula, [true_atoms(event, automaton.atoms) for event in trace])
+    assert (automaton.run(map(automaton.event_letter, trace)) in automaton.accepting) == expected
+    monitor = Monitor({"rule": automaton})
+    monitor.run(trace)
+    assert (monitor.final_statuses()["rule"] == "kept") == expected
+
+
+@given(st.one_of(free_formulas, call_formulas))
+def test_a_printed_formula_parses_back_to_the_same_value(formula: Formula) -> None:
+    assert parse(str(formula)) == formula
+
+
+@given(free_formulas)
+def test_no_two_states_accept_the_same_continuations(formula: Formula) -> None:
+    automaton = compile_formula(formula, "free")
+    if len(automaton.table) > 12:
+        return
+    for one, other in combinations(range(len(automaton.table)), 2):
+        assert _told_apart(automaton, one, other)
+
+
+def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
+    """Whether some word is accepted from exactly one of two states: a search over pairs, independent of Moore."""
+    reached = {(one, other)}
+    for left, right in (pending := [(one, other)]):
+        if (left in automaton.accepting) != (right in automaton.accepting):
+            return True
+        fresh = set(zip(automaton.table[left], automaton.table[right], strict=True)) - reached
+        reached |= fresh
+        pending.extend(sorted(fresh))
+    return False
+
+
+@given(free_formulas, free_traces, free_traces)
+def test_permanent_verdicts_hold_for_all_continuations(
+    formula: Formula, trace: list[frozenset[Atom]], more: list[frozenset[Atom]]
+) -> None:
+    automaton = compile_formula(formula, "free")
+    state = automaton.run(map(automaton.alphabet.letter, trace))
+    verdict = automaton.verdict(state)
+    assert (verdict in ("satisfied", "holding")) == holds(formula, trace)
+    assert automaton.can_accept(state) == (verdict != "violated")
+    if verdict in ("satisfied", "violated"):
+        assert holds(formula, trace + more) == (verdict == "satisfied")
+    distance = automaton.distance(state)
+    if distance is not None:
+        ahead = [
+            further for successor in automaton.table[state] if (further := automaton.distance(successor)) is not None
+        ]
+        assert distance == (1 + min(ahead) if verdict == "open" else 0)
+    else:
+        assert not holds(formula, trace + more)
+
+
+@given(free_formulas, free_formulas)
+def test_a_witness_of_the_difference_is_one(one: Formula, other: Formula) -> None:
+    left, right = compile_formula(one, "free"), compile_formula(other, "free")
+    witness = shortest_difference(left, right)
+    assert equivalent(left, right) == (witness is None)
+    if witness is not None:
+        assert holds(one, witness) != holds(other, witness)
+
+
+@given(free_formulas, st.integers(0, 3))
+def test_shortest_words_are_accepted_and_rejected(formula: Formula, length: int) -> None:
+    automaton = compile_formula(formula, "free")
+    accepted, rejected = shortest_accepted(automaton, length), shortest_rejected(automaton, length)
+    assert accepted is not None or rejected is not None
+    assert accepted is None or (holds(formula, accepted) and len(accepted) >= length)
+    assert rejected is None or (not holds(formula, rejected) and len(rejected) >= length)
+
+
+@given(free_formulas, free_formulas)
+def test_equal_automata_are_equal_values(one: Formula, other: Formula) -> None:
+    left = product(compile_formula(one, "free"), compile_formula(other, "free"), lambda a, b: a and b)
+    right = product(compile_formula(other, "free"), compile_formula(one, "free"), lambda a, b: a and b)
+    assert left == right == compile_formula(And(one, other), "free")
+
+
+@given(free_formulas)
+def test_negation_moves_through_the_duals(formula: Formula) -> None:
+    def same(one: Formula, other: Formula) -> bool:
+        return equivalent(compile_formula(one, "free"), compile_formula(other, "free"))
+
+    a = Atom("a")
+    assert same(Not(Next(formula)), WeakNext(Not(formula)))
+    assert same(Not(Until(a, formula)), Release(Not(a), Not(formula)))
+    assert same(WeakUntil(a, formula), Or(Until(a, formula), Always(a)))
+    assert same(Not(Eventually(formula)), Always(Not(formula)))
+
+
+@given(conditions, events)
+def test_conditions_are_total_and_negation_is_complement(condition: Condition, event: Event) -> None:
+    assert condition.holds(event) is not NotCondition(condition).holds(event)
+
+
+@given(st.lists(events, max_size=12))
+def test_feeding_one_by_one_is_running(trace: list[Event]) -> None:
+    rules = {
+        text: compile_formula(parse(text))
+        for text in (
+            "!(!Check U Pay)",
+            "G(Pay(x > 0) -> F Audit)",
+            "G(Check -> WX Pay)",
+            "G(Pay -> O attempted(Audit))",
+        )
+    }
+    one, other = Monitor(rules, history=True), Monitor(rules)
+    one.run(trace)
+    for event in trace:
+        other.feed(event)
+    assert one.statuses() == other.statuses()
+    for place, automaton in enumerate(rules.values()):
+        states = [automaton.run(map(automaton.event_letter, trace[: index + 1])) for index in range(len(trace))]
+        assert [after[place] for after in one.history] == list(map(automaton.verdict, states))
