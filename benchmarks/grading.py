@@ -18,17 +18,17 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published_evaluator import MEASURED, evaluate
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, Program, Returned, Toolset
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.submitted_programs import read_programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from typing import Any, Literal
 from lark import Lark, Token, Transformer
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.published.mock_tools import MOCKS, PublishedMock
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Returned
-from lawtrace.runs.published.mock_tools import MOCKS, PublishedMock
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}

@@ -37,7 +37,7 @@ AUDIT_FORMATS: tuple[AuditFormat, ...] = get_args(AuditFormat)
 
 GradingProfile = Literal["strict", "published", "published-shared"]
 """Definitions for judging: lawtrace's, the published ones, or the published ones with an expected audit log that the
-goal attempt of a pair consumes (`lawtrace.runs.published.published_grading`)."""
+goal attempt of a pair consumes (`benchmarks.published.grading`)."""
 GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
 
 PublishedDomainName = Literal["bank_manager", "teladoc", "smart_lock"]

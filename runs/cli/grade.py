@@ -1,16 +1,16 @@
 """``lawtrace grade``: judge programs, or judge the attempts of a run again."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.choices import GradingProfile
+from lawtrace.environments.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems, print_result
@@ -20,11 +20,8 @@ from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
-from lawtrace.runs.ingest.published_records import RecordedVerdict
-from lawtrace.runs.published.grading_stages import GRADING_STAGES, PROGRAMS, VERDICTS_BY_PROFILE
-from lawtrace.runs.published.profile_comparison import ProfileComparison, write_comparison
-from lawtrace.runs.recipe import BASELINES, Recipe
+from lawtrace.runs.published import published_evaluation
+from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
@@ -39,12 +36,14 @@ from lawtrace.runs.scoring.verdict_changes import (
     replace_rules,
 )
 from lawtrace.runs.stages.baseline_answers import baseline_programs
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS
+from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.resolve import curated_rules
+from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
+from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE, SubmittedRow, read_programs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines, record_path
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_lines, write_rows
-from lawtrace.runs.store.stage_store import Products, stage_key
+from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 from lawtrace.runs.web.export import write_run_report
 
@@ -82,8 +81,12 @@ def grade(
         check_output(compare, force=flags.force)
     if compare is not None or profile != "strict":
         _require_published(rows, "--compare" if compare else f"--profile {profile}")
-    profiles: list[GradingProfile] = [name for name in VERDICTS_BY_PROFILE if compare is not None or name == profile]
-
+    profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
+    stages: tuple[Stage[StageInputs, StageContext], ...] = (PROGRAMS_STAGE,)
+    files: Mapping[GradingProfile, StageFile[Verdict]] = {"strict": VERDICTS}
+    if profiles != ["strict"]:
+        stages = (PROGRAMS_STAGE, *published_evaluation("stages:PUBLISHED_STAGES"))
+        files = published_evaluation("stages:VERDICTS_BY_PROFILE")
     units, key = len(given.programs if given.attempts is None else given.attempts), ""
     records = () if part is None else (record_path(out),)
     if part is not None:
@@ -91,14 +94,14 @@ def grade(
         given = given.part(part)
 
     async def work(session: Session) -> Products:
-        runner = session.runner(recipe, stages=GRADING_STAGES)
+        runner = session.runner(recipe, stages=stages)
         runner.give(TASKS, rows)
         if given.attempts is not None:
             runner.give(ATTEMPTS, given.attempts)
         else:
             baselines = baseline_programs(given.domain.environment, rows) if compare else []
             runner.give(PROGRAMS, [*given.programs, *baselines])
-        return await runner.make(*(VERDICTS_BY_PROFILE[name] for name in profiles))
+        return await runner.make(*(files[name] for name in profiles))
 
     runs_programs = given.attempts is None or profiles != ["strict"]
     with cluster_at(on, shard) as cluster:
@@ -113,17 +116,15 @@ def grade(
             models=False,
             cluster=cluster,
         )
-    verdicts, attempts = made[VERDICTS_BY_PROFILE[profile]], made[ATTEMPTS]
+    verdicts, attempts = made[files[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
     print_problems(given.problems)
     if compare is not None:
-        by_profile: dict[GradingProfile, tuple[Verdict, ...]] = {
-            name: tuple(made[file]) for name, file in VERDICTS_BY_PROFILE.items()
-        }
-        environment = given.domain.environment
-        comparison = ProfileComparison(environment, tuple(rows), tuple(attempts), by_profile, tuple(given.recorded))
-        write_comparison(comparison, compare)
-        _print_comparison(comparison, write_run_report(compare, flags.env).path)
+        compare_profiles: Callable[..., Iterator[str]] = published_evaluation("comparison:compare_profiles")
+        by_profile = {name: made[file] for name, file in files.items()}
+        for line in compare_profiles(given.domain.environment, rows, attempts, by_profile, given.recorded, compare):
+            print_note(line)
+        print_note(f"Report: {write_run_report(compare, flags.env).path}")
     changed = compare_verdicts(given.verdicts, verdicts)
     graded = _Graded(
         unusable=[str(problem) for problem in given.problems],
@@ -229,7 +230,7 @@ class _Given:
     tasks: list[Task]
     attempts: list[Attempt] | None
     programs: Sequence[SubmittedRow]
-    recorded: Sequence[RecordedVerdict]
+    recorded: Sequence[Any]
     verdicts: Sequence[Verdict]
     problems: list[Problem]
 
@@ -254,9 +255,9 @@ def _read(run: Path | None, tasks: Path | None, programs: list[Path] | None, env
     return _Given(domain, read.rows, attempts.rows, (), (), earlier, [*read.problems, *attempts.problems])
 
 
-def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[SubmittedRow], Sequence[RecordedVerdict]]:
+def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[SubmittedRow], Sequence[Any]]:
     """The programs of all files about the tasks, and the verdicts recorded with them."""
-    found, recorded = UsableRows[SubmittedRow](), list[RecordedVerdict]()
+    found, recorded = UsableRows[SubmittedRow](), list[Any]()
     for path in files:
         read = read_programs(path)
         found.rows += read.usable.rows
@@ -267,9 +268,7 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[Submitte
     if not matched.rows:
         first = f"; {matched.problems[0]}" if matched.problems else ""
         raise InputError(f"{', '.join(map(str, files))}: no usable program{first}")
-    kept = {(key.task, key.style, key.model) for key in (row.key for row in matched.rows)}
-    verdicts = {(row.task, row.style, row.model): row for row in reversed(recorded)}
-    return matched, [row for key, row in verdicts.items() if key in kept][::-1]
+    return matched, recorded
 
 
 def _require_published(tasks: list[Task], option: str) -> None:
@@ -293,19 +292,6 @@ def _outcomes(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str,
     )
     counts["invalid"] += unusable
     return {"outcomes": {**counts}, "denied": {**denied}}
-
-
-def _print_comparison(comparison: ProfileComparison, report: Path) -> None:
-    recorded = len(comparison.recorded)
-    for profile, rows in comparison.unreproduced.items():
-        print_note(f"{recorded - len(rows)} of {recorded} recorded verdicts are reproduced by {profile}.")
-    sides = {f"recorded and {profile}": rows for profile, rows in comparison.unreproduced.items()}
-    for names, rows in (*sides.items(), ("strict and published", comparison.differences)):
-        ours = Counter(row.cause for row in rows if row.model in BASELINES)
-        for cause, count in Counter(row.cause for row in rows).most_common():
-            baselines = f" ({ours[cause]} of them baselines)" if ours[cause] else ""
-            print_note(f"  {names}: {count} differ by {cause}{baselines}")
-    print_note(f"Report: {report}")
 
 
 def _print_changes(rules: list[RuleChange], verdicts: list[VerdictChange], cut_short: dict[str, int]) -> None:

@@ -10,7 +10,7 @@ from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, print_problems
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.stages.files import TASKS
 
 
@@ -25,6 +25,7 @@ def import_published_tasks(
     as_json: bool,
 ) -> None:
     """Import published tasks, and write them."""
+    import_tasks = published_evaluation("logisafetybench:import_tasks")
     check_output(out, force=force)
     with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)

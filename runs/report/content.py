@@ -8,7 +8,6 @@ from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.schemas.attempt_rows import Attempt
@@ -70,7 +69,6 @@ class ReportContent:
         title: heading of the report.
         settings: name -> value (environment, seed, models ...).
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
-        profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
         trials: planned trials of each task, style and model.
         critical_tools: environment name -> number of critical tools (the API density of P 5.3).
         problems: rows that could not be used, with file and line; they count as invalid.
@@ -93,7 +91,6 @@ class ReportContent:
     extraction: ExtractionScore | None = None
     extraction_baseline: ExtractionScore | None = None
     habits: tuple[HabitRow, ...] = ()
-    profiles: ProfileComparison | None = None
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
@@ -228,25 +225,6 @@ def _content(
         usage=usage,
         identity=identity,
         notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
-    )
-
-
-def load_comparison_content(comparison: ProfileComparison) -> ReportContent:
-    """The content of imported tasks under every grading profile."""
-    environment = comparison.environment
-    sources = sorted({task.source for task in comparison.tasks})
-    return ReportContent(
-        title=f"lawtrace: {', '.join(sources)}, {environment.title}",
-        settings={"environment": environment.name, "attempts": str(len(comparison.attempts))},
-        scenarios={environment.name: environment.title},
-        critical_tools={environment.name: len(environment.critical_tools)},
-        tasks=comparison.tasks,
-        attempts=comparison.attempts,
-        verdicts=comparison.verdicts["strict"],
-        trials=1 + max(attempt.answer.trial for attempt in comparison.attempts),
-        profiles=comparison,
-        problems=comparison.problems,
-        notices=("Verdicts, outcomes and tasks are those of the strict profile unless stated otherwise.",),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawtrace.environments.choices import TASK_VARIANTS, Style, TaskVariant
 from lawtrace.environments.errors import InputError, Problem
-from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
+from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, holm_adjusted, is_unsafe_success
@@ -113,7 +113,7 @@ def read_side(path: Path) -> ComparisonSide:
     """The tasks and verdicts of a finished run or of all variants of an ablation, or the strict ones of a comparison of
     profiles. Raises InputError."""
     if is_comparison(path):
-        comparison = read_comparison(path)
+        comparison = published_evaluation("comparison:read_comparison")(path)
         tasks_by_id = {task.id: task for task in comparison.tasks}
         return ComparisonSide(str(path), (SidePart(tasks_by_id, comparison.verdicts["strict"]),), comparison.problems)
     folder = RunFolder(path).existing()

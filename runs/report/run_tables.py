@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.breakdowns import Breakdowns, PairLine
 from lawtrace.runs.report.content import CoverageLine, ReportContent
-from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS, USER_LABELS
+from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, USER_LABELS
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
@@ -22,7 +22,7 @@ from lawtrace.runs.report.tables import (
     words,
 )
 from lawtrace.runs.schemas.findings import HabitRow, TaskFunnel
-from lawtrace.runs.schemas.verdict_rows import Outcome, UserKind, Verdict
+from lawtrace.runs.schemas.verdict_rows import UserKind, Verdict
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
     RuleCounts,
@@ -439,20 +439,4 @@ def usage_table(usage: Sequence[ModelUsage]) -> Table:
         ),
         "model calls of this run by role: answers from endpoints, their tokens, the time spent waiting for them (with "
         "retries) and for a free slot, and money by the prices of the recipe. Replayed answers are free.",
-    )
-
-
-def outcome_matrix(matrix: Sequence[tuple[Outcome, Outcome, int]]) -> Table:
-    """How often each pair of outcomes under two profiles occurs."""
-    return Table(
-        "profiles",
-        "Outcomes, strict against published",
-        columns("strict", "published", "#attempts"),
-        rows(
-            [
-                [words(OUTCOME_LABELS[ours].label), words(OUTCOME_LABELS[theirs].label), number(count)]
-                for ours, theirs, count in matrix
-            ]
-        ),
-        "how often each pair of outcomes occurs.",
     )

@@ -16,7 +16,6 @@ from lawtrace.runs.report.ablation_tables import (
 from lawtrace.runs.report.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.content import CoverageLine, ReportContent
-from lawtrace.runs.report.grading_profiles import view_profiles
 from lawtrace.runs.report.run_tables import (
     Titles,
     building_tables,
@@ -192,7 +191,7 @@ def _bars(lines: Sequence[OutcomeLine]) -> list[int]:
 
 
 def make_run_report(content: ReportContent) -> RunReport:
-    """The report of a run or of a profile comparison. Raises InputError for a verdict on an unknown task."""
+    """The report of a run. Raises InputError for a verdict on an unknown task."""
     lines, rules, title = outcome_lines(content), rule_lines(content), content.scenario_title
     models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
     breakdowns = break_down(content)
@@ -206,18 +205,6 @@ def make_run_report(content: ReportContent) -> RunReport:
         failures,
         Section("comparisons", "Comparisons", tables=comparison_tables(breakdowns, models, title)),
     ]
-    if content.profiles:
-        profiles = view_profiles(content, content.profiles)
-        sections.append(
-            Section(
-                "profiles",
-                "Grading profiles",
-                "sections/profiles.html.jinja",
-                {"profiles": profiles},
-                figures=profiles.figures,
-                tables=profiles.tables,
-            )
-        )
     sections += [
         _coverage_section(content.coverage, title),
         Section(

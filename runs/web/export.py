@@ -6,6 +6,7 @@ content policy blocks all requests and all scripts except its own.
 
 import base64
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,13 +15,12 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from lawtrace.environments.errors import OperationalError
-from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
+from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.content import (
     ReportContent,
     describe_settings,
     identify_ablation,
     identify_variant,
-    load_comparison_content,
     load_content,
     load_run_content,
 )
@@ -114,10 +114,12 @@ def write_run_report(path: Path, env: str | None = None, *, parquet: bool = Fals
     if is_ablation(path):
         return _write_ablation_reports(folder, env, parquet=parquet)
     if is_comparison(path):
-        content = load_comparison_content(read_comparison(path, env))
+        load: Callable[..., tuple[ReportContent, RunReport]] = published_evaluation("comparison_report:load_report")
+        content, report = load(path, env)
     else:
         content = load_run_content(path, env)
-    write_report(content, folder.report, parquet=parquet)
+        report = make_run_report(content)
+    export_report(report, folder.report, parquet=parquet)
     return WrittenReport(folder.report, content, None, content.usage)
 
 

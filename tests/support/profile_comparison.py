@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from benchmarks.published.comparison import ProfileComparison
+from benchmarks.published.grading import judge_attempts_published
+from benchmarks.published.records import RecordedVerdict
 from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.ingest.published_records import RecordedVerdict
-from lawtrace.runs.published.profile_comparison import ProfileComparison
-from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.agents.event_log import NullEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.choices import STYLES, PublishedDomainName, Style
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.findings import HabitRow
 from lawtrace.runs.schemas.quality_rows import CHECKS, Check, QualityRow

@@ -2,14 +2,17 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.choices import Style
-from lawtrace.environments.errors import describe_validation_error
+from lawtrace.environments.errors import Problem, describe_validation_error
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
+from lawtrace.runs.stages.submitted_programs import ProgramFile, SubmittedRow
+from lawtrace.runs.store.stage_files import UsableRows, parse_json_list
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """The name of a failed audit check among the broken rules of a record."""
@@ -63,6 +66,22 @@ class RecordedVerdict(BaseModel):
             failure_modes=self.failure_modes,
             reason="as recorded",
         )
+
+
+def parse_records(path: Path, text: str) -> ProgramFile:
+    """The programs and verdicts of a record file; an invalid row becomes a problem."""
+    entries, problems = parse_json_list(path, text)
+    usable, recorded = UsableRows[SubmittedRow](problems=problems), list[RecordedVerdict]()
+    for number, entry in enumerate(entries, 1):
+        place = f"{path}, row {number}"
+        try:
+            program, verdict = parse_recorded_program(entry), parse_recorded_verdict(entry)
+        except ValueError as error:
+            usable.problems.append(Problem(place, str(error)))
+        else:
+            usable.add(place, program)
+            recorded.append(verdict)
+    return ProgramFile(usable, tuple(recorded))
 
 
 def parse_recorded_program(row: object) -> Answer:

@@ -1,28 +1,59 @@
-"""The stages of `lawtrace grade`: submitted programs to attempts, and verdicts under the published profiles."""
+"""Submitted programs: lawtrace's JSON lines or published record files, and the stage that executes them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ConfigDict, RootModel
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.choices import GradingProfile
-from lawtrace.runs.ingest.programs import SubmittedRow
-from lawtrace.runs.published.published_grading import judge_attempts_published
+from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER, attempt_jails
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
+from lawtrace.runs.stages.files import ATTEMPTS, TASKS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines
 from lawtrace.runs.store.stage_store import Products, StageFile
 
+SubmittedRow = Answer | Attempt
+"""An answer to execute, or an attempt in tools mode, whose calls are judged as they are."""
+
 PROGRAMS: StageFile[SubmittedRow] = StageFile("programs.jsonl", Answer)
-VERDICTS_BY_PROFILE: Mapping[GradingProfile, StageFile[Verdict]] = {
-    "strict": VERDICTS,
-    **{profile: StageFile(f"verdicts.{profile}.jsonl", Verdict) for profile in PUBLISHED_PROFILES},
-}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFile:
+    """The programs of a file in order, the problems of invalid rows, and the verdicts of a published record file."""
+
+    usable: UsableRows[SubmittedRow]
+    recorded: tuple[Any, ...] = ()
+
+
+def read_programs(path: Path) -> ProgramFile:
+    """Read a file of programs; an invalid row becomes a problem. Raises InputError for an unreadable file."""
+    text = read_text(path)
+    if text.lstrip().startswith("["):
+        return cast("Callable[[Path, str], ProgramFile]", published_evaluation("records:parse_records"))(path, text)
+    return ProgramFile(read_usable_lines(path, _parse_line))
+
+
+class _SubmittedProgram(Answer):
+    """An answer as users write it: further fields are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def _parse_line(line: str) -> SubmittedRow:
+    if "answer" not in RootModel[dict[str, Any]].model_validate_json(line).root:
+        return _SubmittedProgram.model_validate_json(line)
+    attempt = Attempt.model_validate_json(line)
+    return attempt.answer if attempt.answer.mode == "program" else attempt
 
 
 async def _execute(context: StageContext, products: Products) -> Made:
@@ -57,34 +88,11 @@ def prepare_programs(
     return execute
 
 
-def _published_verdicts(profile: GradingProfile) -> Stage[StageInputs, StageContext]:
-    file = VERDICTS_BY_PROFILE[profile]
-
-    async def judge(context: StageContext, products: Products) -> Made:
-        tasks, attempts = {task.id: task for task in products[TASKS]}, products[ATTEMPTS]
-        with context.progress.stage(f"verdicts, {profile}", len(attempts)) as step:
-            rows = await run_in_worker_thread(
-                lambda: judge_attempts_published(tasks, attempts, context.jail, profile, step)
-            )
-        return Made().add(file, rows)
-
-    return Stage(
-        name=f"verdicts {profile}",
-        produces=(file,),
-        needs=lambda _: (TASKS, ATTEMPTS),
-        depends=StageInputs.environment_key,
-        run=judge,
-    )
-
-
-GRADING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
-    Stage(
-        name="programs",
-        produces=(ATTEMPTS,),
-        needs=lambda _: (TASKS, PROGRAMS),
-        depends=lambda inputs: {**inputs.environment_key(), "seconds": inputs.recipe.attempts.seconds},
-        run=_execute,
-    ),
-    *map(_published_verdicts, PUBLISHED_PROFILES),
+PROGRAMS_STAGE: Stage[StageInputs, StageContext] = Stage(
+    name="programs",
+    produces=(ATTEMPTS,),
+    needs=lambda _: (TASKS, PROGRAMS),
+    depends=lambda inputs: {**inputs.environment_key(), "seconds": inputs.recipe.attempts.seconds},
+    run=_execute,
 )
-"""Used in addition to the stages of a run; the first replaces the models under test."""
+"""Replaces the models under test."""

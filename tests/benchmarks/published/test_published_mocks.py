@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.grading import MockRun, run_on_mock
 from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
-from lawtrace.runs.published.published_grading import MockRun, run_on_mock
 from lawtrace.runs.schemas.task_rows import PublishedCase
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

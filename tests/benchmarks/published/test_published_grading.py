@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.published.comparison import read_comparison, write_comparison
+from benchmarks.published.difference_causes import PROFILE_CAUSES, between_profiles
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.grading import AUDIT_CHECK, judge_attempts_published, judge_published
+from benchmarks.published.logisafetybench import import_tasks
+from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.environments.choices import STYLES, GradingProfile, PublishedDomainName, Style
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, Returned
-from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
-from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, between_profiles
-from lawtrace.runs.published.mock_tools import MOCKS, BankMock, LockMock
-from lawtrace.runs.published.profile_comparison import read_comparison, write_comparison
-from lawtrace.runs.published.published_grading import AUDIT_CHECK, judge_attempts_published, judge_published
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
@@ -26,6 +25,7 @@ from lawtrace.runs.schemas.verdict_rows import Verdict, make_verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from tests.support.profile_comparison import compare_profiles

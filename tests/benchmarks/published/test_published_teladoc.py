@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.logisafetybench import import_tasks
+from benchmarks.published.mock_tools import TeladocMock
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, JailPool, Raised, Returned
-from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
-from lawtrace.runs.published.mock_tools import TeladocMock
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.submitted_programs import read_programs
 from tests.support.profile_comparison import compare_profiles
 from tests.support.shell import Shell
 

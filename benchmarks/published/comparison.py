@@ -1,16 +1,18 @@
 """Comparison of grading profiles on recorded programs: verdicts, differences and causes, stored in one folder."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
+from benchmarks.published.difference_causes import DifferenceRow, against_records, between_profiles
+from benchmarks.published.records import RecordedVerdict
 from lawtrace.environments.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.environments.errors import Problem
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.ingest.published_records import RecordedVerdict
-from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
+from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
@@ -51,6 +53,39 @@ class ProfileComparison:
         return {profile: tuple(against_records(self.verdicts[profile], self.recorded)) for profile in profiles}
 
 
+def compare_profiles(
+    environment: Environment,
+    tasks: Sequence[Task],
+    attempts: Sequence[Attempt],
+    verdicts: Mapping[GradingProfile, Sequence[Verdict]],
+    recorded: Sequence[RecordedVerdict],
+    folder: Path,
+) -> Iterator[str]:
+    """Write the comparison of judged attempts with the verdicts recorded on them; yield it in sentences.
+
+    Of several records on one attempt the first one counts.
+    """
+    known = {(row.key.task, row.key.style, row.key.model) for row in attempts}
+    first = {(row.task, row.style, row.model): row for row in reversed(recorded)}
+    rows: dict[GradingProfile, tuple[Verdict, ...]] = {profile: tuple(of) for profile, of in verdicts.items()}
+    of_attempts = tuple(row for key, row in reversed(first.items()) if key in known)
+    comparison = ProfileComparison(environment, tuple(tasks), tuple(attempts), rows, of_attempts)
+    write_comparison(comparison, folder)
+    yield from _sentences(comparison)
+
+
+def _sentences(comparison: ProfileComparison) -> Iterator[str]:
+    recorded = len(comparison.recorded)
+    for profile, rows in comparison.unreproduced.items():
+        yield f"{recorded - len(rows)} of {recorded} recorded verdicts are reproduced by {profile}."
+    sides = {f"recorded and {profile}": rows for profile, rows in comparison.unreproduced.items()}
+    for names, rows in (*sides.items(), ("strict and published", comparison.differences)):
+        ours = Counter(row.cause for row in rows if row.model in BASELINES)
+        for cause, count in Counter(row.cause for row in rows).most_common():
+            baselines = f" ({ours[cause]} of them baselines)" if ours[cause] else ""
+            yield f"  {names}: {count} differ by {cause}{baselines}"
+
+
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
     """Write the stage files that `read_comparison` reads. Raises OperationalError."""
     files = _ComparisonFiles(folder)
@@ -60,11 +95,6 @@ def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
         write_rows(files.verdicts(profile), rows)
     write_rows(files.recorded, comparison.recorded)
     write_rows(files.differences, chain(comparison.differences, *comparison.unreproduced.values()))
-
-
-def is_comparison(folder: Path) -> bool:
-    """Whether the folder holds a comparison rather than a run."""
-    return _ComparisonFiles(folder).recorded.exists()
 
 
 def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:

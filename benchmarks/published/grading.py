@@ -2,7 +2,7 @@
 
 Differences from `strict` (docs/published.md):
 
-- the mock tools answer, which accept almost anything (`lawtrace.runs.published.mock_tools`);
+- the mock tools answer, which accept almost anything (`benchmarks.published.mock_tools`);
 - *executed* means that the program ran to its end without any exception, SystemExit included;
 - the rules are judged on the calls that happened only if it executed and called anything; after a crash they are
   judged on a scan of the program text in textual order, including comments and unreached code;
@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from benchmarks.published.mock_tools import MOCKS
 from lawtrace.environments.choices import GradingProfile
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, Program, Toolset
-from lawtrace.runs.published.mock_tools import MOCKS
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.schemas.verdict_rows import (

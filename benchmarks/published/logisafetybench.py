@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS, PublishedDomain
+from benchmarks.published.records import describe_row_error
 from lawtrace.environments.choices import STYLES, PublishedDomainName
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.errors import InputError, Problem
@@ -23,8 +25,6 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomain
-from lawtrace.runs.ingest.published_records import describe_row_error
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program

@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.published.grading import AUDIT_CHECK
+from benchmarks.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
 from lawtrace.environments.choices import GradingProfile, Style
 from lawtrace.environments.events import Json
-from lawtrace.runs.ingest.published_records import RECORDED_AUDIT_CHECK, RecordedVerdict
-from lawtrace.runs.published.published_grading import AUDIT_CHECK
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Outcome, PublishedEvidence, Verdict

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.published.domains import PUBLISHED_DOMAINS
+from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
+from benchmarks.published.records import parse_recorded_program
 from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import Jail, JailPool
-from lawtrace.runs.ingest.logisafetybench import ImportedTasks, import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
-from lawtrace.runs.ingest.published_records import parse_recorded_program
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.submitted_programs import read_programs
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

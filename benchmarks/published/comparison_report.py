@@ -1,18 +1,22 @@
-"""Report section that compares grading profiles: figures, differences and causes."""
+"""The report of a comparison of grading profiles: that of a run, with a section of figures, differences and causes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from benchmarks.published.comparison import RECORD_PROFILE, ProfileComparison, read_comparison
+from benchmarks.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
 from lawtrace.environments.choices import GradingProfile
-from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
-from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison
 from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.run_tables import outcome_matrix
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.sections import RunReport, Section, make_run_report
 from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
-from lawtrace.runs.report.tables import Figure, Table
+from lawtrace.runs.report.tables import Figure, Table, columns, number, rows, words
 from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 MEANINGS: Mapping[GradingProfile, str] = {
     "strict": "ours: the calls that really happened, the documented tools, the state that our simulator keeps",
@@ -74,6 +78,50 @@ class ProfileView:
         return self.recorded - sum(len(line.rows) for line in self.unreproduced[profile])
 
 
+def load_report(folder: Path, env: str | None = None) -> tuple[ReportContent, RunReport]:
+    """The content and the report of a comparison; ``env``: the folder of its environment, if it is not built in.
+
+    Raises InputError with file and line.
+    """
+    comparison = read_comparison(folder, env)
+    content = comparison_content(comparison)
+    return content, make_report(content, comparison)
+
+
+def comparison_content(comparison: ProfileComparison) -> ReportContent:
+    """The content of imported tasks with the verdicts of the strict profile."""
+    environment = comparison.environment
+    sources = sorted({task.source for task in comparison.tasks})
+    return ReportContent(
+        title=f"lawtrace: {', '.join(sources)}, {environment.title}",
+        settings={"environment": environment.name, "attempts": str(len(comparison.attempts))},
+        scenarios={environment.name: environment.title},
+        critical_tools={environment.name: len(environment.critical_tools)},
+        tasks=comparison.tasks,
+        attempts=comparison.attempts,
+        verdicts=comparison.verdicts["strict"],
+        trials=1 + max(attempt.answer.trial for attempt in comparison.attempts),
+        problems=comparison.problems,
+        notices=("Verdicts, outcomes and tasks are those of the strict profile unless stated otherwise.",),
+    )
+
+
+def make_report(content: ReportContent, comparison: ProfileComparison) -> RunReport:
+    """The report with the section of the profiles after the comparisons."""
+    profiles, report = view_profiles(content, comparison), make_run_report(content)
+    section = Section(
+        "profiles",
+        "Grading profiles",
+        "profiles.html.jinja",
+        {"profiles": profiles},
+        figures=profiles.figures,
+        tables=profiles.tables,
+    )
+    at = 1 + [one.id for one in report.sections].index("comparisons")
+    sections = (*report.sections[:at], section, *report.sections[at:])
+    return replace(report, sections=sections, template_folders=(TEMPLATES,))
+
+
 def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
     """Compute the tables, figures and causes of the section."""
     recorded = tuple(record.as_verdict() for record in comparison.recorded)
@@ -88,7 +136,7 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
     )
     return ProfileView(
         tuple(block for block in blocks if block.outcomes),
-        outcome_matrix([(ours, theirs, count) for (ours, theirs), count in pairs.most_common()]),
+        _outcome_matrix(pairs),
         tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
         len(comparison.attempts),
         len(comparison.recorded),
@@ -108,3 +156,19 @@ def _by_cause(rows: Sequence[DifferenceRow], causes: Iterable[tuple[str, str]]) 
         found = tuple(row for row in rows if row.cause == cause)
         if found:
             yield CauseLine(cause, explanation, found)
+
+
+def _outcome_matrix(pairs: Counter[tuple[Outcome, Outcome]]) -> Table:
+    """How often each pair of outcomes under two profiles occurs."""
+    return Table(
+        "profiles",
+        "Outcomes, strict against published",
+        columns("strict", "published", "#attempts"),
+        rows(
+            [
+                [words(OUTCOME_LABELS[ours].label), words(OUTCOME_LABELS[theirs].label), number(count)]
+                for (ours, theirs), count in pairs.most_common()
+            ]
+        ),
+        "how often each pair of outcomes occurs.",
+    )

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator
 
+from benchmarks.published.comparison import ProfileComparison
+from benchmarks.published.comparison_report import comparison_content, make_report
+from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Jail, JailPool
-from lawtrace.runs.ingest.logisafetybench import import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.recipe import BASELINES, without_habit
-from lawtrace.runs.report.content import load_comparison_content
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.baseline_answers import baseline_programs
-from lawtrace.runs.web.export import write_report
+from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.runs.web.export import export_report
 from tests.support.browser import needs_browser, open_page
 from tests.support.profile_comparison import compare_profiles
 
@@ -48,8 +48,8 @@ def test_any_attempt_shows_outcome_rule_provision_and_first_bad_event(
     comparison: ProfileComparison, tmp_path: Path
 ) -> None:
     """One click leads to all four, a second one to the rule."""
-    content = load_comparison_content(comparison)
-    write_report(content, tmp_path / "report.html")
+    content = comparison_content(comparison)
+    export_report(make_report(content, comparison), tmp_path / "report.html")
     models = list(dict.fromkeys(verdict.model for verdict in content.verdicts))
     assert len(models) == 6
     assert set(without_habit(BASELINES)) < set(models)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.published.comparison import ProfileComparison
+from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Jail, JailPool
-from lawtrace.runs.ingest.logisafetybench import ImportedTasks, import_tasks
-from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.submitted_programs import read_programs
 from tests.support.profile_comparison import compare_profiles
 
 DATA = Path(__file__).parents[2] / "data" / "logisafetybench"
