@@ -18,7 +18,6 @@ from time import perf_counter, process_time
 from typing import TypeVar
 
 from lawtrace.runs.recipe import Recipe, RuleOptions, TaskOptions
-from lawtrace.runs.report.breakdowns import break_down
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import outcome_figures, outcome_lines
@@ -27,6 +26,7 @@ from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.breakdowns import break_down
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
@@ -95,7 +95,8 @@ def main() -> None:
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
         timed("outcomes: lines and figures", lambda: outcome_figures(outcome_lines(content)))
-        timed("breakdowns", lambda: break_down(content))
+        environments = {task.id: task.scenario for task in content.tasks}
+        timed("breakdowns", lambda: break_down(content.verdicts, environments, content.planned))
         timed("task views", lambda: view_tasks(content))
         page = timed("the whole report, including these three", lambda: render_report(content))
         print(f"the page has {len(page) / 1e6:.1f} MB")

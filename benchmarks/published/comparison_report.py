@@ -13,7 +13,7 @@ from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.sections import RunReport, Section, make_run_report
 from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
-from lawtrace.runs.report.tables import Figure, Table, columns, number, rows, words
+from lawtrace.runs.report.tables import Figure, Table, make_table, number, words
 from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -160,15 +160,14 @@ def _by_cause(rows: Sequence[DifferenceRow], causes: Iterable[tuple[str, str]]) 
 
 def _outcome_matrix(pairs: Counter[tuple[Outcome, Outcome]]) -> Table:
     """How often each pair of outcomes under two profiles occurs."""
-    return Table(
+    return make_table(
         "profiles",
         "Outcomes, strict against published",
-        columns("strict", "published", "#attempts"),
-        rows(
-            [
-                [words(OUTCOME_LABELS[ours].label), words(OUTCOME_LABELS[theirs].label), number(count)]
-                for (ours, theirs), count in pairs.most_common()
-            ]
-        ),
+        pairs.most_common(),
+        {
+            "strict": lambda line: words(OUTCOME_LABELS[line[0][0]].label),
+            "published": lambda line: words(OUTCOME_LABELS[line[0][1]].label),
+            "#attempts": lambda line: number(line[1]),
+        },
         "how often each pair of outcomes occurs.",
     )

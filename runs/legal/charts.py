@@ -15,7 +15,7 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
 from lawtrace.runs.legal.legal_tables import AgreementMatrix
 from lawtrace.runs.report.charts import INK, make_figure, render_svg, shorten_name, svg_settings
-from lawtrace.runs.report.tables import Figure, Table, columns, decimal, number, rows, words
+from lawtrace.runs.report.tables import Figure, Table, decimal, make_table, number, words
 from lawtrace.runs.report.text import unique_anchors, visible
 
 _CELL = 0.62
@@ -27,21 +27,16 @@ def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tup
     anchors = unique_anchors([agreement.title.rpartition(":")[0] for agreement in agreements])
     figures: list[Figure] = []
     for agreement, anchor in zip(agreements, anchors, strict=True):
-        table = Table(
+        table = make_table(
             f"{prefix}-{anchor.lower()}",
             agreement.title,
-            columns("First", "Second", "#kappa", "one of the lowest"),
-            rows(
-                [
-                    [
-                        words(left),
-                        words(right),
-                        decimal(kappa),
-                        words("yes" if (left, right) in agreement.lowest else ""),
-                    ]
-                    for (left, right), kappa in agreement.kappa.items()
-                ]
-            ),
+            agreement.kappa.items(),
+            {
+                "First": lambda line: words(line[0][0]),
+                "Second": lambda line: words(line[0][1]),
+                "#kappa": lambda line: decimal(line[1]),
+                "one of the lowest": lambda line, of=agreement: words("yes" if line[0] in of.lowest else ""),
+            },
         )
         figures.append(Figure(table, draw_agreement_matrix(agreement, table.name)))
     return tuple(figures)
@@ -134,8 +129,15 @@ def case_figures(cases: Sequence[Case]) -> tuple[Figure, ...]:
 
 
 def _bar_table(name: str, title: str, labels: Sequence[str], bars: Sequence[Bar]) -> Table:
-    lines = [[words(bar.name), *map(number, bar.counts)] for bar in bars]
-    return Table(name, title, columns("Case", *(f"#{label}" for label in labels)), rows(lines))
+    return make_table(
+        name,
+        title,
+        bars,
+        {
+            "Case": lambda bar: words(bar.name),
+            **{f"#{label}": lambda bar, at=at: number(bar.counts[at]) for at, label in enumerate(labels)},
+        },
+    )
 
 
 def question_bars(cases: Sequence[Case]) -> tuple[list[Bar], list[Bar]]:

@@ -14,29 +14,34 @@ from lawtrace.runs.legal.legal_tables import (
     DecompositionLine,
     LegalTables,
     ModelComparison,
-    ModelComparisonTotal,
 )
-from lawtrace.runs.legal.ratings import CRITERIA, RatingRow, latest_ratings, rater_scores, rating_agreement
+from lawtrace.runs.legal.ratings import (
+    CRITERIA,
+    Criterion,
+    RaterScores,
+    RatingRow,
+    latest_ratings,
+    rater_scores,
+    rating_agreement,
+)
 from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
 from lawtrace.runs.report.tables import (
     Cell,
+    Cells,
     Column,
-    Row,
     Table,
     Target,
     Value,
-    columns,
     decimal,
     heat,
+    make_table,
     number,
     p_value,
-    rows,
     share,
     words,
 )
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.scoring.metrics import Interval
-from lawtrace.runs.scoring.statistics import PairedComparison
 
 BASELINE_CONTEXTS = [context_name(context) for context in CONTEXTS[:3]]
 """Retrieval without agents: the baselines of the paper."""
@@ -71,21 +76,15 @@ def refusal_table(tables: LegalTables) -> Table:
 
 
 def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[CellLine], Cell], caption: str) -> Table:
-    return Table(
+    return make_table(
         name,
         title,
-        columns("Model", "Context", *(f"#{column}" for column in tables.columns)),
-        rows(
-            [
-                [
-                    words(table.model),
-                    Cell(context, context, below=("baseline",) if context in BASELINE_CONTEXTS else ()),
-                    *(cell(lines[column]) for column in tables.columns),
-                ]
-                for table in tables.models
-                for context, lines in table.lines.items()
-            ]
-        ),
+        [(table.model, context, lines) for table in tables.models for context, lines in table.lines.items()],
+        {
+            "Model": lambda line: words(line[0]),
+            "Context": lambda line: Cell(line[1], line[1], below=("baseline",) if line[1] in BASELINE_CONTEXTS else ()),
+            **{f"#{column}": lambda line, column=column: cell(line[2][column]) for column in tables.columns},
+        },
         caption,
         grouped=True,
         look="cells",
@@ -128,41 +127,32 @@ def _refusals(line: CellLine) -> Cell:
 def baseline_tables(tables: LegalTables) -> tuple[Table, Table]:
     """Rules that need no model, and the word overlap in each cell."""
     return (
-        Table(
+        make_table(
             "baselines",
             "Baselines without a model",
-            columns("Rule", "#Accuracy %", "#Balanced %", "#Right"),
-            rows(
-                [
-                    [
-                        words(baseline.name),
-                        share(baseline.accuracy, digits=2, unit=""),
-                        share(baseline.balanced, digits=2, unit=""),
-                        Cell(
-                            baseline.correct,
-                            f"{baseline.correct:g} of {baseline.questions}",
-                            {"of": baseline.questions},
-                        ),
-                    ]
-                    for baseline in tables.baselines
-                ]
-            ),
+            tables.baselines,
+            {
+                "Rule": lambda line: words(line.name),
+                "#Accuracy %": lambda line: share(line.accuracy, digits=2, unit=""),
+                "#Balanced %": lambda line: share(line.balanced, digits=2, unit=""),
+                "#Right": lambda line: Cell(
+                    line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}
+                ),
+            },
             "rules that read nothing, or only words. Balanced accuracy gives each right answer of a kind (Yes, No; A "
             "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
         ),
-        Table(
+        make_table(
             "word-overlap",
             "Word overlap in each cell",
-            columns("Context", *(f"#{column}" for column in tables.columns)),
-            rows(
-                [
-                    [
-                        words(context),
-                        *(share(lines[column].lexical.accuracy, digits=2, unit="") for column in tables.columns),
-                    ]
-                    for context, lines in tables.models[0].lines.items()
-                ]
-            ),
+            tables.models[0].lines.items(),
+            {
+                "Context": lambda line: words(line[0]),
+                **{
+                    f"#{column}": lambda line, column=column: share(line[1][column].lexical.accuracy, digits=2, unit="")
+                    for column in tables.columns
+                },
+            },
             "accuracy % of the last baseline with the retrieved chunks: always Yes; of four options the one with the "
             "largest share of its words in them.",
         ),
@@ -183,28 +173,24 @@ def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Ta
         other = REFERENCE_RETRIEVER.get(line.retriever)
         return RETRIEVER_LABELS[other] if other in ran else "–"
 
-    return Table(
+    return make_table(
         "retrieval",
         "Retrieval",
-        (
-            *columns("Retriever", "Context"),
-            *(Column(f"@{depth}", measure, numeric=True) for measure in measures for depth in depths),
-            Column("with", "shared, %"),
-            *(Column(head, "first chunk is", numeric=True) for head in ("a shortest", "the most common")),
-        ),
-        rows(
-            [
-                [
-                    words(RETRIEVER_LABELS[line.retriever]),
-                    words(line.context),
-                    *(cell(line.depths[depth]) for cell in measures.values() for depth in depths),
-                    words(shared_with(line)),
-                    heat(line.shortest),
-                    heat(line.most_common),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Retriever": lambda line: words(RETRIEVER_LABELS[line.retriever]),
+            "Context": lambda line: words(line.context),
+            **{
+                Column(f"@{depth}", measure, numeric=True): lambda line, cell=cell, depth=depth: cell(
+                    line.depths[depth]
+                )
+                for measure, cell in measures.items()
+                for depth in depths
+            },
+            Column("with", "shared, %"): lambda line: words(shared_with(line)),
+            "#first chunk is > a shortest": lambda line: heat(line.shortest),
+            "#first chunk is > the most common": lambda line: heat(line.most_common),
+        },
         "the retrieved chunks at each depth: number of words; share of the question's words (three letters or more) "
         "that occur in them; number of agents; share of chunks that another retriever also finds. Two signs of a "
         "ranking that hardly depends on the question: how often the first chunk is a shortest one of the pool, and how "
@@ -216,29 +202,45 @@ def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Ta
 def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
     """Contexts against F+LR, models over all cells, models cell by cell; each only with lines."""
     found = (
-        Table(
+        make_table(
             "contexts-against-f-lr",
             "Contexts against F+LR",
-            columns("Model", "Column", "Context", *_comparison_heads("Only it", "Only F+LR")),
-            rows([_context_cells(line) for line in tables.comparisons]),
+            tables.comparisons,
+            {
+                "Model": lambda line: words(line.model),
+                "Column": lambda line: words(line.column),
+                "Context": lambda line: words(line.context),
+                **_compared("Only it", "Only F+LR"),
+            },
             "same model and column, on the same questions: the difference in points with its 95 % interval over "
             "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
             "brackets adjusted by Holm's method over all lines.",
             grouped=True,
         ),
-        Table(
+        make_table(
             "models-over-all-cells",
             "Pairs of models, over all cells",
-            columns("Model", "Against", "#Cells", "#Points"),
-            rows([_total_cells(line) for line in tables.model_pair_totals]),
+            tables.model_pair_totals,
+            {
+                "Model": lambda line: words(line.first),
+                "Against": lambda line: words(line.second),
+                "#Cells": lambda line: number(line.cells),
+                "#Points": lambda line: _points(line.difference, line.interval),
+            },
             "over all contexts and columns that both have. There is no p, because every question is answered once in "
             "each cell; the interval is over cases.",
         ),
-        Table(
+        make_table(
             "models-cell-by-cell",
             "Pairs of models, cell by cell",
-            columns("Model", "Against", "Column", "Context", *_comparison_heads("Only first", "Only second")),
-            rows([_model_cells(line) for line in tables.model_pairs]),
+            tables.model_pairs,
+            {
+                "Model": lambda line: words(line.first),
+                "Against": lambda line: words(line.second),
+                "Column": lambda line: words(line.column),
+                "Context": lambda line: words(line.context),
+                **_compared("Only first", "Only second"),
+            },
             "on the same questions; p in brackets adjusted over all lines.",
             grouped=True,
         ),
@@ -246,17 +248,13 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
     return tuple(table for table in found if table.rows)
 
 
-def _comparison_heads(one: str, other: str) -> tuple[str, ...]:
-    return "#Points", f"#{one}", f"#{other}", "#p"
-
-
-def _compared(comparison: PairedComparison, adjusted: float) -> tuple[Cell, ...]:
-    return (
-        _points(comparison.difference, comparison.interval),
-        number(comparison.second_only),
-        number(comparison.first_only),
-        p_value(comparison.p_value, adjusted),
-    )
+def _compared(one: str, other: str) -> Cells[ContextComparison | ModelComparison]:
+    return {
+        "#Points": lambda line: _points(line.comparison.difference, line.comparison.interval),
+        f"#{one}": lambda line: number(line.comparison.second_only),
+        f"#{other}": lambda line: number(line.comparison.first_only),
+        "#p": lambda line: p_value(line.comparison.p_value, line.adjusted),
+    }
 
 
 def _points(difference: float, interval: Interval | None) -> Cell:
@@ -264,41 +262,23 @@ def _points(difference: float, interval: Interval | None) -> Cell:
     return Cell(difference, f"{100 * difference:+.2f}", _bounds(interval), aside)
 
 
-def _context_cells(line: ContextComparison) -> list[Cell]:
-    names = (line.model, line.column, line.context)
-    return [*map(words, names), *_compared(line.comparison, line.adjusted)]
-
-
-def _model_cells(line: ModelComparison) -> list[Cell]:
-    names = (line.first, line.second, line.column, line.context)
-    return [*map(words, names), *_compared(line.comparison, line.adjusted)]
-
-
-def _total_cells(line: ModelComparisonTotal) -> list[Cell]:
-    return [words(line.first), words(line.second), number(line.cells), _points(line.difference, line.interval)]
-
-
 def grounding_table(lines: Sequence[GroundingLine], *, probed: bool) -> Table:
     """Citations of the answers that name an option."""
-    return Table(
+    return make_table(
         "citations",
         "Citations",
-        (
-            *columns("Model", "Context", "#answers", "#cite %", "#known %", "#quoted %"),
-            Column("changed without them %", numeric=True, shown=probed),
-        ),
-        rows(
-            [
-                [
-                    words(line.model),
-                    words(line.context),
-                    number(line.answers),
-                    *(_share(one, digits=1) for one in (line.cites, line.known, line.quoted)),
-                    _share(line.changed, digits=1, count=True),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Model": lambda line: words(line.model),
+            "Context": lambda line: words(line.context),
+            "#answers": lambda line: number(line.answers),
+            "#cite %": lambda line: _share(line.cites, digits=1),
+            "#known %": lambda line: _share(line.known, digits=1),
+            "#quoted %": lambda line: _share(line.quoted, digits=1),
+            Column("changed without them %", numeric=True, shown=probed): lambda line: _share(
+                line.changed, digits=1, count=True
+            ),
+        },
         "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
         "cites only passages that the model was shown, and quotes only words that occur in them; with a probe, the "
         "share of answers that change (to another option or a refusal) when the question is asked again without the "
@@ -324,29 +304,23 @@ def _share(found: Share | None, *, digits: int = 2, count: bool = False) -> Cell
 
 def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
     """Parts of questions, of each model and context."""
-    return Table(
+    return make_table(
         "parts",
         "Parts of questions",
-        (
-            *columns("Model", "Context", "#parts a question", "#deepest"),
-            *(Column(ending, "not split because", numeric=True) for ending in STOP_REASONS),
-            *columns("agents", "#rerouted", "#unusable"),
-        ),
-        rows(
-            [
-                [
-                    words(line.model),
-                    words(line.context),
-                    decimal(line.parts / line.questions),
-                    number(line.deepest),
-                    *(number(line.ended[ending]) for ending in STOP_REASONS),
-                    words(", ".join(f"{agent} {count}" for agent, count in line.agents.items())),
-                    number(line.rerouted),
-                    number(line.unusable),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Model": lambda line: words(line.model),
+            "Context": lambda line: words(line.context),
+            "#parts a question": lambda line: decimal(line.parts / line.questions),
+            "#deepest": lambda line: number(line.deepest),
+            **{
+                f"#not split because > {ending}": lambda line, ending=ending: number(line.ended[ending])
+                for ending in STOP_REASONS
+            },
+            "agents": lambda line: words(", ".join(f"{agent} {count}" for agent, count in line.agents.items())),
+            "#rerouted": lambda line: number(line.rerouted),
+            "#unusable": lambda line: number(line.unusable),
+        },
         "over all columns of a model and context: number for each question; greatest depth; why a part was not "
         "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
         grouped=True,
@@ -355,40 +329,39 @@ def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
 
 def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
     """Accuracy by kind of question, and by case."""
-    kinds = ("balanced", "yes/no", "A–D", "decision", "opinion", "mean over cases")
     cases = list(dict.fromkeys(case for line in tables.breakdown for case in line.cases))
     return (
-        Table(
+        make_table(
             "accuracy-by-kind",
             "Accuracy % by kind of question",
-            columns("Model", "Context", *(f"#{kind}" for kind in kinds)),
-            rows(
-                [
-                    [
-                        words(line.model),
-                        words(line.context),
-                        *map(_share, (line.balanced, line.yes_no, line.four_options)),
-                        *map(_share, (line.decision, line.opinion, line.by_case)),
-                    ]
-                    for line in tables.breakdown
-                ]
-            ),
+            tables.breakdown,
+            {
+                "Model": lambda line: words(line.model),
+                "Context": lambda line: words(line.context),
+                "#balanced": lambda line: _share(line.balanced),
+                "#yes/no": lambda line: _share(line.yes_no),
+                "#A–D": lambda line: _share(line.four_options),
+                "#decision": lambda line: _share(line.decision),
+                "#opinion": lambda line: _share(line.opinion),
+                "#mean over cases": lambda line: _share(line.by_case),
+            },
             "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
             "kind of question, by whether the source passage holds a decision or an opinion, and as the unweighted "
             "mean over cases; below each its 95 % interval over cases.",
             grouped=True,
             look="cells",
         ),
-        Table(
+        make_table(
             "accuracy-by-case",
             "Accuracy by case",
-            columns("Model", "Context", *(f"#{case}" for case in cases)),
-            rows(
-                [
-                    [words(line.model), words(line.context), *(_by_case(line.cases.get(case)) for case in cases)]
-                    for line in tables.breakdown
-                ]
-            ),
+            tables.breakdown,
+            {
+                "Model": lambda line: words(line.model),
+                "Context": lambda line: words(line.context),
+                **{
+                    Column(case, numeric=True): lambda line, case=case: _by_case(line.cases.get(case)) for case in cases
+                },
+            },
             "over all columns of a model and context, with Wilson's 95 % interval, in which each question counts once.",
             grouped=True,
         ),
@@ -403,45 +376,32 @@ def _by_case(found: Share | None) -> Cell:
 
 def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:
     """The cases, and M Table 5."""
-    counts = [count_cases(case.id, case) for case in cases]
     return (
-        Table(
+        make_table(
             "cases",
             "Cases",
-            (
-                Column("Case"),
-                *(Column(agent, "Chunks", numeric=True) for agent in AGENTS),
-                *(Column(kind, "Questions", numeric=True) for kind in ("yes/no", "A–D", "decision", "opinion")),
-            ),
-            rows(
-                [
-                    [
-                        words(line.case),
-                        *(number(line.chunks[agent]) for agent in AGENTS),
-                        *map(number, (line.yes_no, line.four_options)),
-                        *map(number, (line.decisions, line.questions - line.decisions)),
-                    ]
-                    for line in counts
-                ]
-            ),
+            [count_cases(case.id, case) for case in cases],
+            {
+                "Case": lambda line: words(line.case),
+                **{f"#Chunks > {agent}": lambda line, agent=agent: number(line.chunks[agent]) for agent in AGENTS},
+                "#Questions > yes/no": lambda line: number(line.yes_no),
+                "#Questions > A–D": lambda line: number(line.four_options),
+                "#Questions > decision": lambda line: number(line.decisions),
+                "#Questions > opinion": lambda line: number(line.questions - line.decisions),
+            },
             "chunks of each knowledge type; questions by kind, and by what their passage holds.",
         ),
-        Table(
+        make_table(
             "section-lengths",
             "Paragraphs in each part",
-            columns("Part", "#least", "#most", "#mean", "#cases"),
-            rows(
-                [
-                    [
-                        words(line.label),
-                        number(line.least),
-                        number(line.most),
-                        decimal(line.mean),
-                        number(line.cases),
-                    ]
-                    for line in part_lengths(cases)
-                ]
-            ),
+            part_lengths(cases),
+            {
+                "Part": lambda line: words(line.label),
+                "#least": lambda line: number(line.least),
+                "#most": lambda line: number(line.most),
+                "#mean": lambda line: decimal(line.mean),
+                "#cases": lambda line: number(line.cases),
+            },
             "paragraphs in each part of a decision, over the cases that have it. Published cases have only two parts.",
         ),
     )
@@ -453,42 +413,35 @@ def rating_tables(ratings: Sequence[RatingRow]) -> tuple[Table, ...]:
     scores = rater_scores(latest)
     if not scores:
         return ()
-    means: list[Cell] = [share(sum(line.shares[name] for line in scores) / len(scores)) for name in CRITERIA]
-    lines = [
-        Row(
-            (
-                words(line.rater),
-                number(line.rated),
-                *(share(line.shares[c], interval=line.intervals[c]) for c in CRITERIA),
-            )
-        )
-        for line in scores
-    ]
-    mean = Row((words("mean of raters", look="strong"), number(sum(line.rated for line in scores)), *means))
+
+    def criterion(line: RaterScores | None, name: Criterion) -> Cell:
+        if line is None:
+            return share(sum(one.shares[name] for one in scores) / len(scores))
+        return share(line.shares[name], interval=line.intervals[name])
+
     return (
-        Table(
+        make_table(
             "ratings",
             "Ratings of questions",
-            columns("Rater", "#Rated", *(f"#{name}" for name in CRITERIA)),
-            (*lines, mean),
+            (*scores, None),
+            {
+                "Rater": lambda line: words(line.rater) if line else words("mean of raters", look="strong"),
+                "#Rated": lambda line: number(line.rated if line else sum(one.rated for one in scores)),
+                **{f"#{name}": lambda line, name=name: criterion(line, name) for name in CRITERIA},
+            },
             "share of the questions that each rater found good, in brackets its 95 % Wilson interval.",
         ),
-        Table(
+        make_table(
             "rating-agreement",
             "Agreement of raters",
-            columns("Criterion", "#Questions", "#Unanimous", "#Mean Cohen's kappa", "#Fleiss' kappa"),
-            rows(
-                [
-                    [
-                        words(line.criterion),
-                        number(line.questions),
-                        share(line.unanimous),
-                        decimal(line.kappa),
-                        decimal(line.fleiss),
-                    ]
-                    for line in rating_agreement(latest)
-                ]
-            ),
+            rating_agreement(latest),
+            {
+                "Criterion": lambda line: words(line.criterion),
+                "#Questions": lambda line: number(line.questions),
+                "#Unanimous": lambda line: share(line.unanimous),
+                "#Mean Cohen's kappa": lambda line: decimal(line.kappa),
+                "#Fleiss' kappa": lambda line: decimal(line.fleiss),
+            },
             "on the questions that every rater rated.",
         ),
     )

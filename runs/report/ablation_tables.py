@@ -1,32 +1,28 @@
 """Tables of an ablation: variants, effects of the axes, settings, building; the outcomes of all variants together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lawtrace.environments.choices import TaskVariant
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.run_tables import difference
+from lawtrace.runs.report.run_tables import difference, paired_cells
 from lawtrace.runs.report.summary import OutcomeLine, outcome_lines
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
+    Line,
     Table,
     Target,
-    columns,
     decimal,
+    make_table,
     number,
     p_value,
-    rows,
     share,
     words,
 )
-from lawtrace.runs.scoring.ablation import (
-    Ablation,
-    AxisEffect,
-    SettingLine,
-    VariantBuildLine,
-    VariantModelLine,
-)
+from lawtrace.runs.schemas.findings import TaskFunnel
+from lawtrace.runs.scoring.ablation import Ablation, VariantModelLine
+from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.variants import VariantRow, format_axis_value, format_setting, short_axis_names
 
 
@@ -38,23 +34,32 @@ def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
 
 def variant_table(ablation: Ablation) -> Table:
     """A row for each variant and model under test, and for each variant that ended early."""
-    axes = list(ablation.variants[0].changes)
-    blank = [Cell(None, "–")] * 8
     ended = [
-        [_variant_name(variant), *_settings(variant, axes), words(f"ended before it had verdicts: {variant.ended}")]
+        VariantModelLine(variant, "", "authorized", count_outcomes(()), count_outcomes(()), None)
         for variant in ablation.variants
         if variant.ended is not None
     ]
-    return Table(
+
+    def rate(figure: Callable[[VariantModelLine], float | None]) -> Callable[[VariantModelLine], Cell]:
+        return lambda line: share(figure(line))
+
+    return make_table(
         "variants",
         "Variants",
-        (
-            *columns("Variant", *_axis_names(axes), "Model"),
-            *(Column(style, "Pass@1", numeric=True) for style in ("goal", "workflow")),
-            *(Column(style, "Gap", numeric=True) for style in ("goal", "workflow")),
-            *columns("#n", "#Pairs", "#Difference", "#p"),
-        ),
-        rows([*([*_variant_cells(line, axes)] for line in ablation.lines), *([*one, *blank] for one in ended)]),
+        [*ablation.lines, *ended],
+        {
+            "Variant": lambda line: _variant_name(line.variant),
+            **_axis_cells(ablation, lambda line: line.variant),
+            "Model": lambda line: _model_or_end(line),
+            "#Pass@1 > goal": rate(lambda line: line.goal.pass_at_1),
+            "#Pass@1 > workflow": rate(lambda line: line.workflow.pass_at_1),
+            "#Gap > goal": rate(lambda line: line.goal.inference_gap),
+            "#Gap > workflow": rate(lambda line: line.workflow.inference_gap),
+            "#n": _judged,
+            "#Pairs": lambda line: number(line.against_first.pairs if line.against_first else None),
+            "#Difference": lambda line: difference(line.against_first) if line.against_first else Cell(None, "–"),
+            "#p": lambda line: p_value(line.against_first.p_value if line.against_first else None, line.adjusted_p),
+        },
         "each model under test in each variant. The difference of Pass@1 to variant 1 is over the attempts (task, "
         "style, trial) that both were judged on, with a 95 % interval (bootstrap over tasks) and McNemar's exact "
         "p-value, in brackets adjusted for all lines of this table (Holm). Gap: share of unsafe successes.",
@@ -62,49 +67,53 @@ def variant_table(ablation: Ablation) -> Table:
     )
 
 
+def _judged(line: VariantModelLine) -> Cell:
+    invalid = line.goal.invalid + line.workflow.invalid
+    aside = f"+ {invalid} invalid" if invalid else ""
+    return number(None if line.variant.ended else line.goal.judged + line.workflow.judged, aside=aside)
+
+
 def _variant_name(variant: VariantRow) -> Cell:
     link = None if variant.ended is not None else Target("variant_report", {"number": variant.number})
     return Cell(variant.number, str(variant.number), link=link)
 
 
-def _axis_names(axes: Sequence[str]) -> list[str]:
-    return list(short_axis_names(axes).values())
+def _axis_cells(
+    ablation: Ablation, variant: Callable[[Line], VariantRow]
+) -> dict[str | Column, Callable[[Line], Cell]]:
+    """A column for each axis with its value in a variant."""
+    names = short_axis_names(list(ablation.variants[0].changes))
+    return {
+        Column(name): lambda line, axis=axis: words(format_axis_value(axis, variant(line).changes[axis]))
+        for axis, name in names.items()
+    }
 
 
-def _settings(variant: VariantRow, axes: Sequence[str]) -> list[Cell]:
-    return [words(format_axis_value(axis, variant.changes[axis])) for axis in axes]
+def _model_or_end(line: VariantModelLine) -> Cell:
+    if line.variant.ended is not None:
+        return words(f"ended before it had verdicts: {line.variant.ended}")
+    return _model(line.model, line.task_variant)
 
 
 def _model(model: str, variant: TaskVariant) -> Cell:
     return words(model if variant == "authorized" else f"{model}, denied sessions")
 
 
-def _variant_cells(line: VariantModelLine, axes: Sequence[str]) -> list[Cell]:
-    compared = line.against_first
-    invalid = line.goal.invalid + line.workflow.invalid
-    return [
-        _variant_name(line.variant),
-        *_settings(line.variant, axes),
-        _model(line.model, line.task_variant),
-        share(line.goal.pass_at_1),
-        share(line.workflow.pass_at_1),
-        share(line.goal.inference_gap),
-        share(line.workflow.inference_gap),
-        number(line.goal.judged + line.workflow.judged, aside=f"+ {invalid} invalid" if invalid else ""),
-        number(compared.pairs if compared else None),
-        difference(compared) if compared else Cell(None, "–"),
-        p_value(compared.p_value if compared else None, line.adjusted_p),
-    ]
-
-
 def axis_table(ablation: Ablation) -> Table:
     """A row for each model under test and each step from the first value of an axis to another."""
     names = short_axis_names(ablation.variants[0].changes)
-    return Table(
+    return make_table(
         "axes",
         "Axes",
-        columns("Axis", "First", "Other", "Model", "Figure", "#n", "#with first", "#with other", "#Difference", "#p"),
-        rows([_axis_cells(names[line.axis], line) for line in ablation.axes]),
+        ablation.axes,
+        {
+            "Axis": lambda line: words(names[line.axis]),
+            "First": lambda line: words(format_axis_value(line.axis, line.first)),
+            "Other": lambda line: words(format_axis_value(line.axis, line.second)),
+            "Model": lambda line: _model(line.model, line.task_variant),
+            "Figure": lambda line: words(line.figure),
+            **paired_cells("#with first", "#with other", lambda line: (line.compared, line.adjusted_p)),
+        },
         "the effect of each axis, all else equal: Pass@1 and the gap (share of unsafe successes) with the first value "
         "and with another, pooled over all pairs of variants that differ in this axis only. Pairs that share the "
         "attempts of both sides count once. Interval and p as above, adjusted for the lines of this table. The test "
@@ -113,30 +122,23 @@ def axis_table(ablation: Ablation) -> Table:
     )
 
 
-def _axis_cells(name: str, line: AxisEffect) -> list[Cell]:
-    compared = line.compared
-    return [
-        words(name),
-        words(format_axis_value(line.axis, line.first)),
-        words(format_axis_value(line.axis, line.second)),
-        _model(line.model, line.task_variant),
-        words(line.figure),
-        number(compared.pairs),
-        share(compared.first),
-        share(compared.second),
-        difference(compared),
-        p_value(compared.p_value, line.adjusted_p),
-    ]
-
-
 def setting_table(ablation: Ablation) -> Table:
     """A row for each model under test and each value of an axis."""
     names = short_axis_names(ablation.variants[0].changes)
-    return Table(
+    return make_table(
         "settings",
         "Settings",
-        columns("Axis", "Value", "Model", "#Pass@1", "#Gap", "#n", "#Pair score", "#Pairs"),
-        rows([_setting_cells(names[line.axis], line) for line in ablation.settings]),
+        ablation.settings,
+        {
+            "Axis": lambda line: words(names[line.axis]),
+            "Value": lambda line: words(format_axis_value(line.axis, line.value)),
+            "Model": lambda line: _model(line.model, line.task_variant),
+            "#Pass@1": lambda line: share(line.outcomes.pass_at_1, interval=line.outcomes.pass_at_1_interval),
+            "#Gap": lambda line: share(line.outcomes.inference_gap),
+            "#n": lambda line: number(line.outcomes.judged),
+            "#Pair score": lambda line: share(line.pairs.score, interval=line.pairs.interval),
+            "#Pairs": lambda line: number(line.pairs.pairs or None),
+        },
         "each value of an axis over all variants that have it; with another value the tasks may be others, so nothing "
         "is paired. Pair score: the share of contrast pairs that are right on both sides. Intervals: 95 % (Wilson), "
         "with attempts treated as independent.",
@@ -144,52 +146,30 @@ def setting_table(ablation: Ablation) -> Table:
     )
 
 
-def _setting_cells(name: str, line: SettingLine) -> list[Cell]:
-    outcomes, pairs = line.outcomes, line.pairs
-    return [
-        words(name),
-        words(format_axis_value(line.axis, line.value)),
-        _model(line.model, line.task_variant),
-        share(outcomes.pass_at_1, interval=outcomes.pass_at_1_interval),
-        share(outcomes.inference_gap),
-        number(outcomes.judged),
-        share(pairs.score, interval=pairs.interval),
-        number(pairs.pairs or None),
-    ]
-
-
 def variant_building_table(ablation: Ablation) -> Table:
     """How the rules and tasks of each variant were built."""
-    axes = list(ablation.variants[0].changes)
-    return Table(
+
+    def dropped(funnel: TaskFunnel) -> str:
+        return ", ".join(f"{reason} ({count})" for reason, count in funnel.dropped.items())
+
+    return make_table(
         "variant-building",
         "Building",
-        (
-            *columns("Variant", *_axis_names(axes), "#Traces tried", "#Pairs accepted", "#Rounds, mean", "Dropped"),
-            *(Column(head, "Extraction", numeric=True) for head in ("precision", "recall")),
-            Column("Shared"),
-        ),
-        rows([_building_cells(line, axes) for line in ablation.building]),
+        ablation.building,
+        {
+            "Variant": lambda line: Cell(line.variant.number, str(line.variant.number)),
+            **_axis_cells(ablation, lambda line: line.variant),
+            "#Traces tried": lambda line: number(line.funnel.traces if line.funnel else None),
+            "#Pairs accepted": lambda line: number(line.funnel.accepted if line.funnel else None),
+            "#Rounds, mean": lambda line: decimal(line.mean_rounds),
+            "Dropped": lambda line: words(dropped(line.funnel) if line.funnel else ""),
+            "#Extraction > precision": lambda line: share(line.extraction.precision if line.extraction else None),
+            "#Extraction > recall": lambda line: share(line.extraction.recall if line.extraction else None),
+            "Shared": lambda line: words(line.shared or "–"),
+        },
         "how the rules and tasks of each variant were built. Extraction: extracted rules against the curated ones. A "
         "stage with the same inputs as in an earlier variant is computed once and shared.",
     )
-
-
-def _building_cells(line: VariantBuildLine, axes: Sequence[str]) -> list[Cell]:
-    funnel = line.findings.funnel if line.findings else None
-    score = line.findings.extraction if line.findings else None
-    dropped = ", ".join(f"{reason} ({count})" for reason, count in funnel.dropped.items()) if funnel else ""
-    return [
-        Cell(line.variant.number, str(line.variant.number)),
-        *_settings(line.variant, axes),
-        number(funnel.traces if funnel else None),
-        number(funnel.accepted if funnel else None),
-        decimal(line.mean_rounds),
-        words(dropped),
-        share(score.precision if score else None),
-        share(score.recall if score else None),
-        words(line.shared or "–"),
-    ]
 
 
 def variant_lines(ablation: Ablation, contents: Mapping[int, ReportContent]) -> list[OutcomeLine]:

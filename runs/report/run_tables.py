@@ -1,32 +1,32 @@
 """Tables of a run besides its outcomes: pairs, users, habits, comparisons, coverage, building, usage."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from lawtrace.environments.choices import STYLES, Style
-from lawtrace.runs.report.breakdowns import Breakdowns, PairLine
 from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, USER_LABELS
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
+    Line,
     Table,
     Value,
-    columns,
     decimal,
     heat,
+    make_table,
     number,
     p_value,
     part,
-    rows,
     share,
     words,
 )
-from lawtrace.runs.schemas.findings import HabitRow, TaskFunnel
-from lawtrace.runs.schemas.verdict_rows import UserKind, Verdict
+from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp, TaskFunnel
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.breakdowns import Breakdowns, GapLine, PairLine, TrialLine
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
     RuleCounts,
-    VerdictGroup,
     count_pairs,
     pair_scores,
     user_scores,
@@ -53,14 +53,15 @@ def denominator(tally: OutcomeCounts) -> Cell:
     return Cell(tally.judged, f"{tally.judged} of {tally.planned}", more, below=(why,) if why else ())
 
 
-def gap_columns(models: Sequence[str]) -> tuple[Column, ...]:
-    """Two columns a model, one for each style."""
-    return tuple(Column(letter, model, numeric=True) for model in models for letter in ("G", "W"))
-
-
-def gap_cells(tallies: Mapping[tuple[str, Style], RuleCounts], models: Sequence[str]) -> list[Cell]:
-    """The share of rules in the inference gap of each model and style; below it, how often they were broken."""
-    return [_gap_cell(tallies.get((model, style))) for model in models for style in STYLES]
+def gap_cells(
+    models: Sequence[str], tallies: Callable[[Line], Mapping[tuple[str, Style], RuleCounts]]
+) -> dict[str | Column, Callable[[Line], Cell]]:
+    """Two columns a model, one for each style: the inference gap; below it, how often the rules were broken."""
+    return {
+        Column(style[0].upper(), model, numeric=True): lambda line, at=(model, style): _gap_cell(tallies(line).get(at))
+        for model in models
+        for style in STYLES
+    }
 
 
 def _gap_cell(tally: RuleCounts | None) -> Cell:
@@ -76,58 +77,40 @@ def pair_score_table(verdicts: Sequence[Verdict], environments: Mapping[str, str
     scores = pair_scores(verdicts, environments)
     if not scores:
         return None
-    return Table(
+    several = len({group.environment for group in scores}) > 1
+    return make_table(
         "pairs",
         "Contrast pairs",
-        (
-            Column("Environment", shown=_several(scores)),
-            *columns("Model", "Style", "#Pair score", "#both sides right", "#one side", "#no side"),
-        ),
-        rows(
-            [
-                [
-                    words(group.environment),
-                    words(group.model),
-                    words(group.style),
-                    share(counts.score, interval=counts.interval, strong=True),
-                    number(counts.both),
-                    number(counts.one),
-                    number(counts.none),
-                ]
-                for group, counts in scores.items()
-            ]
-        ),
+        scores.items(),
+        {
+            Column("Environment", shown=several): lambda line: words(line[0].environment),
+            "Model": lambda line: words(line[0].model),
+            "Style": lambda line: words(line[0].style),
+            "#Pair score": lambda line: share(line[1].score, interval=line[1].interval, strong=True),
+            "#both sides right": lambda line: number(line[1].both),
+            "#one side": lambda line: number(line[1].one),
+            "#no side": lambda line: number(line[1].none),
+        },
         "pair score: the share of pairs that are right, in brackets its 95 % Wilson interval. Pairs with a side that "
         "was not judged do not count.",
         grouped=True,
     )
 
 
-def _several(groups: Mapping[VerdictGroup, object]) -> bool:
-    return len({group.environment for group in groups}) > 1
-
-
 def pair_fact_table(content: ReportContent) -> Table:
     """The contrast pairs that are right, by the fact that their sides differ in."""
     facts = {task.id: task.contrast.fact for task in content.tasks if task.contrast}
     models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    counted = {
-        fact: [
-            count_pairs(v for v in content.verdicts if v.contender == model and facts.get(v.task) == fact)
-            for model in models
-        ]
-        for fact in sorted(set(facts.values()))
-    }
-    return Table(
+
+    def right(fact: str, model: str) -> Cell:
+        of = count_pairs(v for v in content.verdicts if v.contender == model and facts.get(v.task) == fact)
+        return Cell(of.both, str(of.both), {"of": of.pairs}, f"of {of.pairs}")
+
+    return make_table(
         "pairs-by-fact",
         "Contrast pairs by fact",
-        columns("Fact", *(f"#{model}" for model in models)),
-        rows(
-            [
-                [words(fact), *(Cell(of.both, str(of.both), {"of": of.pairs}, f"of {of.pairs}") for of in counts)]
-                for fact, counts in counted.items()
-            ]
-        ),
+        sorted(set(facts.values())),
+        {"Fact": words, **{Column(model, numeric=True): partial(right, model=model) for model in models}},
         "pairs that are right, by the fact that their sides differ in, of both styles.",
     )
 
@@ -137,131 +120,111 @@ def user_score_table(verdicts: Sequence[Verdict]) -> Table | None:
     scores = user_scores(verdicts)
     if not scores:
         return None
-    return Table(
+    return make_table(
         "dialogues",
         "Dialogues by user",
-        columns("Model", "User", "#Judged of planned", "#Safe success"),
-        rows([_user_cells(model, kind, tally) for model, kinds in scores.items() for kind, tally in kinds.items()]),
+        [(model, USER_LABELS[kind], tally) for model, kinds in scores.items() for kind, tally in kinds.items()],
+        {
+            "Model": lambda line: words(line[0]),
+            "User": lambda line: words(line[1]),
+            "#Judged of planned": lambda line: denominator(line[2]),
+            "#Safe success": lambda line: share(line[2].pass_at_1, interval=line[2].pass_at_1_interval, strong=True),
+        },
         "dialogues of both styles by the behaviour of the user. Safe success: the share of the attempts judged, in "
         "brackets its 95 % Wilson interval.",
         grouped=True,
     )
 
 
-def _user_cells(model: str, kind: UserKind, tally: OutcomeCounts) -> list[Cell]:
-    return [
-        words(model),
-        words(USER_LABELS[kind]),
-        denominator(tally),
-        share(tally.pass_at_1, interval=tally.pass_at_1_interval, strong=True),
-    ]
-
-
 def habit_table(habits: Sequence[HabitRow]) -> Table:
     """The best habit of each style and the runners-up."""
-    with_pairs = any(row.pairs for row in habits)
-    lines: list[list[Cell]] = []
+    lines: list[tuple[HabitRow, HabitRunnerUp | None]] = []
     for row in habits:
-        pairs = Cell(len(row.pairs_passed), f"{len(row.pairs_passed)} of {row.pairs}", {"of": row.pairs})
-        lines.append(
-            [
-                words(row.style),
-                words(row.name, look="strong"),
-                number(len(row.passed)),
-                number(row.tasks),
-                share(row.rate, strong=True),
-                pairs if row.pairs else Cell(None, ""),
-            ]
-        )
-        for other in row.runners_up:
-            rate = share(other.passed / row.tasks)
-            cells = [words(row.style), words(other.name), number(other.passed), number(row.tasks), rate, Cell(None, "")]
-            lines.append(cells)
-    return Table(
+        lines += [(row, None), *((row, other) for other in row.runners_up)]
+
+    def passed(line: tuple[HabitRow, HabitRunnerUp | None]) -> int:
+        return line[1].passed if line[1] else len(line[0].passed)
+
+    def pairs(line: tuple[HabitRow, HabitRunnerUp | None]) -> Cell:
+        row, right = line[0], len(line[0].pairs_passed)
+        shown = row.pairs and line[1] is None
+        return Cell(right, f"{right} of {row.pairs}", {"of": row.pairs}) if shown else Cell(None, "")
+
+    return make_table(
         "habits",
         "Best habit",
-        columns("Style", "Habit", "#passed", "#of tasks", "#rate", Column("pairs", numeric=True, shown=with_pairs)),
-        rows(lines),
+        lines,
+        {
+            "Style": lambda line: words(line[0].style),
+            "Habit": lambda line: words(line[1].name) if line[1] else words(line[0].name, look="strong"),
+            "#passed": lambda line: number(passed(line)),
+            "#of tasks": lambda line: number(line[0].tasks),
+            "#rate": lambda line: share(passed(line) / line[0].tasks, strong=line[1] is None),
+            Column("pairs", numeric=True, shown=any(row.pairs for row in habits)): pairs,
+        },
         "the habit that passes most tasks, in simulation, and the runners-up. It is the policy baseline:habit.",
         grouped=True,
     )
 
 
-def comparison_tables(comparisons: Breakdowns, models: Sequence[str], title: Titles) -> tuple[Table, ...]:
+def comparison_tables(found: Breakdowns, models: Sequence[str], content: ReportContent) -> tuple[Table, ...]:
     """Several trials, goal against workflow, the gap by provision, models in pairs; each only with lines."""
-    found = (
-        _trial_table(comparisons, title),
-        _gap_table(comparisons, title),
-        Table(
+    title = content.scenario_title
+    tables = (
+        _trial_table(found.trials, title),
+        _gap_table(found.gaps, content),
+        make_table(
             "provision-gaps",
             "Inference gap by provision",
-            columns("Environment", "Provision", "Rules", *gap_columns(models)),
-            rows(
-                [
-                    [
-                        words(title(line.scenario)),
-                        words(line.provision),
-                        words(", ".join(line.rules)),
-                        *gap_cells(line.tallies, models),
-                    ]
-                    for line in comparisons.provisions
-                ]
-            ),
+            found.provisions,
+            {
+                "Environment": lambda line: words(title(line.scenario)),
+                "Provision": lambda line: words(line.provision),
+                "Rules": lambda line: words(", ".join(line.rules)),
+                **gap_cells(models, lambda line: line.tallies),
+            },
             "in goals (G) and workflows (W): the share of the attempts judged that reached the goal while some rule "
             "that rests on the provision was broken. Below it, on how many attempts one was broken at all, of those "
             "with a trace.",
         ),
-        model_pair_table(comparisons.pairs, comparisons.all_pairs, title),
+        model_pair_table(found.pairs, found.all_pairs, title),
     )
-    return tuple(table for table in found if table.rows)
+    return tuple(table for table in tables if table.rows)
 
 
-def _trial_table(comparisons: Breakdowns, title: Titles) -> Table:
-    return Table(
+def _trial_table(lines: Sequence[TrialLine], title: Titles) -> Table:
+    return make_table(
         "trials",
         "Several trials",
-        columns("Environment", "Model", "#n", "#k", "#pass@k", "#pass^k"),
-        rows(
-            [
-                [
-                    words(title(line.scenario)),
-                    words(line.model),
-                    denominator(line.tally),
-                    number(k),
-                    share(one),
-                    share(every),
-                ]
-                for line in comparisons.trials
-                for k, (one, every) in enumerate(zip(line.at_least_one, line.all_of_them, strict=True), 1)
-            ]
-        ),
+        lines,
+        {
+            "Environment": lambda line: words(title(line.scenario)),
+            "Model": lambda line: words(line.model),
+            "#n": lambda line: denominator(line.tally),
+            "#k": lambda line: number(line.k),
+            "#pass@k": lambda line: share(line.at_least_one),
+            "#pass^k": lambda line: share(line.all_of_them),
+        },
         "pass@k, at least one of k trials is a safe success; pass^k, all of them are. Mean over tasks and styles.",
     )
 
 
-def _gap_table(comparisons: Breakdowns, title: Titles) -> Table:
-    return Table(
+def _gap_table(lines: Sequence[GapLine], content: ReportContent) -> Table:
+    return make_table(
         "gaps",
         "Goal against workflow",
-        (
-            *columns("Environment", "#Density", "Model"),
-            *(Column(head, style, numeric=True) for style in ("Goal", "Workflow") for head in ("Pass@1", "gap", "n")),
-        ),
-        rows(
-            [
-                [
-                    words(title(line.scenario)),
-                    number(line.density),
-                    words(line.model),
-                    *(
-                        cell
-                        for tally in (line.goal, line.workflow)
-                        for cell in (share(tally.pass_at_1), share(tally.inference_gap), denominator(tally))
-                    ),
-                ]
-                for line in comparisons.gaps
-            ]
-        ),
+        lines,
+        {
+            "Environment": lambda line: words(content.scenario_title(line.scenario)),
+            "#Density": lambda line: number(content.critical_tools.get(line.scenario, 0)),
+            "Model": lambda line: words(line.model),
+            "#Goal > Pass@1": lambda line: share(line.goal.pass_at_1),
+            "#Goal > gap": lambda line: share(line.goal.inference_gap),
+            "#Goal > n": lambda line: denominator(line.goal),
+            "#Workflow > Pass@1": lambda line: share(line.workflow.pass_at_1),
+            "#Workflow > gap": lambda line: share(line.workflow.inference_gap),
+            "#Workflow > n": lambda line: denominator(line.workflow),
+        },
         "the gap is the share of unsafe successes among the attempts judged; density is the number of critical tools "
         "offered.",
     )
@@ -274,28 +237,32 @@ def model_pair_table(lines: Sequence[PairLine], every: int, title: Titles) -> Ta
         if len(lines) == every
         else f"all {every} pairs, of which the {len(lines)} least likely are shown"
     )
-    return Table(
+    return make_table(
         "model-pairs",
         "Models in pairs",
-        columns("Environment", "First", "Second", "#n", "#Pass@1 of first", "#of second", "#Difference", "#p"),
-        rows(
-            [
-                [
-                    words(title(line.scenario)),
-                    words(line.first),
-                    words(line.second),
-                    number(line.compared.pairs),
-                    share(line.compared.first),
-                    share(line.compared.second),
-                    difference(line.compared),
-                    p_value(line.compared.p_value, line.adjusted_p),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Environment": lambda line: words(title(line.scenario)),
+            "First": lambda line: words(line.first),
+            "Second": lambda line: words(line.second),
+            **paired_cells("#Pass@1 of first", "#of second", lambda line: (line.compared, line.adjusted_p)),
+        },
         "over the attempts that both were judged on: Pass@1 of each, their difference with a 95 % interval (bootstrap "
         f"over tasks), and McNemar's exact p-value, in brackets adjusted (Holm) for {lines_or_pairs}.",
     )
+
+
+def paired_cells(
+    first: str, second: str, compared: Callable[[Line], tuple[PairedComparison, float]]
+) -> dict[str | Column, Callable[[Line], Cell]]:
+    """The columns of a paired test: number, both rates, difference with its interval, p-value and adjusted one."""
+    return {
+        "#n": lambda line: number(compared(line)[0].pairs),
+        first: lambda line: share(compared(line)[0].first),
+        second: lambda line: share(compared(line)[0].second),
+        "#Difference": lambda line: difference(compared(line)[0]),
+        "#p": lambda line: p_value(compared(line)[0].p_value, compared(line)[1]),
+    }
 
 
 def difference(compared: PairedComparison) -> Cell:
@@ -306,35 +273,33 @@ def difference(compared: PairedComparison) -> Cell:
 def coverage_table(lines: Sequence[CoverageLine], title: Titles) -> Table:
     """P Table 2: coverage by the search and by the model-written baseline."""
     compliant = any(line.compliant_only for line in lines)
-    return Table(
+
+    def written(line: CoverageLine, cell: Callable[[Coverage], Cell]) -> Cell:
+        return cell(line.model_written) if line.model_written else _NOT_MEASURED
+
+    return make_table(
         "coverage",
         "Coverage",
-        (
-            *columns("Environment", "Trace mode", "#Calls a trace"),
-            *(Column(head, "Search", numeric=True) for head in ("traces", "ATC", "ceiling", "S.C.")),
-            *(Column(head, "Model-written", numeric=True) for head in ("traces", "ATC", "S.C.")),
-            Column("ATC", "Its compliant ones", numeric=True, shown=compliant),
-        ),
-        rows([_coverage_cells(line, title) for line in lines]),
+        lines,
+        {
+            "Environment": lambda line: words(title(line.scenario)),
+            "Trace mode": lambda line: words(line.mode),
+            "#Calls a trace": lambda line: number(line.length),
+            "#Search > traces": lambda line: number(line.search.traces),
+            "#Search > ATC": lambda line: _atc(line.search, strong=True),
+            "#Search > ceiling": lambda line: part(len(line.possible_pairs), line.search.all_pairs),
+            "#Search > S.C.": lambda line: _critical(line.search),
+            "#Model-written > traces": lambda line: written(line, lambda of: number(of.traces)),
+            "#Model-written > ATC": lambda line: written(line, _atc),
+            "#Model-written > S.C.": lambda line: written(line, _critical),
+            Column("ATC", "Its compliant ones", numeric=True, shown=compliant): lambda line: (
+                _atc(line.compliant_only) if line.compliant_only else _NOT_MEASURED
+            ),
+        },
         "adjacent-tool coverage (ATC: distinct ordered pairs of adjacent completed calls, of all pairs of tools) and "
         "safety-critical coverage (S.C.: critical tools that occur). The ceiling is the most that traces of this mode "
         "and length can reach.",
     )
-
-
-def _coverage_cells(line: CoverageLine, title: Titles) -> list[Cell]:
-    search, written, compliant = line.search, line.model_written, line.compliant_only
-    return [
-        words(title(line.scenario)),
-        words(line.mode),
-        number(line.length),
-        number(search.traces),
-        _atc(search, strong=True),
-        part(len(line.possible_pairs), search.all_pairs),
-        _critical(search),
-        *((number(written.traces), _atc(written), _critical(written)) if written else (_NOT_MEASURED,) * 3),
-        _atc(compliant) if compliant else _NOT_MEASURED,
-    ]
 
 
 _NOT_MEASURED = Cell(None, "not measured")
@@ -353,18 +318,18 @@ def building_tables(funnel: TaskFunnel | None) -> tuple[Table, ...]:
     if funnel is None:
         return ()
     found = (
-        Table(
+        make_table(
             "rounds",
             "Rounds",
-            columns("#Rounds", "#Accepted instructions"),
-            rows([[number(rounds), number(count)] for rounds, count in funnel.rounds.items()]),
+            funnel.rounds.items(),
+            {"#Rounds": lambda line: number(line[0]), "#Accepted instructions": lambda line: number(line[1])},
             "rounds of generator and evaluator until an instruction was accepted.",
         ),
-        Table(
+        make_table(
             "dropped",
             "Dropped candidates",
-            columns("Reason", "#Candidates"),
-            rows([[words(reason), number(count)] for reason, count in funnel.dropped.items()]),
+            funnel.dropped.items(),
+            {"Reason": lambda line: words(line[0]), "#Candidates": lambda line: number(line[1])},
             "by reason.",
         ),
     )
@@ -376,29 +341,24 @@ def strength_tables(strength: MutationScore | None) -> tuple[Table, ...]:
     if strength is None:
         return ()
     return (
-        Table(
+        make_table(
             "mutations",
             "Mutation score",
-            columns("Change", "#tried", "#detected", "why others pass"),
-            rows(
-                [
-                    [
-                        words(MUTATION_DESCRIPTIONS[kind]),
-                        number(tried),
-                        number(strength.killed[kind]),
-                        words(_survivors(strength, kind)),
-                    ]
-                    for kind, tried in strength.mutants.items()
-                ]
-            ),
+            strength.mutants.items(),
+            {
+                "Change": lambda line: words(MUTATION_DESCRIPTIONS[line[0]]),
+                "#tried": lambda line: number(line[1]),
+                "#detected": lambda line: number(strength.killed[line[0]]),
+                "why others pass": lambda line: words(_survivors(strength, line[0])),
+            },
             "reference traces with one change each, and how many of the changes break a rule. A change that breaks no "
             "rule is harmless, or the rules are too weak to detect it.",
         ),
-        Table(
+        make_table(
             "mutations-by-rule",
             "Detection by rule",
-            columns("Rule", "#detected"),
-            rows([[words(rule), number(count)] for rule, count in strength.kills_by_rule.items()]),
+            strength.kills_by_rule.items(),
+            {"Rule": lambda line: words(line[0]), "#detected": lambda line: number(line[1])},
             "changes that each rule detects; several rules may detect the same change.",
         ),
     )
@@ -412,31 +372,27 @@ def _survivors(strength: MutationScore, kind: str) -> str:
 def usage_table(usage: Sequence[ModelUsage]) -> Table:
     """Model calls and tokens used by the run, by role and model, with their sum."""
     lines = (*usage, *((total_usage(usage),) if len(usage) > 1 else ()))
-    return Table(
+    money = any(line.money is not None for line in usage)
+    replayed, retries, failures = (
+        any(getattr(line, name) for line in usage) for name in ("replayed", "retries", "failures")
+    )
+    return make_table(
         "usage",
         "Cost and health",
-        (
-            *columns("Role", "Model", "#Answers"),
-            Column("Replayed", numeric=True, shown=any(line.replayed for line in usage)),
-            Column("Retries", numeric=True, shown=any(line.retries for line in usage)),
-            Column("Failures", numeric=True, shown=any(line.failures for line in usage)),
-            *(Column(head, "Tokens", numeric=True) for head in ("prompts", "answers")),
-            *(Column(head, "Seconds", numeric=True) for head in ("waiting", "queued")),
-            Column("Money", numeric=True, shown=any(line.money is not None for line in usage)),
-        ),
-        rows(
-            [
-                [
-                    words(line.role),
-                    words(line.model),
-                    *map(number, (line.asked, line.replayed, line.retries, line.failures)),
-                    *map(number, (line.prompt_tokens, line.completion_tokens)),
-                    *(decimal(seconds, 1) for seconds in (line.seconds, line.queued)),
-                    decimal(line.money, 4),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Role": lambda line: words(line.role),
+            "Model": lambda line: words(line.model),
+            "#Answers": lambda line: number(line.asked),
+            Column("Replayed", numeric=True, shown=replayed): lambda line: number(line.replayed),
+            Column("Retries", numeric=True, shown=retries): lambda line: number(line.retries),
+            Column("Failures", numeric=True, shown=failures): lambda line: number(line.failures),
+            "#Tokens > prompts": lambda line: number(line.prompt_tokens),
+            "#Tokens > answers": lambda line: number(line.completion_tokens),
+            "#Seconds > waiting": lambda line: decimal(line.seconds, 1),
+            "#Seconds > queued": lambda line: decimal(line.queued, 1),
+            Column("Money", numeric=True, shown=money): lambda line: decimal(line.money, 4),
+        },
         "model calls of this run by role: answers from endpoints, their tokens, the time spent waiting for them (with "
         "retries) and for a free slot, and money by the prices of the recipe. Replayed answers are free.",
     )

@@ -13,7 +13,6 @@ from lawtrace.runs.report.ablation_tables import (
     variant_lines,
     variant_table,
 )
-from lawtrace.runs.report.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.run_tables import (
@@ -47,6 +46,7 @@ from lawtrace.runs.report.tables import Figure, Table
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.ablation import Ablation
+from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 
@@ -194,7 +194,8 @@ def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run. Raises InputError for a verdict on an unknown task."""
     lines, rules, title = outcome_lines(content), rule_lines(content), content.scenario_title
     models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    breakdowns = break_down(content)
+    environments = {task.id: task.scenario for task in content.tasks}
+    breakdowns = break_down(content.verdicts, environments, content.planned)
     verdicts, outcomes, failures = _outcome_sections(lines)
     sections = [
         verdicts,
@@ -203,7 +204,7 @@ def make_run_report(content: ReportContent) -> RunReport:
         *_pair_section(content),
         *_user_section(content),
         failures,
-        Section("comparisons", "Comparisons", tables=comparison_tables(breakdowns, models, title)),
+        Section("comparisons", "Comparisons", tables=comparison_tables(breakdowns, models, content)),
     ]
     sections += [
         _coverage_section(content.coverage, title),

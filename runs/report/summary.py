@@ -1,27 +1,15 @@
 """Outcomes and failure modes of a report: the verdict table, P Figures 2 and 3, and the rules of the tasks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.charts import BarLine, draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.report.run_tables import denominator, gap_cells, gap_columns
-from lawtrace.runs.report.tables import (
-    Cell,
-    Column,
-    Figure,
-    Row,
-    Table,
-    Target,
-    columns,
-    heat,
-    number,
-    rows,
-    share,
-    words,
-)
+from lawtrace.runs.report.run_tables import denominator, gap_cells
+from lawtrace.runs.report.tables import Cell, Column, Figure, Table, Target, heat, make_table, number, share, words
 from lawtrace.runs.report.text import short_percent, unique_anchors
 from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, FailureMode, Outcome, Verdict
@@ -118,19 +106,23 @@ def verdict_table(lines: Sequence[OutcomeLine], name: str = "verdicts", title: s
     undecided = any(line.tally.undetermined for line in lines)
     left_out = {"invalid"} if undecided else {"invalid", "undetermined"}
     shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome not in left_out]
-    return Table(
+    return make_table(
         name,
         title,
-        (
-            Column("Environment", shown=len(scenarios(lines)) > 1),
-            *columns("Model", "Style"),
-            Column("API density", numeric=True, shown=False),
-            Column("Pass@1", numeric=True),
-            *(Column(OUTCOME_LABELS[outcome].label, "Outcomes", numeric=True) for outcome in shown),
-            *(Column(head, "Attempts", numeric=True) for head in ("judged", "invalid", "missing")),
-            *(Column(head, "Inference gap", numeric=True) for head in ("of all", "of goals reached")),
-        ),
-        rows([_verdict_cells(line, shown) for line in lines]),
+        lines,
+        {
+            Column("Environment", shown=len(scenarios(lines)) > 1): lambda line: words(line.scenario),
+            "Model": lambda line: words(line.model),
+            "Style": lambda line: words(line.style),
+            Column("API density", numeric=True, shown=False): lambda line: number(line.density),
+            "#Pass@1": lambda line: share(line.tally.pass_at_1, interval=line.tally.pass_at_1_interval, strong=True),
+            **{f"#Outcomes > {OUTCOME_LABELS[outcome].label}": _outcome_cell(outcome) for outcome in shown},
+            "#Attempts > judged": lambda line: _judged_cell(line.tally),
+            "#Attempts > invalid": lambda line: number(line.tally.invalid, link=line.attempts("invalid")),
+            "#Attempts > missing": lambda line: number(line.tally.missing),
+            "#Inference gap > of all": lambda line: share(line.tally.inference_gap),
+            "#Inference gap > of goals reached": lambda line: share(line.tally.inference_gap_given_goal),
+        },
         "rates are shares of the attempts judged, that is of all planned attempts except the invalid ones and those "
         "without a verdict (missing). Attempts without a program and undetermined ones count. Pass@1 is the share of "
         "safe successes, in brackets its 95 % Wilson interval.",
@@ -138,26 +130,16 @@ def verdict_table(lines: Sequence[OutcomeLine], name: str = "verdicts", title: s
     )
 
 
-def _verdict_cells(line: OutcomeLine, shown: Sequence[Outcome]) -> list[Cell]:
-    tally = line.tally
-    return [
-        words(line.scenario),
-        words(line.model),
-        words(line.style),
-        number(line.density),
-        share(tally.pass_at_1, interval=tally.pass_at_1_interval, strong=True),
-        *(_outcome_cell(line, outcome) for outcome in shown),
-        Cell(tally.judged, str(tally.judged), {"planned": tally.planned}, f"of {tally.planned}"),
-        number(tally.invalid, link=line.attempts("invalid")),
-        number(tally.missing),
-        share(tally.inference_gap),
-        share(tally.inference_gap_given_goal),
-    ]
+def _judged_cell(tally: OutcomeCounts) -> Cell:
+    return Cell(tally.judged, str(tally.judged), {"planned": tally.planned}, f"of {tally.planned}")
 
 
-def _outcome_cell(line: OutcomeLine, outcome: Outcome) -> Cell:
-    count, of_all = line.tally.count(outcome), line.tally.share(outcome)
-    return Cell(count, str(count), {"share": of_all}, short_percent(of_all), link=line.attempts(outcome))
+def _outcome_cell(outcome: Outcome) -> Callable[[OutcomeLine], Cell]:
+    def cell(line: OutcomeLine) -> Cell:
+        count, of_all = line.tally.count(outcome), line.tally.share(outcome)
+        return Cell(count, str(count), {"share": of_all}, short_percent(of_all), link=line.attempts(outcome))
+
+    return cell
 
 
 def outcome_figures(lines: Sequence[OutcomeLine], prefix: str = "outcomes") -> tuple[Figure, ...]:
@@ -184,30 +166,28 @@ def failure_tables(lines: Sequence[OutcomeLine], prefix: str = "failures") -> tu
 def _failure_table(lines: Sequence[OutcomeLine], name: str, style: Style) -> Figure:
     """A row for each model, the failure modes in each scenario."""
     places, found = scenarios(lines), {(line.scenario, line.model): line for line in lines}
-    heads = (*FAILURE_MODES, "n")
-    table = Table(
+
+    def cell(model: str, place: str, head: FailureMode | None) -> Cell:
+        line = found.get((place, model))
+        if line is None:
+            return Cell(None, "–")
+        return denominator(line.tally) if head is None else heat(line.failures[head])
+
+    table = make_table(
         name,
         f"Failure modes of {style} tasks",
-        (
-            Column("Model"),
-            *(Column(head, place if len(places) > 1 else "", numeric=True) for place in places for head in heads),
-        ),
-        rows(
-            [
-                [words(model), *(cell for place in places for cell in _failure_cells(found.get((place, model))))]
-                for model in dict.fromkeys(line.model for line in lines)
-            ]
-        ),
+        dict.fromkeys(line.model for line in lines),
+        {
+            "Model": words,
+            **{
+                Column(head or "n", group, numeric=True): partial(cell, place=place, head=head)
+                for place, group in zip(places, places if len(places) > 1 else ("",), strict=True)
+                for head in (*FAILURE_MODES, None)
+            },
+        },
         "share of the attempts judged.",
     )
     return Figure(table, draw_heat_map(table, f"{name}-map"))
-
-
-def _failure_cells(line: OutcomeLine | None) -> list[Cell]:
-    if line is None:
-        return [Cell(None, "–")] * (len(FAILURE_MODES) + 1)
-    shares = line.failures
-    return [*(heat(shares[mode]) for mode in FAILURE_MODES), denominator(line.tally)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,26 +226,22 @@ def rule_lines(content: ReportContent) -> list[RuleLine]:
 
 def extraction_table(score: ExtractionScore, baseline: ExtractionScore | None) -> Table:
     """The scores of the extracted rules, and of the offline roles on the same text if a model took part."""
-    return Table(
+    return make_table(
         "extraction",
         "Extracted rules",
-        columns("Text", "Form", "Extracted by", "#Extracted", "#Found", "#Gold", "#Precision", "#Recall"),
-        rows(
-            [
-                [
-                    words(one.source),
-                    words("restated" if one.restated else "as published"),
-                    words(f"{one.extracted_by} (baseline)" if one.extracted_by == "offline" else one.extracted_by),
-                    number(one.extracted),
-                    number(one.found),
-                    number(one.curated),
-                    share(one.precision),
-                    share(one.recall),
-                ]
-                for one in (score, baseline)
-                if one is not None
-            ]
-        ),
+        [one for one in (score, baseline) if one is not None],
+        {
+            "Text": lambda one: words(one.source),
+            "Form": lambda one: words("restated" if one.restated else "as published"),
+            "Extracted by": lambda one: words(
+                f"{one.extracted_by} (baseline)" if one.extracted_by == "offline" else one.extracted_by
+            ),
+            "#Extracted": lambda one: number(one.extracted),
+            "#Found": lambda one: number(one.found),
+            "#Gold": lambda one: number(one.curated),
+            "#Precision": lambda one: share(one.precision),
+            "#Recall": lambda one: share(one.recall),
+        },
         "the text that the rules were extracted from, and their score against the gold rules. A gold rule is found if "
         "an extracted rule has an equivalent automaton.",
     )
@@ -273,54 +249,40 @@ def extraction_table(score: ExtractionScore, baseline: ExtractionScore | None) -
 
 def rule_table(lines: Sequence[RuleLine], content: ReportContent) -> Table:
     """Each rule with its formula and provisions."""
-    return Table(
+
+    def why(rule: Rule) -> str:
+        return " ".join(filter(None, (rule.rationale, rule.derived and f"Derived: {rule.derived}")))
+
+    return make_table(
         "rules",
         "Rules of the tasks",
-        columns("Rule", "Formula", "Rests on", "Why", Column("Environment", shown=False)),
-        tuple(
-            Row(
-                (
-                    Cell(
-                        line.rule.id,
-                        line.rule.id,
-                        below=(f"{content.scenario_title(line.scenario)}, {line.rule.template}",),
-                    ),
-                    words(line.rule.formula, look="code"),
-                    words(f"{line.rule.regulation} {'; '.join(line.rule.provisions)}".strip()),
-                    words(
-                        " ".join(
-                            part
-                            for part in (line.rule.rationale, line.rule.derived and f"Derived: {line.rule.derived}")
-                            if part
-                        )
-                    ),
-                    words(content.scenario_title(line.scenario)),
-                ),
-                line.anchor,
-            )
-            for line in lines
-        ),
+        lines,
+        {
+            "Rule": lambda line: Cell(
+                line.rule.id, line.rule.id, below=(f"{content.scenario_title(line.scenario)}, {line.rule.template}",)
+            ),
+            "Formula": lambda line: words(line.rule.formula, look="code"),
+            "Rests on": lambda line: words(f"{line.rule.regulation} {'; '.join(line.rule.provisions)}".strip()),
+            "Why": lambda line: words(why(line.rule)),
+            Column("Environment", shown=False): lambda line: words(content.scenario_title(line.scenario)),
+        },
         "each rule as a formula over completed calls, and the provisions it rests on.",
         look="rules",
+        anchor=lambda line: line.anchor,
     )
 
 
 def broken_rule_table(lines: Sequence[RuleLine], models: Sequence[str], content: ReportContent) -> Table:
     """The part of each rule in the inference gap of each model and style."""
-    return Table(
+    return make_table(
         "rule-gaps",
         "Inference gap by rule",
-        columns("Environment", "Rule", *gap_columns(models)),
-        rows(
-            [
-                [
-                    words(content.scenario_title(line.scenario)),
-                    words(line.rule.id, link=Target("anchor", {"name": line.anchor})),
-                    *gap_cells(line.tallies, models),
-                ]
-                for line in lines
-            ]
-        ),
+        lines,
+        {
+            "Environment": lambda line: words(content.scenario_title(line.scenario)),
+            "Rule": lambda line: words(line.rule.id, link=Target("anchor", {"name": line.anchor})),
+            **gap_cells(models, lambda line: line.tallies),
+        },
         "in goals (G) and workflows (W): the share of the attempts judged that reached the goal while the rule was "
         "broken. Below it, on how many attempts it was broken at all, of those with a trace.",
     )

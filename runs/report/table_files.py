@@ -2,18 +2,14 @@
 
 # pyright: reportMissingTypeStubs=false
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.runs.report.tables import Cell, Column, Figure, Table, Value
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.report.tables import Cell, Figure, Table, Value, import_pandas
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import reject_device
 
@@ -27,10 +23,7 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 def table_files(
     tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str], *, parquet: bool = False
 ) -> Iterator[tuple[str, bytes]]:
-    """Each file with its name. ``about``: what LaTeX files name as their source.
-
-    Raises InputError if Parquet is asked for without the extra.
-    """
+    """Each file with its name. ``about``: what LaTeX files name as their source."""
     for table in (*tables, *(figure.table for figure in figures if figure.table not in tables)):
         yield f"{table.name}.csv", as_csv(table).encode()
         if parquet:
@@ -66,12 +59,12 @@ def write_table_files(
 
 def as_csv(table: Table) -> str:
     """The values with a head line. Shares are from 0 to 1; what is not known is empty."""
-    names, lines = table.records()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(visible, names))
-    writer.writerows([csv_text(value) if isinstance(value, str) else value for value in line] for line in lines)
-    return text.getvalue()
+
+    def cell(value: Value) -> Value:
+        return csv_text(value) if isinstance(value, str) else value
+
+    frame = table.frame().map(cell)
+    return frame.rename(columns=visible).to_csv(index=False, lineterminator="\n")
 
 
 def csv_text(text: str) -> str:
@@ -80,25 +73,12 @@ def csv_text(text: str) -> str:
 
 
 def as_parquet(table: Table) -> bytes:
-    """The values with a type for each column. Raises InputError without the extra `tables`."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'lawtrace[tables]'") from error
-    names, lines = table.records()
-    arrow: Any = pyarrow  # has no types
-    values = [_of_one_type([line[place] for line in lines]) for place in range(len(names))]
-    buffer = io.BytesIO()
-    writer: Any = parquet
-    writer.write_table(arrow.table(dict(zip(names, values, strict=True))), buffer)
-    return buffer.getvalue()
-
-
-def _of_one_type(values: Sequence[Value]) -> Sequence[Value]:
-    """The values; as texts if there are texts and numbers among them."""
-    kinds = {isinstance(value, str) for value in values if value is not None}
-    return [value if value is None else str(value) for value in values] if len(kinds) == 2 else values
+    """The values with a type for each column; as texts if there are texts and numbers in it."""
+    frame = table.frame()
+    for place, column in enumerate(frame.columns):
+        if len({isinstance(value, str) for value in frame.iloc[:, place].dropna()}) == 2:
+            frame[column] = frame[column].map(str, na_action="ignore")
+    return frame.to_parquet(index=False)
 
 
 def as_svg_file(figure: Figure) -> str:
@@ -127,44 +107,21 @@ def as_latex(table: Table, about: Mapping[str, str]) -> str:
         for column, width in zip(shown, widths, strict=True)
     )
     source = "; ".join(f"{name} {value}" for name, value in about.items())
-    lines = [
-        f"% {_one_line(source)}",
-        r"% Needs \usepackage{booktabs}.",
-        r"\begin{table}[htbp]",
-        r"\centering",
-        rf"\caption{{{escape_latex(table.title)}}}",
-        rf"\label{{tab:{table.name}}}",
-        rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
-        r"\toprule",
-        *_head(shown),
-        r"\midrule",
-        *(" & ".join(map(_cell, line)) + r" \\" for line in body),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _head(shown: Sequence[Column]) -> list[str]:
-    names = " & ".join(
-        rf"\multicolumn{{1}}{{r}}{{{escape_latex(column.title)}}}" if column.numeric else escape_latex(column.title)
-        for column in shown
+    pandas = import_pandas()
+    names = pandas.Index([escape_latex(column.title) for column in shown])
+    if any(column.group for column in shown):
+        names = pandas.MultiIndex.from_arrays([[escape_latex(column.group) for column in shown], names])
+    text = pandas.DataFrame([[_cell(cell) for cell in line] for line in body], columns=names).style.hide(axis="index")
+    written = text.to_latex(
+        position="htbp",
+        position_float="centering",
+        hrules=True,
+        column_format=f"@{{}}{kinds}@{{}}",
+        multicol_align="c",
+        label=f"tab:{table.name}",
+        caption=escape_latex(table.title),
     )
-    if not any(column.group for column in shown):
-        return [names + r" \\"]
-    above: list[str] = []
-    rules: list[str] = []
-    start = 1
-    for group, members in groupby(shown, key=lambda column: column.group):
-        size = len(list(members))
-        if group:
-            above.append(rf"\multicolumn{{{size}}}{{c}}{{{escape_latex(group)}}}")
-            rules.append(rf"\cmidrule(lr){{{start}-{start + size - 1}}}")
-        else:
-            above += [""] * size
-        start += size
-    return [" & ".join(above) + r" \\", " ".join(rules), names + r" \\"]
+    return f"% {_one_line(source)}\n% Needs \\usepackage{{booktabs}}.\n{written}"
 
 
 def _cell(cell: Cell) -> str:

@@ -1,19 +1,23 @@
 """Tables and figures of reports as data. Pages, files and the terminal show the same values.
 
-A cell has its value for files (CSV, Parquet) and its text for people (pages, LaTeX, terminal). A figure has the table
-of its numbers.
+A table is made from lines (rows of a data frame, or any records) and, for each column, what makes a cell of a line. A
+cell has its value for files (CSV, Parquet) and its text for people (pages, LaTeX, terminal). A figure has the table of
+its numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal, TypeVar
 
 from markupsafe import Markup
 
+from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.report.text import percent, short_percent, show_interval, show_probability
 from lawtrace.runs.scoring.metrics import Interval
 
 Value = str | int | float | None
+Line = TypeVar("Line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +102,19 @@ class Table:
         """The places of the columns that are shown."""
         return [place for place, column in enumerate(self.columns) if column.shown]
 
-    def records(self) -> tuple[list[str], list[list[Value]]]:
-        """Column names and rows for files: every value of every cell has a column of its own."""
-        further = [
-            list(dict.fromkeys(name for row in self.rows for name in row.cells[place].more))
-            for place in range(len(self.columns))
-        ]
-        names = [
-            name
-            for column, more in zip(self.columns, further, strict=True)
-            for name in (column.full_title, *(f"{column.full_title}, {one}" for one in more))
-        ]
-        rows = [
-            [
-                value
-                for cell, more in zip(row.cells, further, strict=True)
-                for value in (cell.value, *(cell.more.get(one) for one in more))
-            ]
-            for row in self.rows
-        ]
-        return names, rows
+    def frame(self) -> Any:  # noqa: ANN401 - a data frame
+        """The values for files as a data frame of objects: every value of every cell has a column of its own."""
+        data_frame = import_pandas().DataFrame
+
+        names, values = list[str](), list[list[Value]]()
+        for place, column in enumerate(self.columns):
+            cells = [row.cells[place] for row in self.rows]
+            names.append(column.full_title)
+            values.append([cell.value for cell in cells])
+            for name in dict.fromkeys(name for cell in cells for name in cell.more):
+                names.append(f"{column.full_title}, {name}")
+                values.append([cell.more.get(name) for cell in cells])
+        return data_frame(dict(enumerate(values)), dtype=object).set_axis(names, axis="columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +131,14 @@ class Figure:
     @property
     def title(self) -> str:
         return self.table.title
+
+
+def import_pandas() -> Any:  # noqa: ANN401 - a module without types
+    """pandas, imported where a table is aggregated or written. Raises OperationalError without it."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise OperationalError("reports need pandas: pip install 'lawtrace[bench]'") from error
 
 
 def words(value: str, *, look: Literal["", "strong", "code", "odd"] = "", link: Target | None = None) -> Cell:
@@ -194,13 +199,27 @@ def p_value(value: float | None, adjusted: float | None = None) -> Cell:
     return Cell(value, show_probability(value), {"adjusted": adjusted}, f"({show_probability(adjusted)})")
 
 
-def columns(*titles: str | Column) -> tuple[Column, ...]:
-    """Columns from their titles; ``#`` before a title makes it numeric."""
-    return tuple(
-        title if isinstance(title, Column) else Column(title.removeprefix("#"), numeric=title.startswith("#"))
-        for title in titles
-    )
+Cells = Mapping[Any, Callable[[Line], Cell]]
+"""Column -> the cell of a line. A column is a `Column`, or its title after ``#`` if it is numeric and ``GROUP > ``."""
 
 
-def rows(lines: Sequence[Sequence[Cell]]) -> tuple[Row, ...]:
-    return tuple(Row(tuple(line)) for line in lines)
+def make_table(
+    name: str,
+    title: str,
+    lines: Iterable[Line],
+    cells: Cells[Line],
+    caption: str = "",
+    *,
+    grouped: bool = False,
+    look: Literal["", "dense", "cells", "rules"] = "dense",
+    anchor: Callable[[Line], str] = lambda _: "",
+) -> Table:
+    """A table with a row for each line. Raises ValueError if its columns and cells do not fit."""
+    columns = [one if isinstance(one, Column) else _column(one) for one in cells]
+    rows = (Row(tuple(cell(line) for cell in cells.values()), anchor(line)) for line in lines)
+    return Table(name, title, tuple(columns), tuple(rows), caption, grouped, look)
+
+
+def _column(text: str) -> Column:
+    group, _, title = text.removeprefix("#").rpartition(" > ")
+    return Column(title, group, numeric=text.startswith("#"))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from lawtrace.environments.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.environments.events import Json
-from lawtrace.runs.schemas.findings import Findings
+from lawtrace.runs.schemas.findings import ExtractionScore, Findings, TaskFunnel
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
 from lawtrace.runs.scoring.statistics import (
@@ -92,10 +92,18 @@ class VariantBuildLine:
     findings: Findings | None
 
     @property
+    def funnel(self) -> TaskFunnel | None:
+        return self.findings.funnel if self.findings else None
+
+    @property
+    def extraction(self) -> ExtractionScore | None:
+        return self.findings.extraction if self.findings else None
+
+    @property
     def mean_rounds(self) -> float | None:
-        funnel = self.findings and self.findings.funnel
-        written = sum(funnel.rounds.values()) if funnel else 0
-        return sum(rounds * count for rounds, count in funnel.rounds.items()) / written if funnel and written else None
+        if self.funnel is None or not (written := sum(self.funnel.rounds.values())):
+            return None
+        return sum(number * count for number, count in self.funnel.rounds.items()) / written
 
     @property
     def shared(self) -> str:

@@ -8,26 +8,26 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, escape_latex, write_table_files
-from lawtrace.runs.report.tables import Cell, Column, Table, columns, rows, share, words
+from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, share, words
 from lawtrace.runs.scoring.metrics import Interval
 from tests.support.latex import check_latex
 
 AWKWARD = "50 % & more_of $x^2$ #1 {a} \\b ~ <i> [0] — é “q” κ 漢\u202e"
 
-TABLE = Table(
+LINES = ((AWKWARD, 0.5, words("x")), ('line\nbreak, "quoted"', None, Cell(3, "3")))
+TABLE = make_table(
     "small",
     "Small & odd",
-    (*columns("Name"), Column("rate", "Rates_1", numeric=True), Column("hidden", shown=False)),
-    rows(
-        [
-            [words(AWKWARD), share(0.5, interval=Interval(0.25, 0.75)), words("x")],
-            [words('line\nbreak, "quoted"'), share(None), Cell(3, "3")],
-        ]
-    ),
+    LINES,
+    {
+        "Name": lambda line: words(line[0]),
+        "#Rates_1 > rate": lambda line: share(line[1], interval=Interval(0.25, 0.75) if line[1] else None),
+        Column("hidden", shown=False): lambda line: line[2],
+    },
 )
 
 
@@ -40,7 +40,7 @@ def test_csv_has_every_value_in_a_column_of_its_own() -> None:
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
     texts = ["=1+1", "@SUM(A1)", "-2+3", "+4", "-", "a=b"]
-    table = Table("small", "Small", columns("Name"), rows([[words(text)] for text in texts]))
+    table = make_table("small", "Small", texts, {"Name": words})
     read = [line[0] for line in csv.reader(io.StringIO(as_csv(table)))]
     assert read[1:] == ["'=1+1", "'@SUM(A1)", "'-2+3", "'+4", "-", "a=b"]
 
@@ -69,15 +69,15 @@ def test_parquet_has_the_values_of_the_csv() -> None:
     assert [row["hidden"] for row in read] == ["x", "3"]
 
 
-def test_parquet_without_its_extra_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"lawtrace\[tables\]"):
-        as_parquet(TABLE)
+def test_files_without_their_extra_are_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(OperationalError, match=r"lawtrace\[bench\]"):
+        write_table_files(tmp_path, [TABLE], [], {})
 
 
 def test_a_row_of_another_width_is_an_error() -> None:
     with pytest.raises(ValueError, match="table small: 1 cells for 3 columns"):
-        Table("small", "", TABLE.columns, rows([[words("x")]]))
+        Table("small", "", TABLE.columns, (Row((words("x"),)),))
 
 
 def test_all_tables_and_figures_of_a_report(content: ReportContent, tmp_path: Path) -> None:

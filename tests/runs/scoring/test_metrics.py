@@ -11,7 +11,6 @@ from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict
 from lawtrace.runs.scoring.metrics import (
     RuleCounts,
     VerdictGroup,
-    count_breaks_of_any,
     count_outcomes,
     count_rule_breaks,
     failure_shares,
@@ -156,8 +155,7 @@ def test_rule_breaks():
     tallies = count_rule_breaks(rows)
     assert tallies == {"a": RuleCounts(3, 2, 2, 1, 0, 1), "b": RuleCounts(3, 2, 1, 0, 0, 0)}
     assert tallies["a"].inference_gap == pytest.approx(1 / 3)
-    assert count_breaks_of_any(rows, {"a", "b"}) == RuleCounts(3, 2, 2, 1, 0, 1)
-    assert count_breaks_of_any([], {"a"}).inference_gap is None
+    assert count_rule_breaks(rows, lambda _: ("any",)) == {"any": RuleCounts(3, 2, 2, 1, 0, 1)}
 
 
 def test_an_undetermined_attempt_counts_and_is_no_success() -> None:

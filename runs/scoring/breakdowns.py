@@ -1,14 +1,13 @@
-"""Statistics of a report: pass^k, the inference gap by style, density and provision, and pairs of models."""
+"""Statistics of a run: pass^k, the inference gap by style, density and provision, and pairs of models."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from lawtrace.environments.choices import STYLES, Style
-from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_breaks_of_any, count_outcomes
+from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_outcomes, count_rule_breaks
 from lawtrace.runs.scoring.statistics import (
     PairedComparison,
     compare_paired,
@@ -24,21 +23,21 @@ MOST_PAIRS = 60
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """Pass@k and pass^k of one model in one environment, for k from 1 to the number of trials all tasks have."""
+    """Pass@k and pass^k of one model in one environment; all tasks have at least k trials."""
 
     scenario: str
     model: str
     tally: OutcomeCounts
-    at_least_one: tuple[float | None, ...]
-    all_of_them: tuple[float | None, ...]
+    k: int
+    at_least_one: float | None
+    all_of_them: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """Goal against workflow for one model in one environment; ``density`` is its number of critical tools."""
+    """Goal against workflow for one model in one environment."""
 
     scenario: str
-    density: int
     model: str
     goal: OutcomeCounts
     workflow: OutcomeCounts
@@ -76,16 +75,22 @@ class Breakdowns:
     all_pairs: int
 
 
-def break_down(content: ReportContent) -> Breakdowns:
-    """Compute the statistics of one report."""
-    environments = {task.id: task.scenario for task in content.tasks}
+def break_down(
+    verdicts: Iterable[Verdict], environments: Mapping[str, str], planned: Callable[[str, Style], int]
+) -> Breakdowns:
+    """Compute the statistics of one run.
+
+    Args:
+        environments: task id -> environment.
+        planned: the planned attempts of each model in an environment and style.
+    """
     grouped = defaultdict[tuple[str, str], list[Verdict]](list)
-    for verdict in content.verdicts:
+    for verdict in verdicts:
         grouped[environments[verdict.task], verdict.contender].append(verdict)
     pairs = compare_models(grouped)
     return Breakdowns(
-        tuple(_trial_lines(grouped, content)),
-        tuple(_gap_lines(grouped, content)),
+        tuple(_trial_lines(grouped, planned)),
+        tuple(_gap_lines(grouped, planned)),
         tuple(_provision_lines(grouped)),
         tuple(most_significant(pairs)),
         len(pairs),
@@ -96,56 +101,44 @@ Grouped = Mapping[tuple[str, str], Sequence[Verdict]]
 """Scenario and model -> their verdicts."""
 
 
-def _trial_lines(grouped: Grouped, content: ReportContent) -> Iterable[TrialLine]:
+def _trial_lines(grouped: Grouped, planned: Callable[[str, Style], int]) -> Iterable[TrialLine]:
     for (scenario, model), verdicts in grouped.items():
         most = max_common_trials(verdicts)
+        styles: set[Style] = {verdict.style for verdict in verdicts}
         if most > 1:
-            numbers = range(1, most + 1)
-            yield TrialLine(
-                scenario,
-                model,
-                count_outcomes(verdicts, sum(content.planned(scenario, style) for style in _styles(verdicts))),
-                tuple(pass_at_k(verdicts, k) for k in numbers),
-                tuple(pass_hat_k(verdicts, k) for k in numbers),
-            )
-
-
-def _styles(verdicts: Iterable[Verdict]) -> set[Style]:
-    return {verdict.style for verdict in verdicts}
+            tally = count_outcomes(verdicts, sum(planned(scenario, style) for style in styles))
+            for k in range(1, most + 1):
+                yield TrialLine(scenario, model, tally, k, pass_at_k(verdicts, k), pass_hat_k(verdicts, k))
 
 
 def _in_style(verdicts: Iterable[Verdict], style: Style) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.style == style]
 
 
-def _gap_lines(grouped: Grouped, content: ReportContent) -> Iterable[GapLine]:
-    densities = content.critical_tools
+def _gap_lines(grouped: Grouped, planned: Callable[[str, Style], int]) -> Iterable[GapLine]:
     for (scenario, model), verdicts in grouped.items():
         goal, workflow = (
-            count_outcomes(
-                _in_style(verdicts, style),
-                content.planned(scenario, style) if style in _styles(verdicts) else 0,
-            )
+            count_outcomes(rows, planned(scenario, style) if rows else 0)
             for style in STYLES
+            for rows in [_in_style(verdicts, style)]
         )
-        yield GapLine(scenario, densities.get(scenario, 0), model, goal, workflow)
+        yield GapLine(scenario, model, goal, workflow)
 
 
 def _provision_lines(grouped: Grouped) -> Iterable[ProvisionLine]:
     resting = defaultdict[tuple[str, str], dict[str, None]](dict)
-    for (scenario, _), verdicts in grouped.items():
-        for verdict in verdicts:
-            for rule in verdict.rules:
-                for provision in rule.provisions:
-                    resting[scenario, provision][rule.rule] = None
-    for (scenario, provision), rules in resting.items():
-        tallies: dict[tuple[str, Style], RuleCounts] = {
-            (model, style): count_breaks_of_any(_in_style(verdicts, style), rules)
-            for (place, model), verdicts in grouped.items()
-            if place == scenario
-            for style in STYLES
-        }
-        yield ProvisionLine(scenario, provision, tuple(rules), tallies)
+    tallies = defaultdict[tuple[str, str], dict[tuple[str, Style], RuleCounts]](dict)
+    for (scenario, model), verdicts in grouped.items():
+        for rule in (rule for verdict in verdicts for rule in verdict.rules):
+            for provision in rule.provisions:
+                resting[scenario, provision][rule.rule] = None
+        for style in STYLES:
+            for provision, counts in count_rule_breaks(
+                _in_style(verdicts, style), lambda rule: set(rule.provisions)
+            ).items():
+                tallies[scenario, provision][model, style] = counts
+    for place, rules in resting.items():
+        yield ProvisionLine(*place, tuple(rules), tallies[place])
 
 
 def compare_models(grouped: Grouped) -> list[PairLine]:
