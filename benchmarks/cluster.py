@@ -24,7 +24,6 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.audit import conversations, traces
-from benchmarks.published.stages import prepare_programs
 from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool, Limits
@@ -39,7 +38,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
 from lawtrace.runs.stages.files import RULES as RULES_FILE
 from lawtrace.runs.stages.files import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.stage_job import StageJob
-from lawtrace.runs.stages.submitted_programs import SubmittedRow
+from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
