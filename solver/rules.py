@@ -5,12 +5,13 @@ Every formula is checked against the tools that it names.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lawtrace.environments.errors import FormulaError, InputError, describe_read_error, describe_validation_error
 from lawtrace.environments.regulations.regulation import Regulation
@@ -27,6 +28,8 @@ from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRes
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.type_check import check_formula
 
+_Model = TypeVar("_Model", bound=BaseModel)
+ExampleVerdict = Literal["kept", "broken", "undetermined"]
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
 RuleKind = Literal[
     "duty before",
@@ -142,6 +145,65 @@ class Rule(BaseModel):
                 return "general"
 
 
+class RuleExample(BaseModel):
+    """Short traces about one rule, in the notation of `lawtrace.solver.trace_notation`. There is at least one.
+
+    Attributes:
+        words: the words of a cited provision that decide, with `...` for what is left out.
+        kept: a trace that keeps the rule.
+        broken: a trace that breaks it.
+        undetermined: a trace at whose end a duty is not due yet.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    words: str = ""
+    kept: str | None = None
+    broken: str | None = None
+    undetermined: str | None = None
+
+    @model_validator(mode="after")
+    def _has_a_trace(self) -> Self:
+        if not self.traces:
+            raise ValueError("has no trace; give it `kept`, `broken` or `undetermined`")
+        return self
+
+    @property
+    def traces(self) -> Mapping[ExampleVerdict, str]:
+        """The traces by what they do to the rule."""
+        written: dict[ExampleVerdict, str | None] = {
+            "kept": self.kept,
+            "broken": self.broken,
+            "undetermined": self.undetermined,
+        }
+        return {verdict: trace for verdict, trace in written.items() if trace is not None}
+
+
+class SessionExample(BaseModel):
+    """A trace about a whole rule set.
+
+    Attributes:
+        about: what happens in it.
+        trace: in the notation of `lawtrace.solver.trace_notation`.
+        breaks: the ids of the rules that it does not keep; it keeps all others.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str = Field(min_length=1)
+    trace: str
+    breaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """A curated TOML file: rules, and the examples that `lawtrace rules check` runs."""
+
+    rules: tuple[Rule, ...]
+    examples: tuple[tuple[Rule, tuple[RuleExample, ...]], ...] = ()
+    sessions: tuple[SessionExample, ...] = ()
+
+
 def check_rules(
     rules: Iterable[Rule],
     environment: Environment,
@@ -174,16 +236,29 @@ def check_rules(
                 )
 
 
-def read_curated_rules(path: Path) -> tuple[Rule, ...]:
-    """The rules of a TOML file with one ``[[rules]]`` table each. Raises InputError naming file and rule."""
+def read_rule_file(path: Path) -> RuleFile:
+    """The ``[[rules]]`` of a TOML file, their ``[[rules.examples]]``, and ``[[examples]]`` of the whole set.
+
+    Raises InputError naming file, line, rule and example.
+    """
     raw = read_toml(path)
-    rules = raw.get("rules")
-    if not isinstance(rules, list) or set(raw) != {"rules"}:
-        raise InputError(f"{path}: expected nothing but [[rules]] tables")
-    return tuple(
-        _validated(entry, f"{place_in_toml(path, ('rules', number - 1))}, rule {number}")
-        for number, entry in enumerate(_items(raw["rules"]), 1)
-    )
+    if not isinstance(raw.get("rules"), list) or not set(raw) <= {"rules", "examples"}:
+        raise InputError(f"{path}: expected nothing but [[rules]] tables and [[examples]]")
+    rules: list[Rule] = []
+    examples: list[tuple[Rule, tuple[RuleExample, ...]]] = []
+    for number, entry in enumerate(_items(raw["rules"]), 1):
+        written: object = cast("dict[str, object]", entry).pop("examples", ()) if isinstance(entry, dict) else ()
+        try:
+            rules.append(_validated(Rule, cast("object", entry), f"rule {number}"))
+            examples.append((rules[-1], _examples(RuleExample, written, f"rule {number}")))
+        except InputError as error:  # the place is looked up on error only, since it reads the file
+            raise InputError(f"{place_in_toml(path, ('rules', number - 1))}, {error}") from error
+    return RuleFile(tuple(rules), tuple(examples), _examples(SessionExample, raw.get("examples", ()), str(path)))
+
+
+def read_curated_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of a TOML file. Raises InputError naming file, line and rule."""
+    return read_rule_file(path).rules
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
@@ -208,7 +283,7 @@ def _read_rule_lines(path: Path) -> tuple[Rule, ...]:
             entry = json.loads(line)
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
-        rules.append(_validated(entry, f"{path}, line {number}"))
+        rules.append(_validated(Rule, entry, f"{path}, line {number}"))
     return tuple(rules)
 
 
@@ -216,8 +291,14 @@ def _items(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
 
 
-def _validated(entry: object, place: str) -> Rule:
+def _examples(model: type[_Model], written: object, place: str) -> tuple[_Model, ...]:
+    return tuple(
+        _validated(model, entry, f"{place}, example {number}") for number, entry in enumerate(_items(written), 1)
+    )
+
+
+def _validated(model: type[_Model], entry: object, place: str) -> _Model:
     try:
-        return Rule.model_validate(entry)
+        return model.model_validate(entry)
     except ValidationError as error:
         raise InputError(f"{place}: {describe_validation_error(error)}") from error

@@ -48,6 +48,7 @@ TOOLS = "tools.json"
 RULES = "rules.toml"
 PUBLISHED = "published.toml"
 _DIGESTED_SUFFIXES = {".py", ".toml", ".json"}
+_EXAMPLES = re.compile(rb"^\n?\[\[(?:rules\.)?examples\]\].*?(?=^\n*(?:\[\[rules\]\]|#)|\Z)", re.DOTALL | re.MULTILINE)
 _DOC_PAGE = "docs/environments.md"
 _REFERENCE = "docs/declaration.md"
 
@@ -57,7 +58,8 @@ class Domain:
     """An environment with its regulation and the file of its curated rule set.
 
     Attributes:
-        digest: SHA-256 of the folder's Python, JSON and TOML files, in hexadecimal.
+        digest: SHA-256 of the folder's Python, JSON and TOML files, in hexadecimal; not the examples of rules, which
+            change no verdict.
         folder: the folder that it was loaded from.
     """
 
@@ -233,7 +235,7 @@ def _declared(module: ModuleType, folder: Path) -> Environment:
 def _digest(folder: Path) -> str:
     whole = hashlib.sha256()
     for path in sorted(environment_files(folder)):
-        content = path.read_bytes()
+        content = _EXAMPLES.sub(b"", path.read_bytes()) if path.name == RULES else path.read_bytes()
         whole.update(os.fsencode(path.relative_to(folder).as_posix()) + f"\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()

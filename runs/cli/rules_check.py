@@ -18,11 +18,12 @@ from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
+from lawtrace.solver.lint.rule_examples import ExampleFinding, count_examples, run_examples
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.syntax import is_untimed
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.rules import Rule, RuleFile, check_rules, load_rules, read_rule_file
 
 _STRENGTH = TypeAdapter(MutationScore)
 
@@ -30,24 +31,29 @@ _STRENGTH = TypeAdapter(MutationScore)
 def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_json: bool) -> None:
     """Print the rules and the findings on them."""
     domain = load_domain(env)
-    chosen = load_rules(rules or domain.rules_file)
+    file = rules or domain.rules_file
+    chosen = load_rules(file)
     check_rules(chosen, domain.environment, domain.regulation)
     with ProgressBars().stage("questions about the rules", None) as step:
         analysis = analyse_rules(domain.environment, chosen, progress=step)
     simulated = domain.environment.simulated  # without a state no model is under test
     ungrounded = find_ungrounded(domain.environment, domain.regulation, chosen) if simulated else ()
+    examples = read_rule_file(file) if file.suffix == ".toml" else RuleFile(chosen)
+    wrong = run_examples(examples, domain.environment, domain.regulation)
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
         spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
         parts: list[Json] = [asdict(part) for part in ungrounded]
-        print_json({"rules": len(chosen), **result, "ungrounded": parts, **spoilt})
+        print_json({"rules": len(chosen), **result, "ungrounded": parts, **_examples(examples, wrong), **spoilt})
     else:
         print_result(rule_table(chosen))
         if analysis.breaking:
             print_result(_witness_table(analysis))
-        found = analysis.findings or ungrounded
-        print_result(_finding_table(analysis, ungrounded) if found else "No findings.")
+        found = analysis.findings or ungrounded or wrong
+        print_result(_finding_table(analysis, ungrounded, wrong) if found else "No findings.")
+        if total := count_examples(examples):
+            print_result(f"Examples: {total - len({(one.rule, one.example) for one in wrong})} of {total} hold.")
         for assumption in analysis.assumptions:
             print_result(Text(assumption, style="dim"))
         if strength:
@@ -55,7 +61,7 @@ def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_j
                 print_result(report_table(table))
             for survivor in strength.survivors:
                 print_result(Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim"))
-    raise typer.Exit(1 if analysis.findings or any(part.decided for part in ungrounded) else 0)
+    raise typer.Exit(1 if analysis.findings or wrong or any(part.decided for part in ungrounded) else 0)
 
 
 def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> MutationScore:
@@ -83,11 +89,22 @@ def _witness_table(analysis: RuleSetAnalysis) -> Table:
     return table
 
 
-def _finding_table(analysis: RuleSetAnalysis, ungrounded: Sequence[Ungrounded]) -> Table:
+def _examples(file: RuleFile, wrong: Sequence[ExampleFinding]) -> dict[str, Json]:
+    """The examples in the JSON output, for a file that has some."""
+    if not (total := count_examples(file)):
+        return {}
+    return {"examples": {"run": total, "wrong": [asdict(one) for one in wrong]}}
+
+
+def _finding_table(
+    analysis: RuleSetAnalysis, ungrounded: Sequence[Ungrounded], wrong: Sequence[ExampleFinding]
+) -> Table:
     table = make_table("finding", "description, proof")
     for finding in analysis.findings:
         table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))
     for part in ungrounded:
         kind, message = "ungrounded" if part.decided else "undecided", f"{part.rule}: {part.sentence}"
         table.add_row(kind, Text.assemble(message, "\n", (part.searched_text, "dim")))
+    for one in wrong:
+        table.add_row("example", Text(f"{one.rule + ', ' if one.rule else ''}{one.example}: {one.message}"))
     return table

@@ -8,11 +8,13 @@ from typing import cast
 import pytest
 from pydantic import BaseModel
 
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.text_file import WrittenPair
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.lint.rule_examples import run_examples
+from lawtrace.solver.rules import read_rule_file
 from tests.support.pages import LEGAL, PAGES, ROOT, blocks, check_command, commands, links
 
 LAYERS = ("agents", "environments", "prompts", "runs", "solver")
@@ -30,11 +32,14 @@ def test_commands_parse(words: str) -> None:
 
 
 @pytest.mark.parametrize("block", [block for page in EXAMPLES for block in blocks(page, "toml")])
-def test_recipes_and_rules_are_valid(block: str) -> None:
+def test_recipes_and_rules_are_valid(block: str, tmp_path: Path) -> None:
     content = tomllib.loads(block)
-    if isinstance(rules := content.get("rules"), list):
-        for rule in cast("list[object]", rules):
-            assert Rule.model_validate(rule).parsed
+    if isinstance(content.get("rules"), list):
+        file, domain = tmp_path / "rules.toml", load_domain("payments")
+        file.write_text(block, encoding="utf-8")
+        given = read_rule_file(file)
+        assert all(rule.parsed for rule in given.rules)
+        assert run_examples(given, domain.environment, domain.regulation) == ()
     elif "asked =" in block:
         content.pop("environment")
         for entry in content.values():

@@ -9,8 +9,9 @@ import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.solver.lint.rule_examples import run_examples
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.rules import check_rules, load_rules
+from lawtrace.solver.rules import check_rules, load_rules, read_rule_file
 from tests.support.shell import Shell
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,6 +30,7 @@ def test_the_rules_have_no_findings() -> None:
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
     assert analyse_rules(domain.environment, rules).findings == ()
+    assert run_examples(read_rule_file(domain.rules_file), domain.environment, domain.regulation) == ()
 
 
 def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

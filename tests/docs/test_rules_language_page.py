@@ -1,21 +1,17 @@
 """The formulas of docs/rules-language.md: they parse, print back, fit the named environment, and judge their traces."""
 
-import ast
-import json
 import re
-from datetime import UTC, datetime
-from typing import cast
 
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FUNCTIONS
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.trace_notation import read_trace
 from tests.support.pages import ROOT
 
 PAGE = (ROOT / "docs" / "rules-language.md").read_text(encoding="utf-8")
@@ -68,18 +64,10 @@ def test_formulas_fit_the_environment(environment: str, formula: str, _: str) ->
     ],
 )
 def test_traces_are_judged(formula: str, value: str, trace: str) -> None:
-    monitor = MetricMonitor(MetricRule(parse(formula)))
-    end: int | None = None
-    for line in trace.splitlines():
-        if line.startswith("end "):
-            end = _time(line.removeprefix("end "))
-        else:
-            monitor.feed(_event(line))
-    assert monitor.value_at_end(end) is VALUES[value]
-
-
-def _time(text: str) -> int:
-    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+    monitor, written = MetricMonitor(MetricRule(parse(formula))), read_trace(trace)
+    for event in written.events:
+        monitor.feed(event)
+    assert monitor.value_at_end(written.end) is VALUES[value]
 
 
 EVIDENCE = [
@@ -108,7 +96,7 @@ def test_violations_say_which_events_count(example: tuple[str, str, str], said: 
     _, formula, traces = example
     broken = re.search(r"broken\n((?:\d.*\n)+)", traces)
     assert broken
-    (row,) = judge_rules([Rule(id="r", formula=formula)], [*map(_event, broken[1].splitlines())], (), explained=True)
+    (row,) = judge_rules([Rule(id="r", formula=formula)], read_trace(broken[1]).events, (), explained=True)
     assert said in row.explanation
     first = row.violations[0]
     assert first.step in first.evidence[0].steps
@@ -118,16 +106,7 @@ def test_violations_say_which_events_count(example: tuple[str, str, str], said: 
 def test_an_open_duty_says_what_is_due() -> None:
     rule = Rule(id="r", formula=EXAMPLES[0][1])
     (row,) = judge_rules(
-        [rule], [_event('2026-03-06 09:00 FindBreach(breach="B-1")')], (), complete=False, explained=True
+        [rule], read_trace('2026-03-06 09:00 FindBreach(breach="B-1")').events, (), complete=False, explained=True
     )
     assert row.undetermined.endswith('NotifyAuthority(breach == "B-1") is due by 2026-03-09 09:00:00')
     assert [found.role for found in row.violations[0].evidence] == ["occasion", "due"]
-
-
-def _event(line: str) -> Event:
-    found = re.fullmatch(r"(\S+ \S+) (\w+\(.*?\))(?: -> (.*))?", line)
-    assert found, line
-    call = cast("ast.Call", ast.parse(found[2], mode="eval").body)
-    arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    tool = cast("ast.Name", call.func).id
-    return Event(tool, arguments, result=json.loads(found[3]) if found[3] else None, time=_time(found[1]))

@@ -219,13 +219,6 @@ COPY: list[Call | int] = [
     reply(ACCESS),
 ]
 """Access in the simple case."""
-TAKE_ALONG: list[Call | int] = [
-    find(PORTABILITY),
-    *of(PORTABILITY, "ReadMessage", "ReadDataSheet"),
-    ("IssueCopy", {"case_id": PORTABILITY, "form": "machine-readable"}),
-    contact(PORTABILITY),
-    reply(PORTABILITY),
-]
 ERASE: list[Call | int] = [
     find(ERASURE),
     *of(ERASURE, "ReadMessage", "ReadDataSheet", "FindRecipients", "EraseData"),
@@ -243,26 +236,11 @@ CORRECT: list[Call | int] = [
     contact(RECTIFICATION),
     reply(RECTIFICATION),
 ]
-RESTRICT: list[Call | int] = [
-    find(RESTRICTION),
-    *of(RESTRICTION, "ReadMessage", "FindRecipients", "RestrictData"),
-    ("ReadPartnerFile", {"partner_id": MAILER}),
-    ("InformRecipient", {"case_id": RESTRICTION, "partner_id": MAILER, "form": "instruction"}),
-    contact(RESTRICTION),
-    reply(RESTRICTION),
-]
 STOP: list[Call | int] = [
     find(OBJECTION),
     *of(OBJECTION, "ReadMessage", "StopUse"),
     contact(OBJECTION),
     reply(OBJECTION),
-]
-LIFT: list[Call | int] = [
-    find(USE_AGAIN),
-    *of(USE_AGAIN, "ReadMessage", "ReadDataSheet"),
-    contact(USE_AGAIN),
-    ("AnnounceLifting", {"case_id": USE_AGAIN, "contact_id": EMAIL}),
-    *of(USE_AGAIN, "LiftRestriction"),
 ]
 BILL: list[Call | int] = [
     find(BILLING),
@@ -308,8 +286,3 @@ def refuse(case: str, ground: str, *look_ups: str) -> list[Call | int]:
         contact(case),
         reply(case, EMAIL, "reasons and remedies"),
     ]
-
-
-def turn_down(case: str, ground: str, *look_ups: Call) -> list[Call | int]:
-    """A wish of a colleague that is declined after some look-ups."""
-    return [find(case), *look_ups, ("Decline", {"case_id": case, "ground": ground})]

@@ -204,3 +204,12 @@ def test_built_in_environments_have_the_same_layout(name: str) -> None:
     assert {"__init__.py", "regulation.toml", "rules.toml"} <= {path.name for path in setting.folder.iterdir()}
     assert setting.environment.name == name
     assert len(setting.digest) == 64
+
+
+def test_examples_of_rules_are_not_digested(write: Write) -> None:
+    rules = "[[rules]]\nid = 'a'\n\n# Later.\n\n[[rules]]\nid = 'b'\n"
+    examples = "\n[[rules.examples]]\nkept = '''\nPay()\n'''\n\n[[rules.examples]]\nbroken = 'Pay()'\n"
+    plain = load_domain(write(rules__dot__toml=rules)).digest
+    first, second = rules.split("\n# Later.")
+    assert load_domain(write(rules__dot__toml=f"{first}{examples}\n# Later.{second}{examples}")).digest == plain
+    assert load_domain(write(rules__dot__toml=f"{first}{examples}\n# Later.{second}id = 'c'\n")).digest != plain

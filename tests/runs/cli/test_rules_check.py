@@ -41,6 +41,7 @@ def test_the_curated_set_has_no_findings_and_shows_each_rules_purpose(check: Che
     assert code == 0
     assert "No findings." in out
     assert "true-record-transfer" in out
+    assert "Examples: 20 of 20 hold." in out
 
 
 def test_the_curated_set_as_json(check: Check) -> None:
@@ -49,8 +50,22 @@ def test_the_curated_set_as_json(check: Check) -> None:
     assert code == 0
     assert result["rules"] == 10
     assert result["findings"] == []
+    assert result["examples"] == {"run": 20, "wrong": []}
     assert len(result["breaking"]) == 10
     assert result["calling"]["SearchPayee"] == {"steps": ["SearchPayee"], "shortest": True}
+
+
+def test_an_example_that_does_not_hold_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text("[[rules]]\nid = 'r'\nformula = 'G !PayBill'\n[[rules.examples]]\nkept = 'PayBill()'\n")
+    monkeypatch.setattr(sys, "argv", ["lawtrace", "rules", "check", "--rules", str(file), "--json"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    wrong = {"rule": "r", "example": "example 1, kept", "message": "the rule is broken"}
+    assert last_object(capsys.readouterr().out)["examples"] == {"run": 1, "wrong": [wrong]}
 
 
 def test_findings_exit_with_code_1_and_contain_a_proof(check: Check) -> None:
