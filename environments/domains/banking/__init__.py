@@ -4,13 +4,13 @@
 restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.spec import Clock, Environment, starts_at
+from lawtrace.environments import spec as s
 
 from .entities import ENTITIES, SESSION
 from .initial_state import populate
 from .tools import TOOLS
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="banking",
     title="Financial",
     object_name="BankManager",
@@ -21,5 +21,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(SESSION, "today")),
+    clock=s.Clock(s.starts_at(SESSION, "today")),
 )

@@ -1,10 +1,10 @@
 """The tables of the banking environment."""
 
-from lawtrace.environments.spec import AUDIT_LOG, DATE, MONEY, TEXT, Choice, Entity, Field, Pattern, session_entity
+from lawtrace.environments import spec as s
 
-ACCOUNT_NUMBER = Pattern("XXX-XXXX-XXXX", r"\d{3}-\d{4}-\d{4}")
-PAYEE_ID = Pattern("P-XXXXXX", r"P-\d{6}")
-ACCOUNT_TYPE = Choice(
+ACCOUNT_NUMBER = s.Pattern("XXX-XXXX-XXXX", r"\d{3}-\d{4}-\d{4}")
+PAYEE_ID = s.Pattern("P-XXXXXX", r"P-\d{6}")
+ACCOUNT_TYPE = s.Choice(
     (
         "checking",
         "savings",
@@ -17,45 +17,45 @@ ACCOUNT_TYPE = Choice(
     )
 )
 
-ACCOUNTS = Entity(
+ACCOUNTS = s.Entity(
     table="accounts",
     singular="account",
     key="account_number",
     fields={
-        "account_number": Field(ACCOUNT_NUMBER),
-        "account_type": Field(ACCOUNT_TYPE),
-        "balance": Field(MONEY),
-        "status": Field(TEXT),
-        "remaining_contribution_room": Field(MONEY, optional=True),
+        "account_number": s.Field(ACCOUNT_NUMBER),
+        "account_type": s.Field(ACCOUNT_TYPE),
+        "balance": s.Field(s.MONEY),
+        "status": s.Field(s.TEXT),
+        "remaining_contribution_room": s.Field(s.MONEY, optional=True),
     },
 )
 
-PAYEES = Entity(
+PAYEES = s.Entity(
     table="payees",
     singular="payee",
     key="payee_id",
-    fields={"payee_id": Field(PAYEE_ID), "payee_name": Field(TEXT)},
+    fields={"payee_id": s.Field(PAYEE_ID), "payee_name": s.Field(s.TEXT)},
 )
 
-TRANSACTIONS = Entity(
+TRANSACTIONS = s.Entity(
     table="transactions",
     singular="transaction",
     key="transaction_id",
     key_prefix="T-",
     fields={
-        "transaction_id": Field(TEXT),
-        "account_number": Field(ACCOUNT_NUMBER),
-        "date": Field(DATE),
-        "description": Field(TEXT),
+        "transaction_id": s.Field(s.TEXT),
+        "account_number": s.Field(ACCOUNT_NUMBER),
+        "date": s.Field(s.DATE),
+        "description": s.Field(s.TEXT),
         # Signed: money that leaves the account is negative.
-        "amount": Field(MONEY),
+        "amount": s.Field(s.MONEY),
         # A running balance depends on the order of the payments, which a goal leaves open.
-        "balance": Field(MONEY, order_dependent=True),
+        "balance": s.Field(s.MONEY, order_dependent=True),
         # What the payment was for: a service account number, or the other account of a transfer.
-        "reference": Field(TEXT, optional=True),
+        "reference": s.Field(s.TEXT, optional=True),
     },
 )
 
-SESSION = session_entity(today=Field(DATE))
+SESSION = s.session_entity(today=s.Field(s.DATE))
 
-ENTITIES = {entity.table: entity for entity in (ACCOUNTS, PAYEES, TRANSACTIONS, AUDIT_LOG, SESSION)}
+ENTITIES = {entity.table: entity for entity in (ACCOUNTS, PAYEES, TRANSACTIONS, s.AUDIT_LOG, SESSION)}

@@ -7,7 +7,7 @@ Names share words, so an imprecise look-up finds several rows. All names are inv
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.spec import Row, State
+from lawtrace.environments import spec as s
 
 from .entities import ACCOUNT_TYPE, ENTITIES
 
@@ -28,7 +28,7 @@ PAYEE_NAMES = (
 FIRST_DAY = dt.date(2026, 1, 5).toordinal()
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """Three or four accounts (always checking and savings), four payees, and up to six past transactions."""
     today = FIRST_DAY + random.randrange(300)
     others = [kind for kind in ACCOUNT_TYPE.options if kind not in {"checking", "savings", "mortgage"}]
@@ -36,11 +36,11 @@ def populate(random: Random) -> State:
     random.shuffle(kinds)
     accounts = [_account(random, kind) for kind in kinds]
     payees = [
-        Row({"payee_id": f"P-{number}", "payee_name": name})
+        s.Row({"payee_id": f"P-{number}", "payee_name": name})
         for name, number in zip(random.sample(PAYEE_NAMES, 4), random.sample(range(100_000, 1_000_000), 4), strict=True)
     ]
-    session = Row({"session_id": "current", "authorized": True, "today": today})
-    return State(
+    session = s.Row({"session_id": "current", "authorized": True, "today": today})
+    return s.State(
         {
             **dict.fromkeys(ENTITIES, ()),
             "accounts": tuple(accounts),
@@ -51,10 +51,10 @@ def populate(random: Random) -> State:
     )
 
 
-def _account(random: Random, kind: str) -> Row:
+def _account(random: Random, kind: str) -> s.Row:
     number = f"{random.randint(100, 999)}-{random.randint(1000, 9999)}-{random.randint(1000, 9999)}"
     room = random.randint(500_00, 9_000_00) if "TFSA" in kind else None
-    return Row(
+    return s.Row(
         {
             "account_number": number,
             "account_type": kind,
@@ -65,13 +65,13 @@ def _account(random: Random, kind: str) -> Row:
     )
 
 
-def _history(random: Random, accounts: list[Row], payees: list[Row], today: int) -> list[Row]:
+def _history(random: Random, accounts: list[s.Row], payees: list[s.Row], today: int) -> list[s.Row]:
     days = sorted(random.randint(1, 100) for _ in range(random.randint(2, 6)))
-    rows: list[Row] = []
+    rows: list[s.Row] = []
     for number, days_ago in enumerate(reversed(days), start=1):
         account, payee = random.choice(accounts), random.choice(payees)
         rows.append(
-            Row(
+            s.Row(
                 {
                     "transaction_id": f"T-{number:05d}",
                     "account_number": account.values["account_number"],

@@ -3,116 +3,71 @@
 A comment beside the tool gives the decision where that document is silent.
 """
 
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    DATE,
-    INVALID_REQUEST,
-    MONEY,
-    RECORD_AUDIT_EVENT,
-    TEXT,
-    TEXTS,
-    Amount,
-    DayAfter,
-    DayBefore,
-    Digits,
-    Fails,
-    FieldValue,
-    FromLookup,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Term,
-    Tool,
-    Update,
-    ValueResult,
-    WordsOf,
-    any_item,
-    apply,
-    argument,
-    check_authorization,
-    choose,
-    constant,
-    contains_text,
-    if_given,
-    is_blank,
-    is_empty,
-    is_unknown,
-    session_value,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACCOUNT_NUMBER,
-    ACCOUNT_TYPE,
-    ACCOUNTS,
-    PAYEE_ID,
-    PAYEES,
-    SESSION,
-    TRANSACTIONS,
-)
+from . import entities as e
 
 TRANSACTION_FIELDS = ("date", "description", "amount", "balance")
 
-amount = argument("amount")
-source = argument("from_account_number")
-target = argument("to_account_number")
-account = argument("account_number")
-payee = argument("payee_id")
-today = session_value(SESSION, "today")
+amount = s.argument("amount")
+source = s.argument("from_account_number")
+target = s.argument("to_account_number")
+account = s.argument("account_number")
+payee = s.argument("payee_id")
+today = s.session_value(e.SESSION, "today")
 
 
-def balance_of(name: str) -> Term:
-    return value_of(ACCOUNTS, lambda a: a.account_number == argument(name), "balance", otherwise=0)
+def balance_of(name: str) -> s.Term:
+    return s.value_of(e.ACCOUNTS, lambda a: a.account_number == s.argument(name), "balance", otherwise=0)
 
 
 def statement_path(account_number: str) -> str:
     return f"statements/{account_number}.csv"
 
 
-def account_number(name: str, description: str) -> Parameter:
-    return Parameter(name, ACCOUNT_NUMBER, description, FromLookup(ACCOUNTS))
+def account_number(name: str, description: str) -> s.Parameter:
+    return s.Parameter(name, e.ACCOUNT_NUMBER, description, s.FromLookup(e.ACCOUNTS))
 
 
-def not_an_account(name: str) -> Raises:
-    return Raises(INVALID_REQUEST, f"The '{name}' is not one of the user's accounts.", is_unknown(ACCOUNTS, name))
+def not_an_account(name: str) -> s.Raises:
+    return s.Raises(
+        s.INVALID_REQUEST, f"The '{name}' is not one of the user's accounts.", s.is_unknown(e.ACCOUNTS, name)
+    )
 
 
-def positive_amount(description: str) -> Parameter:
-    return Parameter("amount", MONEY, description, FromUser(Amount(10_00, 500_00)))
+def positive_amount(description: str) -> s.Parameter:
+    return s.Parameter("amount", s.MONEY, description, s.FromUser(s.Amount(10_00, 500_00)))
 
 
-NOT_POSITIVE = Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
-NOT_COVERED = Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount)
-WITHDRAWAL = Update(ACCOUNTS, lambda a: a.account_number == source, {"balance": lambda a: a.balance - amount})
+NOT_POSITIVE = s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
+NOT_COVERED = s.Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount)
+WITHDRAWAL = s.Update(e.ACCOUNTS, lambda a: a.account_number == source, {"balance": lambda a: a.balance - amount})
 
-GET_ACCOUNT_INFORMATION = Tool(
+GET_ACCOUNT_INFORMATION = s.Tool(
     name="GetAccountInformation",
     summary="Looks up the user's accounts of one type.",
-    phrases=Phrases(step="Look up the {account_type} account.", noun_phrase="the {account_type} account"),
+    phrases=s.Phrases(step="Look up the {account_type} account.", noun_phrase="the {account_type} account"),
     parameters=(
-        Parameter("account_type", ACCOUNT_TYPE, "The type of account.", FromUser(FieldValue(ACCOUNTS, "account_type"))),
+        s.Parameter(
+            "account_type", e.ACCOUNT_TYPE, "The type of account.", s.FromUser(s.FieldValue(e.ACCOUNTS, "account_type"))
+        ),
     ),
-    raises=(Raises(INVALID_REQUEST, "The 'account_type' is not one of the types of account."),),
+    raises=(s.Raises(s.INVALID_REQUEST, "The 'account_type' is not one of the types of account."),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "accounts",
             "The user's accounts of that type. A TFSA account also has its remaining contribution room.",
-            ACCOUNTS,
-            lambda a: a.account_type == argument("account_type"),
+            e.ACCOUNTS,
+            lambda a: a.account_type == s.argument("account_type"),
             ("account_number", "account_type", "balance", "status", "remaining_contribution_room"),
         ),
     ),
 )
 
-TRANSFER_FUNDS = Tool(
+TRANSFER_FUNDS = s.Tool(
     name="TransferFunds",
     summary="Moves money from one of the user's accounts to another account.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Transfer {amount} from {from_account_number} to {to_account_number}.",
         outcome="{amount} has been transferred from {from_account_number} to {to_account_number}.",
     ),
@@ -124,82 +79,82 @@ TRANSFER_FUNDS = Tool(
     raises=(
         NOT_POSITIVE,
         not_an_account("from_account_number"),
-        Raises(INVALID_REQUEST, "The 'to_account_number' is not in the format 'XXX-XXXX-XXXX'."),
+        s.Raises(s.INVALID_REQUEST, "The 'to_account_number' is not in the format 'XXX-XXXX-XXXX'."),
     ),
     # The document does not say what an unknown target or an empty account does: the transfer does not succeed.
     fails=(
-        Fails("The target account does not exist.", is_unknown(ACCOUNTS, "to_account_number")),
-        Fails("Source and target are the same account.", source == target),
+        s.Fails("The target account does not exist.", s.is_unknown(e.ACCOUNTS, "to_account_number")),
+        s.Fails("Source and target are the same account.", source == target),
         NOT_COVERED,
     ),
     effects=(
         WITHDRAWAL,
-        Update(ACCOUNTS, lambda a: a.account_number == target, {"balance": lambda a: a.balance + amount}),
-        Insert(
-            TRANSACTIONS,
+        s.Update(e.ACCOUNTS, lambda a: a.account_number == target, {"balance": lambda a: a.balance + amount}),
+        s.Insert(
+            e.TRANSACTIONS,
             {
                 "account_number": source,
                 "date": today,
-                "description": constant("Transfer out"),
+                "description": s.constant("Transfer out"),
                 "amount": -amount,
                 "balance": balance_of("from_account_number") - amount,
                 "reference": target,
             },
         ),
-        Insert(
-            TRANSACTIONS,
+        s.Insert(
+            e.TRANSACTIONS,
             {
                 "account_number": target,
                 "date": today,
-                "description": constant("Transfer in"),
+                "description": s.constant("Transfer in"),
                 "amount": amount,
                 "balance": balance_of("to_account_number") + amount,
                 "reference": source,
             },
         ),
     ),
-    results=(success_result("Whether the money was moved."),),
+    results=(s.success_result("Whether the money was moved."),),
     emits="FUNDS_TRANSFER",
     critical=True,
 )
 
-SEARCH_PAYEE = Tool(
+SEARCH_PAYEE = s.Tool(
     name="SearchPayee",
     summary="Finds payees by words in their name.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Search the payees for {keywords}.", noun_phrase="the payee found by searching for {keywords}"
     ),
     parameters=(
-        Parameter(
+        s.Parameter(
             "keywords",
-            TEXTS,
+            s.TEXTS,
             "Words to look for; a payee is found if its name contains at least one of them, in upper or lower case.",
-            FromUser(WordsOf(PAYEES, "payee_name")),
+            s.FromUser(s.WordsOf(e.PAYEES, "payee_name")),
         ),
     ),
     raises=(
-        Raises(INVALID_REQUEST, "The list 'keywords' is empty.", is_empty(argument("keywords"))),
-        Raises(
-            INVALID_REQUEST,
+        s.Raises(s.INVALID_REQUEST, "The list 'keywords' is empty.", s.is_empty(s.argument("keywords"))),
+        s.Raises(
+            s.INVALID_REQUEST,
             "A keyword is empty.",
-            any_item(argument("keywords"), is_blank),
+            s.any_item(s.argument("keywords"), s.is_blank),
         ),
     ),
     results=(
-        RowsResult(
+        s.RowsResult(
             "payees",
             "The payees that were found.",
-            PAYEES,
-            lambda p: any_item(argument("keywords"), lambda word: contains_text(p.payee_name, word)),
+            e.PAYEES,
+            lambda p: s.any_item(s.argument("keywords"), lambda word: s.contains_text(p.payee_name, word)),
             ("payee_id", "payee_name"),
         ),
     ),
 )
 
-PAY_BILL = Tool(
+PAY_BILL = s.Tool(
     name="PayBill",
     summary="Pays a bill to a payee from one of the user's accounts.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step=(
             "Pay a bill of {amount} from {from_account_number} to {payee_id}, service account number "
             "{service_account_number}, payment date {payment_date}."
@@ -211,46 +166,50 @@ PAY_BILL = Tool(
     ),
     parameters=(
         account_number("from_account_number", "The user's account that pays."),
-        Parameter("payee_id", PAYEE_ID, "The identifier of the payee.", FromLookup(PAYEES)),
-        Parameter(
+        s.Parameter("payee_id", e.PAYEE_ID, "The identifier of the payee.", s.FromLookup(e.PAYEES)),
+        s.Parameter(
             "service_account_number",
-            TEXT,
+            s.TEXT,
             "The user's account number with the payee.",
-            FromUser(Digits(9)),
+            s.FromUser(s.Digits(9)),
         ),
-        Parameter("payment_date", DATE, "The day of the payment.", FromUser(DayAfter(SESSION, "today", 1, 28))),
+        s.Parameter(
+            "payment_date", s.DATE, "The day of the payment.", s.FromUser(s.DayAfter(e.SESSION, "today", 1, 28))
+        ),
         positive_amount("The amount to pay, more than zero, at most two decimals."),
     ),
     raises=(
         NOT_POSITIVE,
         not_an_account("from_account_number"),
-        Raises(INVALID_REQUEST, "The 'payee_id' is not the identifier of a payee.", is_unknown(PAYEES, "payee_id")),
-        Raises(INVALID_REQUEST, "The 'payment_date' is not in the format 'YYYY-MM-DD'."),
+        s.Raises(
+            s.INVALID_REQUEST, "The 'payee_id' is not the identifier of a payee.", s.is_unknown(e.PAYEES, "payee_id")
+        ),
+        s.Raises(s.INVALID_REQUEST, "The 'payment_date' is not in the format 'YYYY-MM-DD'."),
     ),
     fails=(NOT_COVERED,),
     effects=(
         WITHDRAWAL,
-        Insert(
-            TRANSACTIONS,
+        s.Insert(
+            e.TRANSACTIONS,
             {
                 "account_number": source,
-                "date": argument("payment_date"),
-                "description": value_of(PAYEES, lambda p: p.payee_id == payee, "payee_name", otherwise=""),
+                "date": s.argument("payment_date"),
+                "description": s.value_of(e.PAYEES, lambda p: p.payee_id == payee, "payee_name", otherwise=""),
                 "amount": -amount,
                 "balance": balance_of("from_account_number") - amount,
-                "reference": argument("service_account_number"),
+                "reference": s.argument("service_account_number"),
             },
         ),
     ),
-    results=(success_result("Whether the bill was paid."),),
+    results=(s.success_result("Whether the bill was paid."),),
     emits="BILL_PAYMENT",
     critical=True,
 )
 
-GET_ACCOUNT_STATEMENT = Tool(
+GET_ACCOUNT_STATEMENT = s.Tool(
     name="GetAccountStatement",
     summary="Gives the statement of an account for a period.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step=(
             "Get the statement of {account_number} from {start_date} to {end_date}"
             "[download: and save it as a CSV file]."
@@ -258,38 +217,44 @@ GET_ACCOUNT_STATEMENT = Tool(
     ),
     parameters=(
         account_number("account_number", "The user's account."),
-        Parameter("start_date", DATE, "The first day of the period.", FromUser(DayBefore(SESSION, "today", 60, 120))),
-        Parameter("end_date", DATE, "The last day of the period.", FromUser(DayBefore(SESSION, "today", 0, 30))),
-        Parameter(
+        s.Parameter(
+            "start_date", s.DATE, "The first day of the period.", s.FromUser(s.DayBefore(e.SESSION, "today", 60, 120))
+        ),
+        s.Parameter(
+            "end_date", s.DATE, "The last day of the period.", s.FromUser(s.DayBefore(e.SESSION, "today", 0, 30))
+        ),
+        s.Parameter(
             "download",
-            BOOLEAN,
+            s.BOOLEAN,
             "Whether to save the statement as a CSV file.",
-            FromUser(OneOf((True,)), share=0.3),
+            s.FromUser(s.OneOf((True,)), share=0.3),
             required=False,
             default=False,
         ),
     ),
     raises=(
         not_an_account("account_number"),
-        Raises(INVALID_REQUEST, "A date is not in the format 'YYYY-MM-DD'."),
+        s.Raises(s.INVALID_REQUEST, "A date is not in the format 'YYYY-MM-DD'."),
     ),
     results=(
-        RowsResult(
+        s.RowsResult(
             "transactions",
             "The transactions of the period.",
-            TRANSACTIONS,
+            e.TRANSACTIONS,
             lambda t: (
-                (t.account_number == account) & (t.date >= argument("start_date")) & (t.date <= argument("end_date"))
+                (t.account_number == account)
+                & (t.date >= s.argument("start_date"))
+                & (t.date <= s.argument("end_date"))
             ),
             TRANSACTION_FIELDS,
         ),
-        ValueResult(
+        s.ValueResult(
             "statement_file_path",
             "The path of the saved file; empty if nothing was saved.",
-            TEXT,
-            choose(
-                argument("download") == True,  # noqa: E712 (builds a term)
-                apply("the path of the statement of {0}", statement_path, account),
+            s.TEXT,
+            s.choose(
+                s.argument("download") == True,  # noqa: E712 (builds a term)
+                s.apply("the path of the statement of {0}", statement_path, account),
                 "",
             ),
         ),
@@ -297,10 +262,10 @@ GET_ACCOUNT_STATEMENT = Tool(
     emits="ACCOUNT_ACCESS",
 )
 
-SEARCH_TRANSACTIONS = Tool(
+SEARCH_TRANSACTIONS = s.Tool(
     name="SearchTransactions",
     summary="Finds transactions of an account. A filter that is not given is not applied.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step=(
             'Search the transactions of {account_number}[keyword: with the words "{keyword}" in the description]'
             "[min_amount:, of at least {min_amount}][max_amount:, of at most {max_amount}]."
@@ -308,55 +273,59 @@ SEARCH_TRANSACTIONS = Tool(
     ),
     parameters=(
         account_number("account_number", "The account."),
-        Parameter(
+        s.Parameter(
             "keyword",
-            TEXT,
+            s.TEXT,
             "A word to look for in the description.",
-            FromUser(FieldValue(TRANSACTIONS, "description"), share=0.4),
+            s.FromUser(s.FieldValue(e.TRANSACTIONS, "description"), share=0.4),
             required=False,
         ),
-        Parameter(
+        s.Parameter(
             "min_amount",
-            MONEY,
+            s.MONEY,
             "The smallest amount, in either direction.",
-            FromUser(Amount(1_00, 50_00), share=0.3),
+            s.FromUser(s.Amount(1_00, 50_00), share=0.3),
             required=False,
         ),
-        Parameter(
+        s.Parameter(
             "max_amount",
-            MONEY,
+            s.MONEY,
             "The largest amount, in either direction.",
-            FromUser(Amount(60_00, 900_00), share=0.3),
+            s.FromUser(s.Amount(60_00, 900_00), share=0.3),
             required=False,
         ),
     ),
     raises=(
         not_an_account("account_number"),
-        Raises(
-            INVALID_REQUEST,
+        s.Raises(
+            s.INVALID_REQUEST,
             "The 'min_amount' or 'max_amount' is negative, or the smallest amount is above the largest.",
-            if_given(argument("min_amount"), argument("min_amount") < 0, default=False)
-            | if_given(argument("max_amount"), argument("max_amount") < 0, default=False)
-            | if_given(
-                argument("min_amount"),
-                if_given(argument("max_amount"), argument("min_amount") > argument("max_amount"), default=False),
+            s.if_given(s.argument("min_amount"), s.argument("min_amount") < 0, default=False)
+            | s.if_given(s.argument("max_amount"), s.argument("max_amount") < 0, default=False)
+            | s.if_given(
+                s.argument("min_amount"),
+                s.if_given(
+                    s.argument("max_amount"), s.argument("min_amount") > s.argument("max_amount"), default=False
+                ),
                 default=False,
             ),
         ),
     ),
     results=(
-        RowsResult(
+        s.RowsResult(
             "transactions",
             "The transactions that were found.",
-            TRANSACTIONS,
+            e.TRANSACTIONS,
             lambda t: (
                 (t.account_number == account)
-                & if_given(argument("keyword"), contains_text(t.description, argument("keyword")))
-                & if_given(
-                    argument("min_amount"), (t.amount >= argument("min_amount")) | (-t.amount >= argument("min_amount"))
+                & s.if_given(s.argument("keyword"), s.contains_text(t.description, s.argument("keyword")))
+                & s.if_given(
+                    s.argument("min_amount"),
+                    (t.amount >= s.argument("min_amount")) | (-t.amount >= s.argument("min_amount")),
                 )
-                & if_given(
-                    argument("max_amount"), (t.amount <= argument("max_amount")) & (-t.amount <= argument("max_amount"))
+                & s.if_given(
+                    s.argument("max_amount"),
+                    (t.amount <= s.argument("max_amount")) & (-t.amount <= s.argument("max_amount")),
                 )
             ),
             TRANSACTION_FIELDS,
@@ -365,8 +334,8 @@ SEARCH_TRANSACTIONS = Tool(
 )
 
 TOOLS = (
-    check_authorization(SESSION),
-    RECORD_AUDIT_EVENT,
+    s.check_authorization(e.SESSION),
+    s.RECORD_AUDIT_EVENT,
     GET_ACCOUNT_INFORMATION,
     TRANSFER_FUNDS,
     SEARCH_PAYEE,

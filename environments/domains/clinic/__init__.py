@@ -5,7 +5,7 @@
 provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.spec import Clock, Environment, starts_at
+from lawtrace.environments import spec as s
 
 from . import file_tools, incident_tools, request_tools
 from .entities import ENTITIES, SESSION
@@ -46,7 +46,7 @@ TOOLS = (
     incident_tools.REPORT_TO_SECRETARY,
 )
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="clinic",
     title="Health records",
     object_name="RecordsOffice",
@@ -57,7 +57,7 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(SESSION, "today"), length=120 * 24 * 60 * 60),
+    clock=s.Clock(s.starts_at(SESSION, "today"), length=120 * 24 * 60 * 60),
     facts=FACTS,
     declines="DeclineRequest",
 )

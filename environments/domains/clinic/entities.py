@@ -1,12 +1,12 @@
 """The tables of the clinic environment."""
 
-from lawtrace.environments.spec import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Entity, Field
+from lawtrace.environments import spec as s
 
-CATEGORY = Choice(("release", "own records", "accounting", "family", "room", "flyer"))
+CATEGORY = s.Choice(("release", "own records", "accounting", "family", "room", "flyer"))
 """What is asked: a copy for someone else, access to one's own records, a list of past disclosures, news for a relative,
 the room of a patient, a flyer for a patient."""
 
-PURPOSE = Choice(
+PURPOSE = s.Choice(
     (
         "treatment",
         "emergency treatment",
@@ -22,7 +22,7 @@ PURPOSE = Choice(
         "refill reminder",
     )
 )
-RECORD_KIND = Choice(
+RECORD_KIND = s.Choice(
     (
         "visit summary",
         "lab results",
@@ -32,7 +32,7 @@ RECORD_KIND = Choice(
         "psychotherapy notes",
     )
 )
-REQUESTER_KIND = Choice(
+REQUESTER_KIND = s.Choice(
     (
         "provider",
         "insurer",
@@ -46,8 +46,8 @@ REQUESTER_KIND = Choice(
         "company",
     )
 )
-PROOF = Choice(("photo identification", "official credentials", "call back"))
-GROUND = Choice(
+PROOF = s.Choice(("photo identification", "official credentials", "call back"))
+GROUND = s.Choice(
     (
         "no valid authorization",
         "identity not established",
@@ -65,9 +65,9 @@ GROUND = Choice(
     )
 )
 
-FINDING = Choice(("data were encrypted", "low probability of compromise", "breach"))
-MEANS = Choice(("first-class mail", "e-mail", "substitute notice"))
-LETTER = Choice(
+FINDING = s.Choice(("data were encrypted", "low probability of compromise", "breach"))
+MEANS = s.Choice(("first-class mail", "e-mail", "substitute notice"))
+LETTER = s.Choice(
     (
         "denial of access",
         "denial of access with right to review",
@@ -76,203 +76,213 @@ LETTER = Choice(
         "no further use",
     )
 )
-CHANNEL = Choice(("at once", "yearly log"))
+CHANNEL = s.Choice(("at once", "yearly log"))
 
-PERIOD = Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
-INVOLVEMENT = Choice(("care at home", "medication", "bills", "transport"))
-DIRECTORY = Choice(("room and condition", "room only", "condition only", "presence only", "not listed"))
-SCOPE = Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:4]))
-INFORMATION = Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
+PERIOD = s.Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
+INVOLVEMENT = s.Choice(("care at home", "medication", "bills", "transport"))
+DIRECTORY = s.Choice(("room and condition", "room only", "condition only", "presence only", "not listed"))
+SCOPE = s.Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:4]))
+INFORMATION = s.Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
 
-PATIENTS = Entity(
+PATIENTS = s.Entity(
     table="patients",
     singular="patient",
     key="patient_id",
     fields={
-        "patient_id": Field(TEXT),
-        "name": Field(TEXT),
-        "age_group": Field(Choice(("adult", "minor"))),
+        "patient_id": s.Field(s.TEXT),
+        "name": s.Field(s.TEXT),
+        "age_group": s.Field(s.Choice(("adult", "minor"))),
         # What the clinic has agreed with the patient to keep back.
-        "restriction": Field(
-            Choice(("none", "nothing to insurers", "nothing to other providers", "nothing to relatives"))
+        "restriction": s.Field(
+            s.Choice(("none", "nothing to insurers", "nothing to other providers", "nothing to relatives"))
         ),
         # What callers may be told.
-        "directory": Field(DIRECTORY),
-        "condition": Field(Choice(("able to decide", "unable to decide"))),
+        "directory": s.Field(DIRECTORY),
+        "condition": s.Field(s.Choice(("able to decide", "unable to decide"))),
     },
 )
 
-CONTACTS = Entity(
+CONTACTS = s.Entity(
     table="contacts",
     singular="contact",
     key="contact_id",
     fields={
-        "contact_id": Field(TEXT),
-        "patient_id": Field(TEXT),
-        "address": Field(TEXT),
+        "contact_id": s.Field(s.TEXT),
+        "patient_id": s.Field(s.TEXT),
+        "address": s.Field(s.TEXT),
         # A place for confidential mail that the patient asked for, and may have taken back.
-        "status": Field(Choice(("in force", "withdrawn"))),
+        "status": s.Field(s.Choice(("in force", "withdrawn"))),
     },
 )
 
-REQUESTERS = Entity(
+REQUESTERS = s.Entity(
     table="requesters",
     singular="requester",
     key="requester_id",
     fields={
-        "requester_id": Field(TEXT),
-        "name": Field(TEXT),
-        "kind": Field(REQUESTER_KIND),
-        "known": Field(BOOLEAN),
-        "proof": Field(Choice(("complete", "missing"))),
+        "requester_id": s.Field(s.TEXT),
+        "name": s.Field(s.TEXT),
+        "kind": s.Field(REQUESTER_KIND),
+        "known": s.Field(s.BOOLEAN),
+        "proof": s.Field(s.Choice(("complete", "missing"))),
     },
 )
 
-REQUESTS = Entity(
+REQUESTS = s.Entity(
     table="requests",
     singular="request",
     key="request_id",
     fields={
-        "request_id": Field(TEXT),
-        "category": Field(CATEGORY),
-        "patient_id": Field(TEXT),
-        "patient_name": Field(TEXT),
-        "requester_id": Field(TEXT),
-        "requester_name": Field(TEXT),
-        "purpose": Field(PURPOSE),
-        "asks_for": Field(RECORD_KIND),
+        "request_id": s.Field(s.TEXT),
+        "category": s.Field(CATEGORY),
+        "patient_id": s.Field(s.TEXT),
+        "patient_name": s.Field(s.TEXT),
+        "requester_id": s.Field(s.TEXT),
+        "requester_name": s.Field(s.TEXT),
+        "purpose": s.Field(PURPOSE),
+        "asks_for": s.Field(RECORD_KIND),
         # From when the records or the disclosures are asked for.
-        "period": Field(PERIOD),
+        "period": s.Field(PERIOD),
         # A relative's part in the care.
-        "involvement": Field(INVOLVEMENT),
-        "received_on": Field(DATE),
+        "involvement": s.Field(INVOLVEMENT),
+        "received_on": s.Field(s.DATE),
         # For a subpoena: what the party that had it issued has shown in writing.
-        "assurance": Field(Choice(("none", "patient was told and did not object", "protective order sought"))),
+        "assurance": s.Field(s.Choice(("none", "patient was told and did not object", "protective order sought"))),
         # For a flyer: whether a third party pays for it. For a list of disclosures: whether there was another one.
-        "paid_by_third_party": Field(BOOLEAN),
-        "earlier_list": Field(Choice(("none within 12 months", "one within 12 months"))),
-        "accepts_fee": Field(BOOLEAN),
+        "paid_by_third_party": s.Field(s.BOOLEAN),
+        "earlier_list": s.Field(s.Choice(("none within 12 months", "one within 12 months"))),
+        "accepts_fee": s.Field(s.BOOLEAN),
         # For news to a relative.
-        "patient_answer": Field(Choice(("agrees", "objects"))),
-        "clinician_answer": Field(Choice(("agrees", "objects"))),
+        "patient_answer": s.Field(s.Choice(("agrees", "objects"))),
+        "clinician_answer": s.Field(s.Choice(("agrees", "objects"))),
     },
 )
 
-RECORDS = Entity(
+RECORDS = s.Entity(
     table="records",
     singular="record",
     key="record_id",
     fields={
-        "record_id": Field(TEXT),
-        "patient_id": Field(TEXT),
-        "kind": Field(RECORD_KIND),
-        "location": Field(Choice(("on site", "in the archive"))),
-        "care_agreed_by": Field(Choice(("the patient", "a parent", "the minor alone"))),
-        "finding": Field(Choice(("none", "access may endanger life"))),
+        "record_id": s.Field(s.TEXT),
+        "patient_id": s.Field(s.TEXT),
+        "kind": s.Field(RECORD_KIND),
+        "location": s.Field(s.Choice(("on site", "in the archive"))),
+        "care_agreed_by": s.Field(s.Choice(("the patient", "a parent", "the minor alone"))),
+        "finding": s.Field(s.Choice(("none", "access may endanger life"))),
     },
 )
 
-AUTHORIZATIONS = Entity(
+AUTHORIZATIONS = s.Entity(
     table="authorizations",
     singular="authorization",
     key="authorization_id",
     fields={
-        "authorization_id": Field(TEXT),
-        "patient_id": Field(TEXT),
-        "requester_id": Field(TEXT),
-        "covers": Field(Choice((*RECORD_KIND.options, "marketing"))),
-        "status": Field(Choice(("in force", "expired", "revoked"))),
-        "period": Field(PERIOD),
-        "mentions_payment": Field(BOOLEAN),
+        "authorization_id": s.Field(s.TEXT),
+        "patient_id": s.Field(s.TEXT),
+        "requester_id": s.Field(s.TEXT),
+        "covers": s.Field(s.Choice((*RECORD_KIND.options, "marketing"))),
+        "status": s.Field(s.Choice(("in force", "expired", "revoked"))),
+        "period": s.Field(PERIOD),
+        "mentions_payment": s.Field(s.BOOLEAN),
     },
 )
 
-MANDATES = Entity(
+MANDATES = s.Entity(
     table="mandates",
     singular="mandate",
     key="mandate_id",
     fields={
-        "mandate_id": Field(TEXT),
-        "patient_id": Field(TEXT),
-        "requester_id": Field(TEXT),
-        "status": Field(Choice(("in force", "ended"))),
+        "mandate_id": s.Field(s.TEXT),
+        "patient_id": s.Field(s.TEXT),
+        "requester_id": s.Field(s.TEXT),
+        "status": s.Field(s.Choice(("in force", "ended"))),
     },
 )
 
-INCIDENTS = Entity(
+INCIDENTS = s.Entity(
     table="incidents",
     singular="incident",
     key="incident_id",
     fields={
-        "incident_id": Field(TEXT),
-        "title": Field(TEXT),
-        "discovered_on": Field(DATE),
-        "people_affected": Field(INTEGER),
-        "information": Field(INFORMATION),
-        "state": Field(TEXT),
+        "incident_id": s.Field(s.TEXT),
+        "title": s.Field(s.TEXT),
+        "discovered_on": s.Field(s.DATE),
+        "people_affected": s.Field(s.INTEGER),
+        "information": s.Field(INFORMATION),
+        "state": s.Field(s.TEXT),
         # A written statement of a law enforcement official that a notice would impede an investigation.
-        "police_statement": Field(Choice(("none", "in writing"))),
-        "hold_until": Field(DATE),
-        "status": Field(Choice(("open", "closed"))),
-        "forensic_report": Field(Choice(("none", "received"))),
+        "police_statement": s.Field(s.Choice(("none", "in writing"))),
+        "hold_until": s.Field(s.DATE),
+        "status": s.Field(s.Choice(("open", "closed"))),
+        "forensic_report": s.Field(s.Choice(("none", "received"))),
     },
 )
 
-ASSESSMENTS = Entity(
+ASSESSMENTS = s.Entity(
     table="assessments",
     singular="assessment",
     key="assessment_id",
     fields={
-        "assessment_id": Field(TEXT),
-        "incident_id": Field(TEXT),
-        "data": Field(Choice(("readable", "encrypted"))),
-        "risk": Field(Choice(("low probability of compromise", "not shown to be low"))),
+        "assessment_id": s.Field(s.TEXT),
+        "incident_id": s.Field(s.TEXT),
+        "data": s.Field(s.Choice(("readable", "encrypted"))),
+        "risk": s.Field(s.Choice(("low probability of compromise", "not shown to be low"))),
     },
 )
 
-MAILING_LISTS = Entity(
+MAILING_LISTS = s.Entity(
     table="mailing_lists",
     singular="mailing list",
     key="list_id",
     fields={
-        "list_id": Field(TEXT),
-        "incident_id": Field(TEXT),
-        "reachable_by": Field(Choice(("postal address", "e-mail as agreed", "no current address"))),
+        "list_id": s.Field(s.TEXT),
+        "incident_id": s.Field(s.TEXT),
+        "reachable_by": s.Field(s.Choice(("postal address", "e-mail as agreed", "no current address"))),
     },
 )
 
 
-def _log(table: str, singular: str, key: str, prefix: str, **fields: Field) -> Entity:
-    return Entity(table, singular, key, {key: Field(TEXT), **fields}, key_prefix=prefix)
+def _log(table: str, singular: str, key: str, prefix: str, **fields: s.Field) -> s.Entity:
+    return s.Entity(table, singular, key, {key: s.Field(s.TEXT), **fields}, key_prefix=prefix)
 
 
-RELEASES = _log("releases", "release", "release_id", "RL-", request_id=Field(TEXT), record_id=Field(TEXT))
-ACCESSES = _log("accesses", "access", "access_id", "AC-", request_id=Field(TEXT), record_id=Field(TEXT))
-ACCOUNTINGS = _log("accountings", "list of disclosures", "accounting_id", "LD-", request_id=Field(TEXT))
-FEES = _log("fees", "fee", "fee_id", "FE-", request_id=Field(TEXT), amount=Field(MONEY))
-NEWS = _log("news", "piece of news", "news_id", "NW-", request_id=Field(TEXT))
-ROOMS_TOLD = _log("rooms_told", "room told", "room_id", "RM-", request_id=Field(TEXT))
-FLYERS = _log("flyers", "flyer", "flyer_id", "FL-", request_id=Field(TEXT))
-REFUSALS = _log("refusals", "refusal", "refusal_id", "NO-", request_id=Field(TEXT), ground=Field(GROUND))
+RELEASES = _log("releases", "release", "release_id", "RL-", request_id=s.Field(s.TEXT), record_id=s.Field(s.TEXT))
+ACCESSES = _log("accesses", "access", "access_id", "AC-", request_id=s.Field(s.TEXT), record_id=s.Field(s.TEXT))
+ACCOUNTINGS = _log("accountings", "list of disclosures", "accounting_id", "LD-", request_id=s.Field(s.TEXT))
+FEES = _log("fees", "fee", "fee_id", "FE-", request_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
+NEWS = _log("news", "piece of news", "news_id", "NW-", request_id=s.Field(s.TEXT))
+ROOMS_TOLD = _log("rooms_told", "room told", "room_id", "RM-", request_id=s.Field(s.TEXT))
+FLYERS = _log("flyers", "flyer", "flyer_id", "FL-", request_id=s.Field(s.TEXT))
+REFUSALS = _log("refusals", "refusal", "refusal_id", "NO-", request_id=s.Field(s.TEXT), ground=s.Field(GROUND))
 
-CITATIONS = _log("citations", "citation", "citation_id", "CI-", request_id=Field(TEXT), authorization_id=Field(TEXT))
-SCOPES_SET = _log("scopes_set", "scope set", "scope_id", "SC-", request_id=Field(TEXT), scope=Field(SCOPE))
-ADDRESSES_SET = _log(
-    "addresses_set", "address set", "setting_id", "AD-", request_id=Field(TEXT), contact_id=Field(TEXT)
+CITATIONS = _log(
+    "citations", "citation", "citation_id", "CI-", request_id=s.Field(s.TEXT), authorization_id=s.Field(s.TEXT)
 )
-DISCLOSURE_LOG = _log("disclosure_log", "log line", "line_id", "DL-", request_id=Field(TEXT), patient_id=Field(TEXT))
-FEE_QUOTES = _log("fee_quotes", "quote", "quote_id", "QU-", patient_id=Field(TEXT), amount=Field(MONEY))
-LETTERS = _log("letters", "letter", "letter_id", "LE-", request_id=Field(TEXT), content=Field(LETTER))
-FINDINGS = _log("findings", "finding", "finding_id", "FI-", assessment_id=Field(TEXT), finding=Field(FINDING))
+SCOPES_SET = _log("scopes_set", "scope set", "scope_id", "SC-", request_id=s.Field(s.TEXT), scope=s.Field(SCOPE))
+ADDRESSES_SET = _log(
+    "addresses_set", "address set", "setting_id", "AD-", request_id=s.Field(s.TEXT), contact_id=s.Field(s.TEXT)
+)
+DISCLOSURE_LOG = _log(
+    "disclosure_log", "log line", "line_id", "DL-", request_id=s.Field(s.TEXT), patient_id=s.Field(s.TEXT)
+)
+FEE_QUOTES = _log("fee_quotes", "quote", "quote_id", "QU-", patient_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
+LETTERS = _log("letters", "letter", "letter_id", "LE-", request_id=s.Field(s.TEXT), content=s.Field(LETTER))
+FINDINGS = _log("findings", "finding", "finding_id", "FI-", assessment_id=s.Field(s.TEXT), finding=s.Field(FINDING))
 NOTICES = _log(
-    "notices", "notice", "notice_id", "NT-", list_id=Field(TEXT), means=Field(MEANS), information=Field(INFORMATION)
+    "notices",
+    "notice",
+    "notice_id",
+    "NT-",
+    list_id=s.Field(s.TEXT),
+    means=s.Field(MEANS),
+    information=s.Field(INFORMATION),
 )
 PRESS_NOTICES = _log(
-    "press_notices", "press notice", "press_notice_id", "PN-", incident_id=Field(TEXT), state=Field(TEXT)
+    "press_notices", "press notice", "press_notice_id", "PN-", incident_id=s.Field(s.TEXT), state=s.Field(s.TEXT)
 )
-REPORTS = _log("reports", "report", "report_id", "RE-", incident_id=Field(TEXT), channel=Field(CHANNEL))
+REPORTS = _log("reports", "report", "report_id", "RE-", incident_id=s.Field(s.TEXT), channel=s.Field(CHANNEL))
 
-SESSION = Entity("session", "session", "session_id", {"session_id": Field(TEXT), "today": Field(DATE)})
+SESSION = s.Entity("session", "session", "session_id", {"session_id": s.Field(s.TEXT), "today": s.Field(s.DATE)})
 
 ENTITIES = {
     entity.table: entity

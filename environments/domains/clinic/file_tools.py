@@ -2,49 +2,9 @@
 
 from collections.abc import Callable
 
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    INTEGER,
-    INVALID_REQUEST,
-    TEXT,
-    Amount,
-    Choice,
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Raises,
-    RowsResult,
-    RowVariable,
-    Term,
-    Tool,
-    ValueResult,
-    argument,
-    choose,
-    exists,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ADDRESSES_SET,
-    AUTHORIZATIONS,
-    CITATIONS,
-    CONTACTS,
-    DISCLOSURE_LOG,
-    FEE_QUOTES,
-    LETTER,
-    LETTERS,
-    MANDATES,
-    PATIENTS,
-    PROOF,
-    REQUESTERS,
-    REQUESTS,
-    SCOPE,
-    SCOPES_SET,
-)
+from . import entities as e
 from .request_tools import (
     FEE_PARAMETER,
     NOT_POSITIVE,
@@ -54,29 +14,29 @@ from .request_tools import (
     unknown,
 )
 
-patient = argument("patient_id")
-PATIENT = Parameter("patient_id", TEXT, "The patient.", FromLookup(PATIENTS))
-ASKED = Choice(("patient", "clinician"))
+patient = s.argument("patient_id")
+PATIENT = s.Parameter("patient_id", s.TEXT, "The patient.", s.FromLookup(e.PATIENTS))
+ASKED = s.Choice(("patient", "clinician"))
 
 
-def of_the_request(field: str) -> Term:
-    return value_of(REQUESTS, lambda q: q.request_id == request, field, otherwise="")
+def of_the_request(field: str) -> s.Term:
+    return s.value_of(e.REQUESTS, lambda q: q.request_id == request, field, otherwise="")
 
 
-OPEN_REQUEST = Tool(
+OPEN_REQUEST = s.Tool(
     name="OpenRequest",
     summary="Opens a request: what it says, the patient it is about, and who asks.",
     leak_words=("open the request", "read the request"),
     parameters=(request_parameter(),),
-    raises=(unknown(REQUESTS),),
+    raises=(unknown(e.REQUESTS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "request",
             (
                 "What the request says. 'involvement' is the part of a relative in the care, 'assurance' is for "
                 "subpoenas, 'paid_by_third_party' for flyers, 'earlier_list' for lists of disclosures."
             ),
-            REQUESTS,
+            e.REQUESTS,
             lambda q: q.request_id == request,
             (
                 "category",
@@ -91,18 +51,18 @@ OPEN_REQUEST = Tool(
             ),
             single=True,
         ),
-        RowsResult(
+        s.RowsResult(
             "patient",
             "The patient.",
-            PATIENTS,
+            e.PATIENTS,
             lambda p: p.patient_id == of_the_request("patient_id"),
             ("patient_id", "name", "age_group"),
             single=True,
         ),
-        RowsResult(
+        s.RowsResult(
             "requester",
             "Who asks, and whether the clinic knows them.",
-            REQUESTERS,
+            e.REQUESTERS,
             lambda r: r.requester_id == of_the_request("requester_id"),
             ("requester_id", "name", "kind", "known"),
             single=True,
@@ -112,7 +72,7 @@ OPEN_REQUEST = Tool(
     critical=True,
 )
 
-OPEN_PATIENT_FILE = Tool(
+OPEN_PATIENT_FILE = s.Tool(
     name="OpenPatientFile",
     summary=(
         "Opens the file of a patient: what the clinic has agreed to keep back, whether the patient is listed in "
@@ -120,20 +80,20 @@ OPEN_PATIENT_FILE = Tool(
     ),
     leak_words=("restrictions", "the restriction", "confidential"),
     parameters=(PATIENT,),
-    raises=(unknown(PATIENTS),),
+    raises=(unknown(e.PATIENTS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             "What the file says.",
-            PATIENTS,
+            e.PATIENTS,
             lambda p: p.patient_id == patient,
             ("restriction", "directory"),
             single=True,
         ),
-        RowsResult(
+        s.RowsResult(
             "confidential_contact",
             "The address for confidential mail that is in force, or null.",
-            CONTACTS,
+            e.CONTACTS,
             lambda c: (c.patient_id == patient) & (c.status == "in force"),
             ("contact_id", "address"),
             single=True,
@@ -143,25 +103,25 @@ OPEN_PATIENT_FILE = Tool(
     critical=True,
 )
 
-SET_ADDRESS = Tool(
+SET_ADDRESS = s.Tool(
     name="SetAddress",
     summary="Sets the address that what is mailed for a request goes to.",
     leak_words=("confidential", "other address"),
-    parameters=(request_parameter(), Parameter("contact_id", TEXT, "The address.", FromLookup(CONTACTS))),
-    raises=(unknown(REQUESTS), unknown(CONTACTS)),
-    effects=(Insert(ADDRESSES_SET, {"request_id": request, "contact_id": argument("contact_id")}),),
-    results=(success_result("Whether the address was set."),),
+    parameters=(request_parameter(), s.Parameter("contact_id", s.TEXT, "The address.", s.FromLookup(e.CONTACTS))),
+    raises=(unknown(e.REQUESTS), unknown(e.CONTACTS)),
+    effects=(s.Insert(e.ADDRESSES_SET, {"request_id": request, "contact_id": s.argument("contact_id")}),),
+    results=(s.success_result("Whether the address was set."),),
     compliance=True,
     critical=True,
 )
 
 
-def requester_is(condition: Callable[[RowVariable], Term]) -> Term:
+def requester_is(condition: Callable[[s.RowVariable], s.Term]) -> s.Term:
     """The requester of the request meets the condition."""
-    return exists(REQUESTERS, lambda r: (r.requester_id == of_the_request("requester_id")) & condition(r))
+    return s.exists(e.REQUESTERS, lambda r: (r.requester_id == of_the_request("requester_id")) & condition(r))
 
 
-SET_SCOPE = Tool(
+SET_SCOPE = s.Tool(
     name="SetScope",
     summary=(
         "Sets what the answer to a request is limited to: for records, flyers and lists of disclosures a period; for "
@@ -170,16 +130,16 @@ SET_SCOPE = Tool(
     leak_words=("scope", "limit it to", "limited to"),
     parameters=(
         request_parameter(),
-        Parameter("scope", SCOPE, "What the answer is limited to.", FromUser(OneOf(SCOPE.options))),
+        s.Parameter("scope", e.SCOPE, "What the answer is limited to.", s.FromUser(s.OneOf(e.SCOPE.options))),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
-    effects=(Insert(SCOPES_SET, {"request_id": request, "scope": argument("scope")}),),
-    results=(success_result("Whether it was set."),),
+    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
+    effects=(s.Insert(e.SCOPES_SET, {"request_id": request, "scope": s.argument("scope")}),),
+    results=(s.success_result("Whether it was set."),),
     compliance=True,
     critical=True,
 )
 
-VERIFY_REQUESTER = Tool(
+VERIFY_REQUESTER = s.Tool(
     name="VerifyRequester",
     summary=(
         "Checks who makes a request, and whether they may act for the patient in health care: by photo identification "
@@ -189,26 +149,26 @@ VERIFY_REQUESTER = Tool(
     leak_words=("identif", "the identity", "her identity", "his identity", "verif", "credential", "power of attorney"),
     parameters=(
         request_parameter(),
-        Parameter("proof", PROOF, "What the check looks at.", FromUser(OneOf(PROOF.options))),
+        s.Parameter("proof", e.PROOF, "What the check looks at.", s.FromUser(s.OneOf(e.PROOF.options))),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'proof' is not one of the proofs.")),
+    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'proof' is not one of the proofs.")),
     results=(
-        ValueResult(
+        s.ValueResult(
             "verified",
             "Whether the identity was verified.",
-            BOOLEAN,
+            s.BOOLEAN,
             requester_is(lambda r: r.proof == "complete")
             & (
                 requester_is(lambda r: (r.kind == "court") | (r.kind == "health department"))
-                == (argument("proof") == "official credentials")
+                == (s.argument("proof") == "official credentials")
             ),
         ),
-        ValueResult(
+        s.ValueResult(
             "may_act_for_patient",
             "Whether the requester has a power to act for the patient, as a parent or otherwise, that is in force.",
-            BOOLEAN,
-            exists(
-                MANDATES,
+            s.BOOLEAN,
+            s.exists(
+                e.MANDATES,
                 lambda m: (
                     (m.patient_id == of_the_request("patient_id"))
                     & (m.requester_id == of_the_request("requester_id"))
@@ -221,7 +181,7 @@ VERIFY_REQUESTER = Tool(
     critical=True,
 )
 
-FIND_AUTHORIZATION = Tool(
+FIND_AUTHORIZATION = s.Tool(
     name="FindAuthorization",
     summary=(
         "Finds the authorization that the patient has signed for the requester of a request: what it covers, whether "
@@ -238,12 +198,12 @@ FIND_AUTHORIZATION = Tool(
         "signed",
     ),
     parameters=(request_parameter(),),
-    raises=(unknown(REQUESTS),),
+    raises=(unknown(e.REQUESTS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "authorization",
             "The authorization, or null.",
-            AUTHORIZATIONS,
+            e.AUTHORIZATIONS,
             lambda a: (
                 (a.patient_id == of_the_request("patient_id")) & (a.requester_id == of_the_request("requester_id"))
             ),
@@ -255,7 +215,7 @@ FIND_AUTHORIZATION = Tool(
     critical=True,
 )
 
-CITE_AUTHORIZATION = Tool(
+CITE_AUTHORIZATION = s.Tool(
     name="CiteAuthorization",
     summary="Files an authorization with a request, as what the disclosure rests on.",
     leak_words=(
@@ -270,29 +230,29 @@ CITE_AUTHORIZATION = Tool(
     ),
     parameters=(
         request_parameter(),
-        Parameter("authorization_id", TEXT, "The authorization.", FromLookup(AUTHORIZATIONS)),
+        s.Parameter("authorization_id", s.TEXT, "The authorization.", s.FromLookup(e.AUTHORIZATIONS)),
     ),
-    raises=(unknown(REQUESTS), unknown(AUTHORIZATIONS)),
+    raises=(unknown(e.REQUESTS), unknown(e.AUTHORIZATIONS)),
     fails=(
-        Fails(
+        s.Fails(
             "The authorization is of another patient or for another requester.",
-            ~exists(
-                AUTHORIZATIONS,
+            ~s.exists(
+                e.AUTHORIZATIONS,
                 lambda a: (
-                    (a.authorization_id == argument("authorization_id"))
+                    (a.authorization_id == s.argument("authorization_id"))
                     & (a.patient_id == of_the_request("patient_id"))
                     & (a.requester_id == of_the_request("requester_id"))
                 ),
             ),
         ),
     ),
-    effects=(Insert(CITATIONS, {"request_id": request, "authorization_id": argument("authorization_id")}),),
-    results=(success_result("Whether it was filed."),),
+    effects=(s.Insert(e.CITATIONS, {"request_id": request, "authorization_id": s.argument("authorization_id")}),),
+    results=(s.success_result("Whether it was filed."),),
     compliance=True,
     critical=True,
 )
 
-ASK_OPINION = Tool(
+ASK_OPINION = s.Tool(
     name="AskOpinion",
     summary=(
         "Asks the patient whether the requester may be told, or the treating clinician whether it is in the patient's "
@@ -302,20 +262,20 @@ ASK_OPINION = Tool(
     leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
     parameters=(
         request_parameter(),
-        Parameter("whom", ASKED, "Who is asked.", FromUser(OneOf(ASKED.options))),
+        s.Parameter("whom", ASKED, "Who is asked.", s.FromUser(s.OneOf(ASKED.options))),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
+    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
     results=(
-        ValueResult(
+        s.ValueResult(
             "answer",
             "The answer.",
-            TEXT,
-            choose(
-                argument("whom") == "clinician",
+            s.TEXT,
+            s.choose(
+                s.argument("whom") == "clinician",
                 of_the_request("clinician_answer"),
-                choose(
-                    exists(
-                        PATIENTS,
+                s.choose(
+                    s.exists(
+                        e.PATIENTS,
                         lambda p: (p.patient_id == of_the_request("patient_id")) & (p.condition == "able to decide"),
                     ),
                     of_the_request("patient_answer"),
@@ -328,38 +288,38 @@ ASK_OPINION = Tool(
     critical=True,
 )
 
-RECORD_DISCLOSURE = Tool(
+RECORD_DISCLOSURE = s.Tool(
     name="RecordDisclosure",
     summary="Writes a line into a patient's list of disclosures: when, on which request, what and to whom.",
     leak_words=("write down", "written down", "note down", "accounting line", "document the"),
     parameters=(request_parameter(), PATIENT),
-    raises=(unknown(REQUESTS), unknown(PATIENTS)),
-    effects=(Insert(DISCLOSURE_LOG, {"request_id": request, "patient_id": patient}),),
-    results=(success_result("Whether the line was written."),),
+    raises=(unknown(e.REQUESTS), unknown(e.PATIENTS)),
+    effects=(s.Insert(e.DISCLOSURE_LOG, {"request_id": request, "patient_id": patient}),),
+    results=(s.success_result("Whether the line was written."),),
     compliance=True,
     critical=True,
 )
 
-QUOTE_FEE = Tool(
+QUOTE_FEE = s.Tool(
     name="QuoteFee",
     summary="Tells a patient what a list of disclosures costs, and asks whether the patient goes on with the request.",
     leak_words=("quote", "in advance", "beforehand", "accepts"),
     parameters=(PATIENT, FEE_PARAMETER),
-    raises=(unknown(PATIENTS), NOT_POSITIVE),
-    effects=(Insert(FEE_QUOTES, {"patient_id": patient, "amount": amount}),),
+    raises=(unknown(e.PATIENTS), NOT_POSITIVE),
+    effects=(s.Insert(e.FEE_QUOTES, {"patient_id": patient, "amount": amount}),),
     results=(
-        ValueResult(
+        s.ValueResult(
             "accepted",
             "Whether the patient goes on with the request at that price.",
-            BOOLEAN,
-            exists(REQUESTS, lambda q: (q.patient_id == patient) & (q.category == "accounting") & q.accepts_fee),
+            s.BOOLEAN,
+            s.exists(e.REQUESTS, lambda q: (q.patient_id == patient) & (q.category == "accounting") & q.accepts_fee),
         ),
     ),
     compliance=True,
     critical=True,
 )
 
-SEND_LETTER = Tool(
+SEND_LETTER = s.Tool(
     name="SendLetter",
     summary=(
         "Sends the requester a letter in plain language. A denial of access states its ground and how to complain to "
@@ -370,30 +330,32 @@ SEND_LETTER = Tool(
     leak_words=("letter", "review", "in writing", "complain", "extend", "extension", "delay", "further use"),
     parameters=(
         request_parameter("The request that the letter is about."),
-        Parameter("content", LETTER, "What the letter says.", FromUser(OneOf(LETTER.options))),
+        s.Parameter("content", e.LETTER, "What the letter says.", s.FromUser(s.OneOf(e.LETTER.options))),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'content' is not one of the contents.")),
-    effects=(Insert(LETTERS, {"request_id": request, "content": argument("content")}),),
-    results=(success_result("Whether the letter was sent."),),
+    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'content' is not one of the contents.")),
+    effects=(s.Insert(e.LETTERS, {"request_id": request, "content": s.argument("content")}),),
+    results=(s.success_result("Whether the letter was sent."),),
     compliance=True,
     critical=True,
 )
 
-WAIT = Tool(
+WAIT = s.Tool(
     name="Wait",
     summary="Lets days pass without doing anything.",
     leak_words=("wait until", "wait for", "wait a day", "wait a week", "wait another", "days pass"),
     parameters=(
-        Parameter("days", INTEGER, "How many days, from 1 to 60.", FromUser(Amount(1, 60)), malformed=INVALID_REQUEST),
-    ),
-    raises=(
-        Raises(
-            INVALID_REQUEST,
-            "The 'days' are not a whole number from 1 to 60.",
-            (argument("days") < 1) | (argument("days") > 60),
+        s.Parameter(
+            "days", s.INTEGER, "How many days, from 1 to 60.", s.FromUser(s.Amount(1, 60)), malformed=s.INVALID_REQUEST
         ),
     ),
-    results=(success_result("Whether the days have passed."),),
-    duration=argument("days") * 86_400,
+    raises=(
+        s.Raises(
+            s.INVALID_REQUEST,
+            "The 'days' are not a whole number from 1 to 60.",
+            (s.argument("days") < 1) | (s.argument("days") > 60),
+        ),
+    ),
+    results=(s.success_result("Whether the days have passed."),),
+    duration=s.argument("days") * 86_400,
     compliance=True,
 )

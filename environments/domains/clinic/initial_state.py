@@ -8,16 +8,9 @@ import datetime as dt
 from collections.abc import Mapping
 from random import Random
 
-from lawtrace.environments.spec import Row, State, Value
+from lawtrace.environments import spec as s
 
-from .entities import (
-    DIRECTORY,
-    ENTITIES,
-    INFORMATION,
-    INVOLVEMENT,
-    PERIOD,
-    RECORD_KIND,
-)
+from . import entities as e
 
 FIRST_NAMES = ("Clara", "Marcus", "Ines", "Theodore", "Wanda", "Jonah", "Priscilla", "Emmett", "Lucia", "Gordon")
 LAST_NAMES = ("Whitlock", "Ferrante", "Okafor", "Lindqvist", "Abernathy", "Castellan", "Marsh", "Delacroix")
@@ -46,18 +39,18 @@ class _Desk:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.rows: dict[str, list[Row]] = {table: [] for table in ENTITIES}
+        self.rows: dict[str, list[s.Row]] = {table: [] for table in e.ENTITIES}
         self.numbers = iter(random.sample(range(1_000, 10_000), 200))
 
-    def add(self, table: str, prefix: str, **values: Value) -> Row:
-        row = Row({ENTITIES[table].key: f"{prefix}-{next(self.numbers)}", **values})
+    def add(self, table: str, prefix: str, **values: s.Value) -> s.Row:
+        row = s.Row({e.ENTITIES[table].key: f"{prefix}-{next(self.numbers)}", **values})
         self.rows[table].append(row)
         return row
 
-    def rarely(self, often: Value, rare: Value, share: float = 0.35) -> Value:
+    def rarely(self, often: s.Value, rare: s.Value, share: float = 0.35) -> s.Value:
         return rare if self.random.random() < share else often
 
-    def request(self, category: str, patient: Row, requester: Row, purpose: str, asks_for: str) -> Row:
+    def request(self, category: str, patient: s.Row, requester: s.Row, purpose: str, asks_for: str) -> s.Row:
         return self.add(
             "requests",
             "RQ",
@@ -68,8 +61,8 @@ class _Desk:
             requester_name=requester.values["name"],
             purpose=purpose,
             asks_for=asks_for,
-            period=self.random.choice(PERIOD.options),
-            involvement=self.random.choice(INVOLVEMENT.options),
+            period=self.random.choice(e.PERIOD.options),
+            involvement=self.random.choice(e.INVOLVEMENT.options),
             received_on=self.random.choice((LONG_AGO, LATELY)),
             assurance=self.random.choice(("none", "patient was told and did not object", "protective order sought")),
             paid_by_third_party=self.random.random() < 0.5,
@@ -79,11 +72,11 @@ class _Desk:
             clinician_answer=self.rarely("agrees", "objects"),
         )
 
-    def requester(self, name: str, kind: str, *, known: bool) -> Row:
+    def requester(self, name: str, kind: str, *, known: bool) -> s.Row:
         proof = self.rarely("complete", "missing", 0.25)
         return self.add("requesters", "PE", name=name, kind=kind, known=known, proof=proof)
 
-    def authorization(self, patient: Row, requester: Row, covers: str) -> None:
+    def authorization(self, patient: s.Row, requester: s.Row, covers: str) -> None:
         self.add(
             "authorizations",
             "AU",
@@ -91,12 +84,12 @@ class _Desk:
             requester_id=requester.values["requester_id"],
             covers=covers,
             status=self.random.choice(("in force", "in force", "in force", "expired", "revoked")),
-            period=self.random.choice(PERIOD.options),
+            period=self.random.choice(e.PERIOD.options),
             mentions_payment=self.random.random() < 0.6,
         )
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """Four patients with two or three records each, eight requests, and two incidents."""
     desk = _Desk(random)
     patients = _patients(desk)
@@ -105,11 +98,11 @@ def populate(random: Random) -> State:
     _patients_own(desk, patients, kinds)
     _callers(desk, patients)
     _incidents(desk)
-    desk.rows["session"].append(Row({"session_id": "current", "today": FIRST_DAY + random.randrange(5)}))
-    return State({table: tuple(rows) for table, rows in desk.rows.items()})
+    desk.rows["session"].append(s.Row({"session_id": "current", "today": FIRST_DAY + random.randrange(5)}))
+    return s.State({table: tuple(rows) for table, rows in desk.rows.items()})
 
 
-def _patients(desk: _Desk) -> list[Row]:
+def _patients(desk: _Desk) -> list[s.Row]:
     """The last one is often a minor."""
     random = desk.random
     names = [
@@ -125,7 +118,7 @@ def _patients(desk: _Desk) -> list[Row]:
             restriction=random.choice(
                 ("none", "none", "nothing to insurers", "nothing to other providers", "nothing to relatives")
             ),
-            directory=random.choice(DIRECTORY.options),
+            directory=random.choice(e.DIRECTORY.options),
             condition=desk.rarely("able to decide", "unable to decide", 0.4),
         )
         for number, name in enumerate(names)
@@ -141,9 +134,9 @@ def _patients(desk: _Desk) -> list[Row]:
     return patients
 
 
-def _records(desk: _Desk, patient: Row) -> list[str]:
+def _records(desk: _Desk, patient: s.Row) -> list[str]:
     """Two or three records of a patient. Returns their kinds."""
-    kinds = desk.random.sample(RECORD_KIND.options, desk.random.choice((2, 3)))
+    kinds = desk.random.sample(e.RECORD_KIND.options, desk.random.choice((2, 3)))
     minor = patient.values["age_group"] == "minor"
     for kind in kinds:
         desk.add(
@@ -158,7 +151,7 @@ def _records(desk: _Desk, patient: Row) -> list[str]:
     return kinds
 
 
-def _releases(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str]]) -> None:
+def _releases(desk: _Desk, patients: list[s.Row], kinds: Mapping[str, list[str]]) -> None:
     """A provider, an insurer, a law firm and a public office ask for copies."""
     random = desk.random
     office = random.choice(
@@ -179,10 +172,10 @@ def _releases(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str]]) 
         asks_for = random.choice(kinds[patient.values["patient_id"]])
         desk.request("release", patient, requester, purpose, asks_for)
         if kind != "court" and random.random() < (0.9 if kind in {"insurer", "law firm"} else 0.5):
-            desk.authorization(patient, requester, desk.rarely(asks_for, random.choice(RECORD_KIND.options), 0.2))
+            desk.authorization(patient, requester, desk.rarely(asks_for, random.choice(e.RECORD_KIND.options), 0.2))
 
 
-def _patients_own(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str]]) -> None:
+def _patients_own(desk: _Desk, patients: list[s.Row], kinds: Mapping[str, list[str]]) -> None:
     """A patient asks for records, a parent or another representative too, and a patient for a list of disclosures."""
     random = desk.random
     own, listed = random.sample(patients[:3], 2)
@@ -207,7 +200,7 @@ def _patients_own(desk: _Desk, patients: list[Row], kinds: Mapping[str, list[str
     )
 
 
-def _callers(desk: _Desk, patients: list[Row]) -> None:
+def _callers(desk: _Desk, patients: list[s.Row]) -> None:
     """A relative wants news, a visitor a room, and a company has a flyer."""
     random = desk.random
     ill, looked_for, flyer = random.sample(patients[:3], 3)
@@ -229,7 +222,7 @@ def _incidents(desk: _Desk) -> None:
             title=title,
             discovered_on=desk.random.choice((WEEKS_AGO, RECENTLY)),
             people_affected=desk.random.choice((38, 120, 499, 500, 501, 640, 2_300)),
-            information=desk.random.choice(INFORMATION.options),
+            information=desk.random.choice(e.INFORMATION.options),
             state=desk.random.choice(STATES),
             police_statement=desk.rarely("none", "in writing", 0.3),
             hold_until=HOLD_UNTIL,

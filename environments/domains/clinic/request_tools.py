@@ -1,73 +1,34 @@
 """Tools for requests: find them, answer them, refuse them."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    MONEY,
-    TEXT,
-    Amount,
-    Entity,
-    Fails,
-    FieldValue,
-    FromLookup,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Term,
-    Tool,
-    Update,
-    ValueResult,
-    argument,
-    constant,
-    exists,
-    is_unknown,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACCESSES,
-    ACCOUNTINGS,
-    FEES,
-    FLYERS,
-    GROUND,
-    NEWS,
-    RECORD_KIND,
-    RECORDS,
-    REFUSALS,
-    RELEASES,
-    REQUESTS,
-    ROOMS_TOLD,
-)
+from . import entities as e
 
 ARCHIVE_DAYS = 20
 """Days that it takes to get a record from the archive."""
 
-request, record, amount = argument("request_id"), argument("record_id"), argument("amount")
+request, record, amount = s.argument("request_id"), s.argument("record_id"), s.argument("amount")
 
 
-def request_parameter(description: str = "The request.") -> Parameter:
-    return Parameter("request_id", TEXT, description, FromLookup(REQUESTS))
+def request_parameter(description: str = "The request.") -> s.Parameter:
+    return s.Parameter("request_id", s.TEXT, description, s.FromLookup(e.REQUESTS))
 
 
-def record_parameter(description: str = "The record.") -> Parameter:
-    return Parameter("record_id", TEXT, description, FromLookup(RECORDS))
+def record_parameter(description: str = "The record.") -> s.Parameter:
+    return s.Parameter("record_id", s.TEXT, description, s.FromLookup(e.RECORDS))
 
 
-def unknown(entity: Entity) -> Raises:
+def unknown(entity: s.Entity) -> s.Raises:
     """The refusal of a key that no row of the entity has."""
-    return Raises(
-        INVALID_REQUEST, f"There is no {entity.singular} with that '{entity.key}'.", is_unknown(entity, entity.key)
+    return s.Raises(
+        s.INVALID_REQUEST, f"There is no {entity.singular} with that '{entity.key}'.", s.is_unknown(entity, entity.key)
     )
 
 
-def is_not_about(*categories: str) -> Term:
+def is_not_about(*categories: str) -> s.Term:
     """The request is of none of the categories."""
-    return ~exists(
-        REQUESTS,
+    return ~s.exists(
+        e.REQUESTS,
         lambda q: (
             (q.request_id == request)
             & (
@@ -79,169 +40,171 @@ def is_not_about(*categories: str) -> Term:
     )
 
 
-def patient_of(entity: Entity, key: str) -> Term:
+def patient_of(entity: s.Entity, key: str) -> s.Term:
     """The patient of the row that the argument ``key`` names."""
-    return value_of(entity, lambda row: getattr(row, key) == argument(key), "patient_id", otherwise="")
+    return s.value_of(entity, lambda row: getattr(row, key) == s.argument(key), "patient_id", otherwise="")
 
 
-OF_ANOTHER_PATIENT = Fails(
+OF_ANOTHER_PATIENT = s.Fails(
     "The record is of another patient than the request.",
-    ~(patient_of(RECORDS, "record_id") == patient_of(REQUESTS, "request_id")),
+    ~(patient_of(e.RECORDS, "record_id") == patient_of(e.REQUESTS, "request_id")),
 )
-KIND_OF_RECORD = ValueResult(
+KIND_OF_RECORD = s.ValueResult(
     "kind",
     "The kind of the record.",
-    RECORD_KIND,
-    value_of(RECORDS, lambda d: d.record_id == record, "kind", otherwise="visit summary"),
+    e.RECORD_KIND,
+    s.value_of(e.RECORDS, lambda d: d.record_id == record, "kind", otherwise="visit summary"),
 )
-IN_THE_ARCHIVE = Fails(
+IN_THE_ARCHIVE = s.Fails(
     "The record is still in the archive.",
-    exists(RECORDS, lambda d: (d.record_id == record) & (d.location == "in the archive")),
+    s.exists(e.RECORDS, lambda d: (d.record_id == record) & (d.location == "in the archive")),
 )
 
-FIND_REQUEST = Tool(
+FIND_REQUEST = s.Tool(
     name="FindRequest",
     summary="Finds the open request of a requester about a patient. A patient may be the requester, too.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Find the request about {patient_name} from {requester_name}.",
         noun_phrase="the request about {patient_name} from {requester_name}",
     ),
     parameters=(
-        Parameter(
+        s.Parameter(
             "patient_name",
-            TEXT,
+            s.TEXT,
             "The full name of the patient.",
-            FromUser(FieldValue(REQUESTS, "patient_name")),
+            s.FromUser(s.FieldValue(e.REQUESTS, "patient_name")),
         ),
-        Parameter(
+        s.Parameter(
             "requester_name",
-            TEXT,
+            s.TEXT,
             "The full name of the person or the organisation that asks.",
-            FromUser(
-                FieldValue(REQUESTS, "requester_name", lambda q: q.patient_name == argument("patient_name")),
+            s.FromUser(
+                s.FieldValue(e.REQUESTS, "requester_name", lambda q: q.patient_name == s.argument("patient_name")),
             ),
         ),
     ),
     results=(
-        RowsResult(
+        s.RowsResult(
             "requests",
             "The open requests.",
-            REQUESTS,
-            lambda q: (q.patient_name == argument("patient_name")) & (q.requester_name == argument("requester_name")),
+            e.REQUESTS,
+            lambda q: (
+                (q.patient_name == s.argument("patient_name")) & (q.requester_name == s.argument("requester_name"))
+            ),
             ("request_id", "category", "patient_name", "requester_name"),
         ),
     ),
 )
 
-FIND_RECORD = Tool(
+FIND_RECORD = s.Tool(
     name="FindRecord",
     summary=(
         "Finds a record of the patient that a request for records is about: where it is kept (one in the archive comes "
         "within 20 days), who agreed to the care, and whether a licensed clinician has found that access to it is "
         "likely to endanger a person's life or safety."
     ),
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Find the {kind} for {request_id}.",
         noun_phrase="the {kind} for {request_id}",
     ),
     parameters=(
         request_parameter("The request."),
-        Parameter(
+        s.Parameter(
             "kind",
-            RECORD_KIND,
+            e.RECORD_KIND,
             "The kind of record.",
-            FromUser(FieldValue(RECORDS, "kind", lambda d: d.patient_id == patient_of(REQUESTS, "request_id"))),
+            s.FromUser(s.FieldValue(e.RECORDS, "kind", lambda d: d.patient_id == patient_of(e.REQUESTS, "request_id"))),
         ),
     ),
     raises=(
-        unknown(REQUESTS),
-        Raises(INVALID_REQUEST, "The 'kind' is not one of the kinds of record."),
-        Raises(INVALID_REQUEST, "The request is not for records.", is_not_about("release", "own records")),
+        unknown(e.REQUESTS),
+        s.Raises(s.INVALID_REQUEST, "The 'kind' is not one of the kinds of record."),
+        s.Raises(s.INVALID_REQUEST, "The request is not for records.", is_not_about("release", "own records")),
     ),
     results=(
-        RowsResult(
+        s.RowsResult(
             "records",
             "The records of that kind.",
-            RECORDS,
-            lambda d: (d.patient_id == patient_of(REQUESTS, "request_id")) & (d.kind == argument("kind")),
+            e.RECORDS,
+            lambda d: (d.patient_id == patient_of(e.REQUESTS, "request_id")) & (d.kind == s.argument("kind")),
             ("record_id", "kind", "location", "care_agreed_by", "finding"),
         ),
     ),
 )
 
-FETCH_FROM_ARCHIVE = Tool(
+FETCH_FROM_ARCHIVE = s.Tool(
     name="FetchFromArchive",
     summary=f"Orders a record from the archive, and waits until it has arrived, which takes {ARCHIVE_DAYS} days.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Get {record_id} from the archive.",
         outcome="{record_id} has been fetched from the archive.",
     ),
     parameters=(record_parameter(),),
-    raises=(unknown(RECORDS),),
+    raises=(unknown(e.RECORDS),),
     fails=(
-        Fails(
+        s.Fails(
             "The record is not in the archive.",
-            exists(RECORDS, lambda d: (d.record_id == record) & (d.location == "on site")),
+            s.exists(e.RECORDS, lambda d: (d.record_id == record) & (d.location == "on site")),
         ),
     ),
-    effects=(Update(RECORDS, lambda d: d.record_id == record, {"location": lambda d: constant("on site")}),),
-    results=(success_result("Whether the record has arrived."),),
+    effects=(s.Update(e.RECORDS, lambda d: d.record_id == record, {"location": lambda d: s.constant("on site")}),),
+    results=(s.success_result("Whether the record has arrived."),),
     duration=ARCHIVE_DAYS * 24 * 60 * 60,
 )
 
-RELEASE_RECORD = Tool(
+RELEASE_RECORD = s.Tool(
     name="ReleaseRecord",
     summary="Sends a copy of a record to the person or organisation that requested it.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Send {record_id} out on {request_id}.",
         outcome="{record_id} has been sent out on {request_id}.",
     ),
     parameters=(request_parameter("The request that the copy answers."), record_parameter()),
-    raises=(unknown(REQUESTS), unknown(RECORDS)),
+    raises=(unknown(e.REQUESTS), unknown(e.RECORDS)),
     fails=(
-        Fails("The request is not for a copy to be released.", is_not_about("release")),
+        s.Fails("The request is not for a copy to be released.", is_not_about("release")),
         OF_ANOTHER_PATIENT,
         IN_THE_ARCHIVE,
     ),
-    effects=(Insert(RELEASES, {"request_id": request, "record_id": record}),),
-    results=(success_result("Whether the copy was sent."), KIND_OF_RECORD),
+    effects=(s.Insert(e.RELEASES, {"request_id": request, "record_id": record}),),
+    results=(s.success_result("Whether the copy was sent."), KIND_OF_RECORD),
     critical=True,
 )
 
-GIVE_ACCESS = Tool(
+GIVE_ACCESS = s.Tool(
     name="GiveAccess",
     summary=(
         "Mails a copy of a record to the patient, or to the person who acts for the patient: to the address that was "
         "set for the request, else to the home address."
     ),
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Mail a copy of {record_id} as asked for in {request_id}.",
         outcome="A copy of {record_id} has been mailed as asked for in {request_id}.",
     ),
     parameters=(request_parameter("The request for access."), record_parameter()),
-    raises=(unknown(REQUESTS), unknown(RECORDS)),
+    raises=(unknown(e.REQUESTS), unknown(e.RECORDS)),
     fails=(
-        Fails("The request is not for access to one's own records.", is_not_about("own records")),
+        s.Fails("The request is not for access to one's own records.", is_not_about("own records")),
         OF_ANOTHER_PATIENT,
         IN_THE_ARCHIVE,
     ),
-    effects=(Insert(ACCESSES, {"request_id": request, "record_id": record}),),
-    results=(success_result("Whether the copy was mailed."), KIND_OF_RECORD),
+    effects=(s.Insert(e.ACCESSES, {"request_id": request, "record_id": record}),),
+    results=(s.success_result("Whether the copy was mailed."), KIND_OF_RECORD),
     critical=True,
 )
 
 
-def _answer(name: str, summary: str, phrases: Phrases, category: str, purpose: str, kept_in: Entity) -> Tool:
+def _answer(name: str, summary: str, phrases: s.Phrases, category: str, purpose: str, kept_in: s.Entity) -> s.Tool:
     """A tool that answers a request of one category."""
-    return Tool(
+    return s.Tool(
         name=name,
         summary=summary,
         phrases=phrases,
         parameters=(request_parameter(),),
-        raises=(unknown(REQUESTS),),
-        fails=(Fails(f"The request is not {purpose}.", is_not_about(category)),),
-        effects=(Insert(kept_in, {"request_id": request}),),
-        results=(success_result("Whether it was done."),),
+        raises=(unknown(e.REQUESTS),),
+        fails=(s.Fails(f"The request is not {purpose}.", is_not_about(category)),),
+        effects=(s.Insert(kept_in, {"request_id": request}),),
+        results=(s.success_result("Whether it was done."),),
         critical=True,
     )
 
@@ -252,35 +215,35 @@ SEND_ACCOUNTING = _answer(
         "Mails a patient the list of the disclosures made in the last six years: to the address that was set for the "
         "request, else to the home address."
     ),
-    Phrases(
+    s.Phrases(
         step="Mail the list of disclosures asked for in {request_id}.",
         outcome="The list of disclosures asked for in {request_id} has been mailed.",
     ),
     "accounting",
     "for a list of disclosures",
-    ACCOUNTINGS,
+    e.ACCOUNTINGS,
 )
 TELL_FAMILY = _answer(
     "TellFamily",
     "Tells a relative how the patient is, as far as it concerns the relative's part in the care.",
-    Phrases(
+    s.Phrases(
         step="Give the news about the patient in answer to {request_id}.",
         outcome="The news about the patient has been given in answer to {request_id}.",
     ),
     "family",
     "for news of a patient",
-    NEWS,
+    e.NEWS,
 )
 TELL_ROOM = _answer(
     "TellRoom",
     "Tells a caller who asks for a patient by name the room of the patient and, in general terms, how the patient is.",
-    Phrases(
+    s.Phrases(
         step="Tell the room of the patient in answer to {request_id}.",
         outcome="The room of the patient has been told in answer to {request_id}.",
     ),
     "room",
     "for the room of a patient",
-    ROOMS_TOLD,
+    e.ROOMS_TOLD,
 )
 MAIL_FLYER = _answer(
     "MailFlyer",
@@ -288,46 +251,48 @@ MAIL_FLYER = _answer(
         "Mails a patient the flyer of a company, chosen by the patient's records of the period that was set: to the "
         "address that was set for the request, else to the home address."
     ),
-    Phrases(
+    s.Phrases(
         step="Mail the flyer in answer to {request_id}.",
         outcome="The flyer has been mailed in answer to {request_id}.",
     ),
     "flyer",
     "for a flyer to be mailed",
-    FLYERS,
+    e.FLYERS,
 )
 
-FEE_PARAMETER = Parameter("amount", MONEY, "The amount in dollars, more than zero.", FromUser(Amount(8_00, 40_00)))
-NOT_POSITIVE = Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
+FEE_PARAMETER = s.Parameter(
+    "amount", s.MONEY, "The amount in dollars, more than zero.", s.FromUser(s.Amount(8_00, 40_00))
+)
+NOT_POSITIVE = s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
 
-CHARGE_FEE = Tool(
+CHARGE_FEE = s.Tool(
     name="ChargeFee",
     summary="Bills the patient a fee for a list of disclosures.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Bill a fee of {amount} for {request_id}.",
         outcome="A fee of {amount} has been billed for {request_id}.",
     ),
     parameters=(request_parameter("The request for the list."), FEE_PARAMETER),
-    raises=(unknown(REQUESTS), NOT_POSITIVE),
-    fails=(Fails("The request is not for a list of disclosures.", is_not_about("accounting")),),
-    effects=(Insert(FEES, {"request_id": request, "amount": amount}),),
-    results=(success_result("Whether the fee was billed."),),
+    raises=(unknown(e.REQUESTS), NOT_POSITIVE),
+    fails=(s.Fails("The request is not for a list of disclosures.", is_not_about("accounting")),),
+    effects=(s.Insert(e.FEES, {"request_id": request, "amount": amount}),),
+    results=(s.success_result("Whether the fee was billed."),),
     critical=True,
 )
 
-DECLINE_REQUEST = Tool(
+DECLINE_REQUEST = s.Tool(
     name="DeclineRequest",
     summary="Declines a request, or a fee for it, and tells the person who wanted it done, with the reason.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step='Turn down {request_id}, for the reason "{ground}".',
         outcome='{request_id} has been turned down, for the reason "{ground}".',
     ),
     parameters=(
         request_parameter("The request."),
-        Parameter("ground", GROUND, "Why.", FromUser(OneOf(GROUND.options))),
+        s.Parameter("ground", e.GROUND, "Why.", s.FromUser(s.OneOf(e.GROUND.options))),
     ),
-    raises=(unknown(REQUESTS), Raises(INVALID_REQUEST, "The 'ground' is not one of the grounds.")),
-    effects=(Insert(REFUSALS, {"request_id": request, "ground": argument("ground")}),),
-    results=(success_result("Whether the request was closed."),),
+    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'ground' is not one of the grounds.")),
+    effects=(s.Insert(e.REFUSALS, {"request_id": request, "ground": s.argument("ground")}),),
+    results=(s.success_result("Whether the request was closed."),),
     critical=True,
 )

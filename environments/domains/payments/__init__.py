@@ -6,7 +6,7 @@
 the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from lawtrace.environments.spec import Clock, Environment, starts_at
+from lawtrace.environments import spec as s
 
 from . import claim_tools, customer_tools, file_tools, security_tools
 from .entities import ENTITIES, SESSION
@@ -15,7 +15,7 @@ from .initial_state import populate
 
 TOOLS = (*customer_tools.TOOLS, *claim_tools.TOOLS, *file_tools.TOOLS, *security_tools.TOOLS)
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="payments",
     title="Payment services",
     object_name="PaymentDesk",
@@ -27,7 +27,7 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
+    clock=s.Clock(s.starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
     facts=FACTS,
     declines=claim_tools.DECLINE_REQUEST.name,
 )

@@ -1,102 +1,69 @@
 """Claims about executed transactions, and refusals of any request."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    TEXT,
-    AnySampler,
-    Entity,
-    Fails,
-    FieldValue,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    RowVariable,
-    Term,
-    Tool,
-    Update,
-    argument,
-    exists,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACCOUNTS,
-    CARDS,
-    FINDING,
-    FINDINGS,
-    FRAUD_REPORTS,
-    ORDERS,
-    PAYEES,
-    PROVIDERS,
-    REASON,
-    REFERRALS,
-    REFUNDS,
-    REFUSALS,
-    STATEMENTS,
-    TRANSACTIONS,
-)
+from . import entities as e
 from .terms import DONE, NOT_FOUND, TRANSACTION, transaction, unknown
 
-NAMED: tuple[tuple[Entity, str], ...] = (
-    (STATEMENTS, "name"),
-    (PAYEES, "name"),
-    (CARDS, "nickname"),
-    (ORDERS, "description"),
-    (TRANSACTIONS, "description"),
-    (PROVIDERS, "name"),
+NAMED: tuple[tuple[s.Entity, str], ...] = (
+    (e.STATEMENTS, "name"),
+    (e.PAYEES, "name"),
+    (e.CARDS, "nickname"),
+    (e.ORDERS, "description"),
+    (e.TRANSACTIONS, "description"),
+    (e.PROVIDERS, "name"),
 )
 """What a request can be about, with the field of its name."""
 
-subject = argument("subject")
-_is_on_file = exists(STATEMENTS, lambda s: s.name == subject)
+subject = s.argument("subject")
+_is_on_file = s.exists(e.STATEMENTS, lambda row: row.name == subject)
 for _entity, _field in NAMED[1:]:
-    _is_on_file = _is_on_file | exists(_entity, lambda row, field=_field: getattr(row, field) == subject)
+    _is_on_file = _is_on_file | s.exists(_entity, lambda row, field=_field: getattr(row, field) == subject)
 
 
-def _claimed(row: RowVariable) -> Term:
+def _claimed(row: s.RowVariable) -> s.Term:
     return (row.claim == "not authorised") | (row.claim == "payee took too much")
 
 
-REFUND_TRANSACTION = Tool(
+REFUND_TRANSACTION = s.Tool(
     name="RefundTransaction",
     summary=(
         "Refunds the full amount of a transaction on the ground that was recorded, with the day of the debit as value "
         "date."
     ),
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Give me the money for {transaction_id} back.",
         outcome="The money for {transaction_id} is back on my account.",
     ),
     parameters=(TRANSACTION,),
-    raises=(unknown(TRANSACTIONS),),
+    raises=(unknown(e.TRANSACTIONS),),
     fails=(
-        Fails("The transaction was refunded already.", exists(REFUNDS, lambda r: r.transaction_id == transaction)),
-        Fails(
+        s.Fails(
+            "The transaction was refunded already.", s.exists(e.REFUNDS, lambda r: r.transaction_id == transaction)
+        ),
+        s.Fails(
             "There is no claim about the transaction.",
-            ~exists(TRANSACTIONS, lambda t: (t.transaction_id == transaction) & _claimed(t)),
+            ~s.exists(e.TRANSACTIONS, lambda t: (t.transaction_id == transaction) & _claimed(t)),
         ),
     ),
     effects=(
-        Insert(
-            REFUNDS,
+        s.Insert(
+            e.REFUNDS,
             {
                 "transaction_id": transaction,
-                "amount": value_of(TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0),
+                "amount": s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0),
             },
         ),
-        Update(
-            ACCOUNTS,
+        s.Update(
+            e.ACCOUNTS,
             lambda a: (
                 a.account_id
-                == value_of(TRANSACTIONS, lambda t: t.transaction_id == transaction, "account_id", otherwise="")
+                == s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "account_id", otherwise="")
             ),
             {
                 "balance": lambda a: (
-                    a.balance + value_of(TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0)
+                    a.balance
+                    + s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0)
                 )
             },
         ),
@@ -105,46 +72,48 @@ REFUND_TRANSACTION = Tool(
     critical=True,
 )
 
-DECLINE_REQUEST = Tool(
+DECLINE_REQUEST = s.Tool(
     name="DeclineRequest",
     summary="Tells the customer that a request is declined, and why.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Decline what was asked about {subject}, with the reason that {reason}.",
         outcome="What was asked about {subject} has been declined, with the reason that {reason}.",
     ),
     parameters=(
-        Parameter(
+        s.Parameter(
             "subject",
-            TEXT,
+            s.TEXT,
             "What the request was about, by its full name on file: the payee of a payment or standing order, or one to "
             "be trusted; the provider that was to see an account; the order, transaction, card or statement.",
-            FromUser(AnySampler(tuple(FieldValue(entity, field) for entity, field in NAMED))),
+            s.FromUser(s.AnySampler(tuple(s.FieldValue(entity, field) for entity, field in NAMED))),
         ),
-        Parameter("reason", REASON, "What the customer is told as the reason.", FromUser(OneOf(REASON.options))),
+        s.Parameter(
+            "reason", e.REASON, "What the customer is told as the reason.", s.FromUser(s.OneOf(e.REASON.options))
+        ),
     ),
     raises=(
-        Raises(NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
-        Raises(INVALID_REQUEST, "The 'reason' is not one of the reasons."),
+        s.Raises(NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
+        s.Raises(s.INVALID_REQUEST, "The 'reason' is not one of the reasons."),
     ),
-    effects=(Insert(REFUSALS, {"subject": subject, "reason": argument("reason")}),),
+    effects=(s.Insert(e.REFUSALS, {"subject": subject, "reason": s.argument("reason")}),),
     results=(DONE,),
     critical=True,
 )
 
-READ_CLAIM = Tool(
+READ_CLAIM = s.Tool(
     name="ReadClaim",
     summary="Shows the claim for a refund of a transaction that the institution received from the customer today.",
     parameters=(TRANSACTION,),
-    raises=(unknown(TRANSACTIONS),),
+    raises=(unknown(e.TRANSACTIONS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "claim",
             (
                 "The claim: the name of the transaction, and its ground: that the customer did not authorise the "
                 "transaction, or that the payee, who initiated it, took more than could be expected. Null if there is "
                 "none."
             ),
-            TRANSACTIONS,
+            e.TRANSACTIONS,
             lambda t: (t.transaction_id == transaction) & _claimed(t),
             ("description", "claim"),
             single=True,
@@ -155,13 +124,13 @@ READ_CLAIM = Tool(
     critical=True,
 )
 
-READ_TRANSACTION_FILE = Tool(
+READ_TRANSACTION_FILE = s.Tool(
     name="ReadTransactionFile",
     summary="Collects what is known about a transaction: logs, the payee's mandate, and what the fraud team found.",
     parameters=(TRANSACTION,),
-    raises=(unknown(TRANSACTIONS),),
+    raises=(unknown(e.TRANSACTIONS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             (
                 "The file. 'evidence' is what proves that the customer authorised the transaction; 'consent' whether "
@@ -170,7 +139,7 @@ READ_TRANSACTION_FILE = Tool(
                 "named the exact amount; 'above_expectation' whether the amount exceeds what the customer could "
                 "reasonably expect."
             ),
-            TRANSACTIONS,
+            e.TRANSACTIONS,
             lambda t: t.transaction_id == transaction,
             (
                 "description",
@@ -191,12 +160,12 @@ READ_TRANSACTION_FILE = Tool(
     critical=True,
 )
 
-REPORT_FRAUD_GROUNDS = Tool(
+REPORT_FRAUD_GROUNDS = s.Tool(
     name="ReportFraudGrounds",
     summary="Writes to the national authority why fraud is suspected in a transaction.",
     parameters=(TRANSACTION,),
-    raises=(unknown(TRANSACTIONS),),
-    effects=(Insert(FRAUD_REPORTS, {"transaction_id": transaction}),),
+    raises=(unknown(e.TRANSACTIONS),),
+    effects=(s.Insert(e.FRAUD_REPORTS, {"transaction_id": transaction}),),
     results=(DONE,),
     leak_words=("authority", "regulator", "supervisor"),
     duration=600,
@@ -204,30 +173,30 @@ REPORT_FRAUD_GROUNDS = Tool(
     critical=True,
 )
 
-RECORD_FINDING = Tool(
+RECORD_FINDING = s.Tool(
     name="RecordFinding",
     summary="Records what the institution found about a claim: on what ground a refund is owed.",
     parameters=(
         TRANSACTION,
-        Parameter("finding", FINDING, "The ground of the refund.", FromUser(OneOf(FINDING.options))),
+        s.Parameter("finding", e.FINDING, "The ground of the refund.", s.FromUser(s.OneOf(e.FINDING.options))),
     ),
-    raises=(unknown(TRANSACTIONS), Raises(INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
-    effects=(Insert(FINDINGS, {"transaction_id": transaction, "finding": argument("finding")}),),
+    raises=(unknown(e.TRANSACTIONS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
+    effects=(s.Insert(e.FINDINGS, {"transaction_id": transaction, "finding": s.argument("finding")}),),
     results=(DONE,),
     leak_words=("the finding", "a finding", "your finding", "your assessment"),
     compliance=True,
     critical=True,
 )
 
-NAME_COMPLAINT_BODIES = Tool(
+NAME_COMPLAINT_BODIES = s.Tool(
     name="NameComplaintBodies",
     summary=(
         "Sends the customer a letter about a transaction that names the authority for complaints and the body for "
         "out-of-court dispute resolution."
     ),
     parameters=(TRANSACTION,),
-    raises=(unknown(TRANSACTIONS),),
-    effects=(Insert(REFERRALS, {"transaction_id": transaction}),),
+    raises=(unknown(e.TRANSACTIONS),),
+    effects=(s.Insert(e.REFERRALS, {"transaction_id": transaction}),),
     results=(DONE,),
     leak_words=("ombudsman", "complaints bod", "dispute resolution", "out-of-court", "where can i complain"),
     compliance=True,

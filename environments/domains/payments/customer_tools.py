@@ -1,45 +1,8 @@
 """What customers ask for: look-ups by name, payments, standing orders, contactless payments, cards and account data."""
 
-from lawtrace.environments.spec import (
-    INTEGER,
-    INVALID_REQUEST,
-    MONEY,
-    TODAY,
-    Fails,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-    argument,
-    choose,
-    constant,
-    exists,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACCOUNTS,
-    CARDS,
-    COUNTERS,
-    LINKED_CODES,
-    ORDERS,
-    PAYEES,
-    PAYMENTS,
-    PIN_ENTRIES,
-    PROVIDERS,
-    SERIES,
-    SHARINGS,
-    STATEMENTS,
-    TAPS,
-    TRANSACTIONS,
-    VIEWS,
-)
+from . import entities as e
 from .terms import (
     ACCOUNT,
     CARD,
@@ -63,7 +26,7 @@ from .terms import (
 
 FIND_ACCOUNT = find_by_name(
     "FindAccount",
-    ACCOUNTS,
+    e.ACCOUNTS,
     "nickname",
     ("iban",),
     "the customer's payment accounts",
@@ -72,7 +35,7 @@ FIND_ACCOUNT = find_by_name(
 )
 FIND_STATEMENT = find_by_name(
     "FindStatement",
-    STATEMENTS,
+    e.STATEMENTS,
     "name",
     (),
     "the online statements of the customer's accounts",
@@ -81,7 +44,7 @@ FIND_STATEMENT = find_by_name(
 )
 FIND_PAYEE = find_by_name(
     "FindPayee",
-    PAYEES,
+    e.PAYEES,
     "name",
     ("iban",),
     "payees in the customer's address book",
@@ -90,7 +53,7 @@ FIND_PAYEE = find_by_name(
 )
 FIND_CARD = find_by_name(
     "FindCard",
-    CARDS,
+    e.CARDS,
     "nickname",
     (),
     "the customer's cards",
@@ -99,7 +62,7 @@ FIND_CARD = find_by_name(
 )
 FIND_ORDER = find_by_name(
     "FindOrder",
-    ORDERS,
+    e.ORDERS,
     "description",
     ("kind", "amount"),
     "pending payment orders",
@@ -108,7 +71,7 @@ FIND_ORDER = find_by_name(
 )
 FIND_TRANSACTION = find_by_name(
     "FindTransaction",
-    TRANSACTIONS,
+    e.TRANSACTIONS,
     "description",
     ("amount",),
     "executed transactions",
@@ -117,7 +80,7 @@ FIND_TRANSACTION = find_by_name(
 )
 FIND_PROVIDER = find_by_name(
     "FindProvider",
-    PROVIDERS,
+    e.PROVIDERS,
     "name",
     (),
     "providers of account information services that the customer uses",
@@ -125,28 +88,28 @@ FIND_PROVIDER = find_by_name(
     question="Find the provider {name}.",
 )
 
-_was_authenticated = exists(LINKED_CODES, lambda c: (c.payee_id == payee) & (c.amount == amount))
-_pin_was_given = exists(PIN_ENTRIES, lambda p: (p.card_id == card) & (p.amount == amount))
+_was_authenticated = s.exists(e.LINKED_CODES, lambda c: (c.payee_id == payee) & (c.amount == amount))
+_pin_was_given = s.exists(e.PIN_ENTRIES, lambda p: (p.card_id == card) & (p.amount == amount))
 
-SEND_PAYMENT = Tool(
+SEND_PAYMENT = s.Tool(
     name="SendPayment",
     summary="Executes a credit transfer that the customer orders online, from an account to a payee.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Send {amount} from {account_id} to {payee_id}.",
         outcome="{amount} has been sent from {account_id} to {payee_id}.",
     ),
     parameters=(ACCOUNT, PAYEE, money("The amount in euro, more than zero.", 4_00, 120_00)),
-    raises=(NOT_POSITIVE, unknown(ACCOUNTS), unknown(PAYEES)),
+    raises=(NOT_POSITIVE, unknown(e.ACCOUNTS), unknown(e.PAYEES)),
     fails=(NOT_COVERED,),
     effects=(
-        Insert(PAYMENTS, {"account_id": account, "payee_id": payee, "amount": amount}),
-        Update(ACCOUNTS, lambda a: a.account_id == account, {"balance": lambda a: a.balance - amount}),
-        Update(
-            COUNTERS,
+        s.Insert(e.PAYMENTS, {"account_id": account, "payee_id": payee, "amount": amount}),
+        s.Update(e.ACCOUNTS, lambda a: a.account_id == account, {"balance": lambda a: a.balance - amount}),
+        s.Update(
+            e.COUNTERS,
             lambda c: c.counter_id == "current",
             {
-                "remote_total": lambda c: choose(_was_authenticated, 0, c.remote_total + amount),
-                "remote_count": lambda c: choose(_was_authenticated, 0, c.remote_count + 1),
+                "remote_total": lambda c: s.choose(_was_authenticated, 0, c.remote_total + amount),
+                "remote_count": lambda c: s.choose(_was_authenticated, 0, c.remote_count + 1),
             },
         ),
     ),
@@ -154,10 +117,10 @@ SEND_PAYMENT = Tool(
     critical=True,
 )
 
-CREATE_STANDING_ORDER = Tool(
+CREATE_STANDING_ORDER = s.Tool(
     name="CreateStandingOrder",
     summary="Sets up a series of monthly transfers of one amount to one payee.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Set up a standing order of {amount} a month from {account_id} to {payee_id}, on day {day_of_month}.",
         outcome="There is a standing order of {amount} a month from {account_id} to {payee_id}, on day {day_of_month}.",
     ),
@@ -165,28 +128,31 @@ CREATE_STANDING_ORDER = Tool(
         ACCOUNT,
         PAYEE,
         money("The amount of each transfer in euro, more than zero.", 10_00, 120_00),
-        Parameter(
-            "day_of_month", INTEGER, "The day of the month, from 1 to 28.", FromUser(OneOf((1, 3, 10, 15, 20, 28)))
+        s.Parameter(
+            "day_of_month",
+            s.INTEGER,
+            "The day of the month, from 1 to 28.",
+            s.FromUser(s.OneOf((1, 3, 10, 15, 20, 28))),
         ),
     ),
     raises=(
         NOT_POSITIVE,
-        unknown(ACCOUNTS),
-        unknown(PAYEES),
-        Raises(
-            INVALID_REQUEST,
+        unknown(e.ACCOUNTS),
+        unknown(e.PAYEES),
+        s.Raises(
+            s.INVALID_REQUEST,
             "The 'day_of_month' is not a whole number from 1 to 28.",
-            (argument("day_of_month") < 1) | (argument("day_of_month") > 28),
+            (s.argument("day_of_month") < 1) | (s.argument("day_of_month") > 28),
         ),
     ),
     effects=(
-        Insert(
-            SERIES,
+        s.Insert(
+            e.SERIES,
             {
                 "account_id": account,
                 "payee_id": payee,
                 "amount": amount,
-                "day_of_month": argument("day_of_month"),
+                "day_of_month": s.argument("day_of_month"),
             },
         ),
     ),
@@ -194,49 +160,51 @@ CREATE_STANDING_ORDER = Tool(
     critical=True,
 )
 
-TRUST_PAYEE = Tool(
+TRUST_PAYEE = s.Tool(
     name="TrustPayee",
     summary="Adds a payee to the customer's list of trusted payees.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Add {payee_id} to my trusted payees.", outcome="{payee_id} is on the list of trusted payees."
     ),
     parameters=(PAYEE,),
-    raises=(unknown(PAYEES),),
-    fails=(Fails("The payee is on the list already.", exists(PAYEES, lambda p: (p.payee_id == payee) & p.trusted)),),
-    effects=(Update(PAYEES, lambda p: p.payee_id == payee, {"trusted": lambda p: constant(True)}),),
+    raises=(unknown(e.PAYEES),),
+    fails=(
+        s.Fails("The payee is on the list already.", s.exists(e.PAYEES, lambda p: (p.payee_id == payee) & p.trusted)),
+    ),
+    effects=(s.Update(e.PAYEES, lambda p: p.payee_id == payee, {"trusted": lambda p: s.constant(True)}),),
     results=(DONE,),
     critical=True,
 )
 
-CANCEL_ORDER = Tool(
+CANCEL_ORDER = s.Tool(
     name="CancelOrder",
     summary="Revokes a pending payment order, so that it is not executed.",
-    phrases=Phrases(step="Cancel the order for {order_id}.", outcome="The order for {order_id} has been cancelled."),
+    phrases=s.Phrases(step="Cancel the order for {order_id}.", outcome="The order for {order_id} has been cancelled."),
     parameters=(ORDER,),
-    raises=(unknown(ORDERS),),
-    fails=(Fails("The order is revoked already.", exists(ORDERS, lambda o: (o.order_id == order) & o.revoked)),),
-    effects=(Update(ORDERS, lambda o: o.order_id == order, {"revoked": lambda o: constant(True)}),),
+    raises=(unknown(e.ORDERS),),
+    fails=(s.Fails("The order is revoked already.", s.exists(e.ORDERS, lambda o: (o.order_id == order) & o.revoked)),),
+    effects=(s.Update(e.ORDERS, lambda o: o.order_id == order, {"revoked": lambda o: s.constant(True)}),),
     results=(DONE,),
     critical=True,
 )
 
-APPROVE_CONTACTLESS = Tool(
+APPROVE_CONTACTLESS = s.Tool(
     name="ApproveContactless",
     summary="Lets a contactless payment through that waits at a shop's terminal for the answer of the institution.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Let a contactless payment of {amount} with {card_id} through.",
         outcome="A contactless payment of {amount} with {card_id} has gone through.",
     ),
     parameters=(CARD, money("The amount in euro, more than zero.", 6_00, 90_00)),
-    raises=(NOT_POSITIVE, unknown(CARDS)),
+    raises=(NOT_POSITIVE, unknown(e.CARDS)),
     effects=(
-        Insert(TAPS, {"card_id": card, "amount": amount}),
-        Update(
-            CARDS,
+        s.Insert(e.TAPS, {"card_id": card, "amount": amount}),
+        s.Update(
+            e.CARDS,
             lambda c: c.card_id == card,
             {
-                "contactless_total": lambda c: choose(_pin_was_given, 0, c.contactless_total + amount),
-                "contactless_count": lambda c: choose(_pin_was_given, 0, c.contactless_count + 1),
+                "contactless_total": lambda c: s.choose(_pin_was_given, 0, c.contactless_total + amount),
+                "contactless_count": lambda c: s.choose(_pin_was_given, 0, c.contactless_count + 1),
             },
         ),
     ),
@@ -244,48 +212,52 @@ APPROVE_CONTACTLESS = Tool(
     critical=True,
 )
 
-UNBLOCK_CARD = Tool(
+UNBLOCK_CARD = s.Tool(
     name="UnblockCard",
     summary="Makes a card usable again.",
-    phrases=Phrases(step="Unblock {card_id}.", outcome="{card_id} can be used again."),
+    phrases=s.Phrases(step="Unblock {card_id}.", outcome="{card_id} can be used again."),
     parameters=(CARD,),
-    raises=(unknown(CARDS),),
-    fails=(Fails("The card is active.", exists(CARDS, lambda c: (c.card_id == card) & (c.status == "active"))),),
-    effects=(Update(CARDS, lambda c: c.card_id == card, {"status": lambda c: constant("active")}),),
+    raises=(unknown(e.CARDS),),
+    fails=(s.Fails("The card is active.", s.exists(e.CARDS, lambda c: (c.card_id == card) & (c.status == "active"))),),
+    effects=(s.Update(e.CARDS, lambda c: c.card_id == card, {"status": lambda c: s.constant("active")}),),
     results=(DONE,),
     critical=True,
 )
 
-_account_shown = value_of(STATEMENTS, lambda s: s.statement_id == argument("statement_id"), "account_id", otherwise="")
+_account_shown = s.value_of(
+    e.STATEMENTS, lambda row: row.statement_id == s.argument("statement_id"), "account_id", otherwise=""
+)
 
-SHOW_STATEMENT = Tool(
+SHOW_STATEMENT = s.Tool(
     name="ShowStatement",
     summary="Shows the customer online the balance of an account and its transactions of the last days.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Show me the {statement_id} for the last {days_back} days.",
         outcome="I have seen the {statement_id} for the last {days_back} days.",
     ),
     parameters=(
         STATEMENT,
-        Parameter("days_back", INTEGER, "How many days back, more than zero.", FromUser(OneOf((30, 60, 90, 120, 365)))),
+        s.Parameter(
+            "days_back", s.INTEGER, "How many days back, more than zero.", s.FromUser(s.OneOf((30, 60, 90, 120, 365)))
+        ),
     ),
     raises=(
-        unknown(STATEMENTS),
-        Raises(INVALID_REQUEST, "The 'days_back' are not a whole number above zero.", argument("days_back") <= 0),
+        unknown(e.STATEMENTS),
+        s.Raises(s.INVALID_REQUEST, "The 'days_back' are not a whole number above zero.", s.argument("days_back") <= 0),
     ),
-    effects=(Insert(VIEWS, {"statement_id": argument("statement_id"), "days_back": argument("days_back")}),),
+    effects=(s.Insert(e.VIEWS, {"statement_id": s.argument("statement_id"), "days_back": s.argument("days_back")}),),
     results=(
-        ValueResult(
+        s.ValueResult(
             "balance",
             "The balance.",
-            MONEY,
-            value_of(ACCOUNTS, lambda a: a.account_id == _account_shown, "balance", otherwise=0),
+            s.MONEY,
+            s.value_of(e.ACCOUNTS, lambda a: a.account_id == _account_shown, "balance", otherwise=0),
         ),
-        RowsResult(
+        s.RowsResult(
             "transactions",
             "The transactions of these days.",
-            TRANSACTIONS,
-            lambda t: (t.account_id == _account_shown) & (t.debited >= TODAY - argument("days_back")),
+            e.TRANSACTIONS,
+            lambda t: (t.account_id == _account_shown) & (t.debited >= s.TODAY - s.argument("days_back")),
             ("debited", "description", "amount"),
             reveals_key=False,
         ),
@@ -293,19 +265,19 @@ SHOW_STATEMENT = Tool(
     critical=True,
 )
 
-SHARE_ACCOUNT_DATA = Tool(
+SHARE_ACCOUNT_DATA = s.Tool(
     name="ShareAccountData",
     summary=(
         "Answers the request of a provider of account information services through which the customer looks at an "
         "account: with its balance and its transactions of the last 90 days."
     ),
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Let {provider_id} see {account_id}.",
         outcome="{provider_id} has received the balance and recent transactions of {account_id}.",
     ),
     parameters=(PROVIDER, ACCOUNT),
-    raises=(unknown(PROVIDERS), unknown(ACCOUNTS)),
-    effects=(Insert(SHARINGS, {"provider_id": provider, "account_id": account}),),
+    raises=(unknown(e.PROVIDERS), unknown(e.ACCOUNTS)),
+    effects=(s.Insert(e.SHARINGS, {"provider_id": provider, "account_id": account}),),
     results=(DONE,),
     critical=True,
 )

@@ -1,29 +1,8 @@
 """Compliance tools: what is on file about the customer, and what others say about an order."""
 
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    TEXT,
-    Insert,
-    RowsResult,
-    Tool,
-    ValueResult,
-    argument,
-    exists,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    CARDS,
-    COUNTERS,
-    DEVICE_KIND,
-    DEVICES,
-    INQUIRIES,
-    ORDERS,
-    PARTY,
-    PAYEES,
-    PROVIDERS,
-    SECURITY_FILE,
-)
+from . import entities as e
 from .terms import (
     CARD,
     NOT_AN_OPTION,
@@ -38,11 +17,11 @@ from .terms import (
     unknown,
 )
 
-READ_SECURITY_FILE = Tool(
+READ_SECURITY_FILE = s.Tool(
     name="ReadSecurityFile",
     summary="Shows what the institution has on file about the customer's security and its own services.",
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             (
                 "The file. 'failed_attempts' is how often in a row an authentication of the customer failed; "
@@ -51,7 +30,7 @@ READ_SECURITY_FILE = Tool(
                 "security incident of the institution that is not yet dealt with; 'touches_customers_money' whether it "
                 "may affect the customer's financial interests."
             ),
-            SECURITY_FILE,
+            e.SECURITY_FILE,
             lambda f: f.file_id == "current",
             (
                 "failed_attempts",
@@ -63,13 +42,13 @@ READ_SECURITY_FILE = Tool(
             ),
             single=True,
         ),
-        RowsResult(
+        s.RowsResult(
             "counters",
             (
                 "The sum and the number of the remote payments that the customer initiated since the last one with "
                 "strong customer authentication."
             ),
-            COUNTERS,
+            e.COUNTERS,
             lambda c: c.counter_id == "current",
             ("remote_total", "remote_count"),
             single=True,
@@ -80,17 +59,17 @@ READ_SECURITY_FILE = Tool(
     critical=True,
 )
 
-FIND_DEVICE = Tool(
+FIND_DEVICE = s.Tool(
     name="FindDevice",
     summary="Shows the device of one kind that the customer uses to sign in.",
-    parameters=(option("kind", DEVICE_KIND, "The kind of device."),),
+    parameters=(option("kind", e.DEVICE_KIND, "The kind of device."),),
     raises=(NOT_AN_OPTION,),
     results=(
-        RowsResult(
+        s.RowsResult(
             "device",
             "The device.",
-            DEVICES,
-            lambda d: d.kind == argument("kind"),
+            e.DEVICES,
+            lambda d: d.kind == s.argument("kind"),
             ("device_id", "kind", "model", "status"),
             single=True,
         ),
@@ -100,20 +79,20 @@ FIND_DEVICE = Tool(
     critical=True,
 )
 
-READ_PAYEE_RECORD = Tool(
+READ_PAYEE_RECORD = s.Tool(
     name="ReadPayeeRecord",
     summary="Shows what is on file about a payee.",
     parameters=(PAYEE,),
-    raises=(unknown(PAYEES),),
+    raises=(unknown(e.PAYEES),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "record",
             (
                 "The record: whether the payee is on the customer's list of trusted payees, who holds the payee's "
                 "account, whether that account is with this institution, and whether other law, such as that on "
                 "sanctions and money laundering, freezes payments to it, and lets the customer be told so."
             ),
-            PAYEES,
+            e.PAYEES,
             lambda p: p.payee_id == payee,
             ("name", "trusted", "held_by", "same_institution", "restriction"),
             single=True,
@@ -124,20 +103,20 @@ READ_PAYEE_RECORD = Tool(
     critical=True,
 )
 
-READ_CARD_FILE = Tool(
+READ_CARD_FILE = s.Tool(
     name="ReadCardFile",
     summary="Shows what is on file about a card.",
     parameters=(CARD,),
-    raises=(unknown(CARDS),),
+    raises=(unknown(e.CARDS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             (
                 "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
                 "'pin_failures' how often in a row a wrong PIN was given; 'contactless_total' and 'contactless_count' "
                 "the sum and the number of the contactless payments since the last one with a PIN."
             ),
-            CARDS,
+            e.CARDS,
             lambda c: c.card_id == card,
             ("nickname", "status", "reason_persists", "pin_failures", "contactless_total", "contactless_count"),
             single=True,
@@ -148,19 +127,19 @@ READ_CARD_FILE = Tool(
     critical=True,
 )
 
-READ_ORDER_FILE = Tool(
+READ_ORDER_FILE = s.Tool(
     name="ReadOrderFile",
     summary="Shows what is on file about a payment order.",
     parameters=(ORDER,),
-    raises=(unknown(ORDERS),),
+    raises=(unknown(e.ORDERS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             (
                 "The file. 'due' is the day agreed for the debit, which follows a business day. A transfer under way "
                 "was received for execution at once."
             ),
-            ORDERS,
+            e.ORDERS,
             lambda o: o.order_id == order,
             ("description", "kind", "due"),
             single=True,
@@ -171,13 +150,13 @@ READ_ORDER_FILE = Tool(
     critical=True,
 )
 
-READ_PROVIDER_FILE = Tool(
+READ_PROVIDER_FILE = s.Tool(
     name="ReadProviderFile",
     summary="Shows what is on file about a provider and the customer.",
     parameters=(PROVIDER,),
-    raises=(unknown(PROVIDERS),),
+    raises=(unknown(e.PROVIDERS),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "file",
             (
                 "The file: the explicit consent of the customer, the account that the customer designated, the day on "
@@ -185,7 +164,7 @@ READ_PROVIDER_FILE = Tool(
                 "authentication, absent if there was none, and whether there is evidence of unauthorised or fraudulent "
                 "access by the provider."
             ),
-            PROVIDERS,
+            e.PROVIDERS,
             lambda p: p.provider_id == provider,
             ("name", "consent", "designated_account", "last_authenticated", "evidence_of_misuse"),
             single=True,
@@ -196,30 +175,30 @@ READ_PROVIDER_FILE = Tool(
     critical=True,
 )
 
-ASK_AGREEMENT = Tool(
+ASK_AGREEMENT = s.Tool(
     name="AskAgreement",
     summary="Asks another party whether it agrees that a payment order is revoked although the time for it has passed.",
-    parameters=(ORDER, option("party", PARTY, "Who is asked.")),
-    raises=(unknown(ORDERS), NOT_AN_OPTION),
-    effects=(Insert(INQUIRIES, {"order_id": order, "party": argument("party")}),),
+    parameters=(ORDER, option("party", e.PARTY, "Who is asked.")),
+    raises=(unknown(e.ORDERS), NOT_AN_OPTION),
+    effects=(s.Insert(e.INQUIRIES, {"order_id": order, "party": s.argument("party")}),),
     results=(
-        ValueResult(
+        s.ValueResult(
             "description",
             "The name of the order.",
-            TEXT,
-            value_of(ORDERS, lambda o: o.order_id == order, "description", otherwise=""),
+            s.TEXT,
+            s.value_of(e.ORDERS, lambda o: o.order_id == order, "description", otherwise=""),
         ),
-        ValueResult(
+        s.ValueResult(
             "agrees",
             "Whether the party agrees.",
-            BOOLEAN,
-            exists(
-                ORDERS,
+            s.BOOLEAN,
+            s.exists(
+                e.ORDERS,
                 lambda o: (
                     (o.order_id == order)
                     & (
-                        (o.institution_agrees & (argument("party") == "payee's institution"))
-                        | (o.payee_agrees & (argument("party") == "payee"))
+                        (o.institution_agrees & (s.argument("party") == "payee's institution"))
+                        | (o.payee_agrees & (s.argument("party") == "payee"))
                     )
                 ),
             ),

@@ -8,7 +8,7 @@ Fridays: the business day before is then the calendar day before.
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State, Value
+from lawtrace.environments import spec as s
 
 from .entities import ENTITIES
 
@@ -78,11 +78,11 @@ AUTUMN, LAST_SPRING = (day.toordinal() for day in (dt.date(2025, 11, 3), dt.date
 DUE_DAYS = tuple(dt.date(2026, 3, day).toordinal() for day in (5, 6, 12, 19))
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """A customer with two accounts, four payees, two cards, two devices, four orders, five transactions and three
     providers."""
     day = FIRST_DAY + random.randrange(2)
-    now = day * MINUTES_PER_DAY + random.randrange(9 * 60, 16 * 60, 5)
+    now = day * s.MINUTES_PER_DAY + random.randrange(9 * 60, 16 * 60, 5)
     numbers = random.sample(range(1000, 10_000), 40)
     accounts = [
         _row(
@@ -118,11 +118,11 @@ def populate(random: Random) -> State:
         ],
         "session": [_row(session_id="current", now=now)],
     }
-    return State({**dict.fromkeys(ENTITIES, ()), **{table: tuple(rows) for table, rows in tables.items()}})
+    return s.State({**dict.fromkeys(ENTITIES, ()), **{table: tuple(rows) for table, rows in tables.items()}})
 
 
-def _row(**values: Value) -> Row:
-    return Row(values)
+def _row(**values: s.Value) -> s.Row:
+    return s.Row(values)
 
 
 def _iban(random: Random) -> str:
@@ -133,7 +133,7 @@ def _likely(random: Random, share: float) -> bool:
     return random.random() < share
 
 
-def _payees(random: Random, numbers: list[int]) -> list[Row]:
+def _payees(random: Random, numbers: list[int]) -> list[s.Row]:
     """Two or three other people and firms, and one or two accounts of the customer."""
     own = random.sample(OWN_PAYEES, random.randint(1, 2))
     rows = [(name, False) for name in random.sample(PAYEE_NAMES, 4 - len(own))] + [(name, True) for name in own]
@@ -153,7 +153,7 @@ def _payees(random: Random, numbers: list[int]) -> list[Row]:
     ]
 
 
-def _card(random: Random, name: str, number: int) -> Row:
+def _card(random: Random, name: str, number: int) -> s.Row:
     status = random.choice(("active", "active", "active", "blocked", "blocked", "reported lost"))
     # Five earlier taps are left out: whether the present one counts is disputed.
     return _row(
@@ -167,7 +167,7 @@ def _card(random: Random, name: str, number: int) -> Row:
     )
 
 
-def _devices(random: Random, numbers: list[int]) -> list[Row]:
+def _devices(random: Random, numbers: list[int]) -> list[s.Row]:
     """A phone and a card reader, at least one of which is active."""
     statuses = ["active", random.choice(("active", "reported lost", "awaiting activation"))]
     random.shuffle(statuses)
@@ -178,7 +178,7 @@ def _devices(random: Random, numbers: list[int]) -> list[Row]:
     ]
 
 
-def _security_file(random: Random) -> Row:
+def _security_file(random: Random) -> s.Row:
     incident = random.choice(("none", "none", "minor", "major", "major"))
     return _row(
         file_id="current",
@@ -191,7 +191,7 @@ def _security_file(random: Random) -> Row:
     )
 
 
-def _counter(random: Random) -> Row:
+def _counter(random: Random) -> s.Row:
     return _row(
         counter_id="current",
         remote_total=random.choice((61_40, 97_30, 112_80, 140_25)),
@@ -199,7 +199,7 @@ def _counter(random: Random) -> Row:
     )
 
 
-def _order(random: Random, name: str, kind: str, number: int, day: int) -> Row:
+def _order(random: Random, name: str, kind: str, number: int, day: int) -> s.Row:
     is_late = kind == "transfer under way" or _likely(random, 0.65)
     due = day if is_late else random.choice([due for due in DUE_DAYS if due > day])
     return _row(
@@ -214,7 +214,7 @@ def _order(random: Random, name: str, kind: str, number: int, day: int) -> Row:
     )
 
 
-def _transaction(random: Random, name: str, scheme: str, number: int, account: Row) -> Row:
+def _transaction(random: Random, name: str, scheme: str, number: int, account: s.Row) -> s.Row:
     """A transaction about which there is a claim, or none. A payee does not initiate a transfer."""
     grounds = ("not authorised",) if scheme == "transfer" else ("not authorised", "payee took too much")
     return _row(
@@ -233,7 +233,7 @@ def _transaction(random: Random, name: str, scheme: str, number: int, account: R
     )
 
 
-def _provider(random: Random, name: str, number: int, account: Row) -> Row:
+def _provider(random: Random, name: str, number: int, account: s.Row) -> s.Row:
     return _row(
         provider_id=f"PV-{number}",
         name=name,

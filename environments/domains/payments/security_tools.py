@@ -1,35 +1,8 @@
 """Compliance tools: authentication and its exemptions, monitoring, incidents."""
 
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    TEXT,
-    TODAY,
-    Insert,
-    Tool,
-    ValueResult,
-    argument,
-    exists,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACTION,
-    CARDS,
-    DEVICES,
-    EXEMPTION,
-    EXEMPTIONS,
-    INCIDENT_REPORTS,
-    LINKED_CODES,
-    MATTER,
-    PAYEES,
-    PIN_ENTRIES,
-    PRESENTED,
-    SCREENINGS,
-    SECOND_ELEMENT,
-    SIGN_INS,
-    WARNINGS,
-)
+from . import entities as e
 from .terms import (
     CARD,
     NOT_AN_OPTION,
@@ -45,35 +18,35 @@ from .terms import (
     unknown,
 )
 
-SENT = success_result("Whether it was sent.")
-DEVICE = key(DEVICES, "The customer's device.")
+SENT = s.success_result("Whether it was sent.")
+DEVICE = key(e.DEVICES, "The customer's device.")
 AMOUNT = money("The amount in euro.", 4_00, 120_00)
-_second_element = option("second_element", SECOND_ELEMENT, "What the customer gives besides the device.")
-_accepted = ValueResult(
+_second_element = option("second_element", e.SECOND_ELEMENT, "What the customer gives besides the device.")
+_accepted = s.ValueResult(
     "accepted",
     "Whether the answer of the customer was right and a code was generated. It never says what was wrong.",
-    BOOLEAN,
-    exists(DEVICES, lambda d: (d.device_id == device) & ~(d.status == "awaiting activation")),
+    s.BOOLEAN,
+    s.exists(e.DEVICES, lambda d: (d.device_id == device) & ~(d.status == "awaiting activation")),
 )
 
-SCREEN_PAYMENT = Tool(
+SCREEN_PAYMENT = s.Tool(
     name="ScreenPayment",
     summary="Runs transaction monitoring on an amount and a payee, before or after the payment.",
     parameters=(PAYEE, AMOUNT),
-    raises=(unknown(PAYEES), NOT_POSITIVE),
-    effects=(Insert(SCREENINGS, {"payee_id": payee, "amount": amount}),),
+    raises=(unknown(e.PAYEES), NOT_POSITIVE),
+    effects=(s.Insert(e.SCREENINGS, {"payee_id": payee, "amount": amount}),),
     results=(
-        ValueResult(
+        s.ValueResult(
             "payee_name",
             "The name of the payee.",
-            TEXT,
-            value_of(PAYEES, lambda p: p.payee_id == payee, "name", otherwise=""),
+            s.TEXT,
+            s.value_of(e.PAYEES, lambda p: p.payee_id == payee, "name", otherwise=""),
         ),
-        ValueResult(
+        s.ValueResult(
             "flagged",
             "Whether there are signs of fraud.",
-            BOOLEAN,
-            exists(PAYEES, lambda p: (p.payee_id == payee) & p.suspicious),
+            s.BOOLEAN,
+            s.exists(e.PAYEES, lambda p: (p.payee_id == payee) & p.suspicious),
         ),
     ),
     leak_words=("screening", "fraud check", "monitor", "signs of fraud"),
@@ -81,29 +54,29 @@ SCREEN_PAYMENT = Tool(
     critical=True,
 )
 
-PRESENT_PAYMENT = Tool(
+PRESENT_PAYMENT = s.Tool(
     name="PresentPayment",
     summary="Shows the customer an amount and a payee on the confirmation page, before the payment is authenticated.",
     parameters=(PAYEE, AMOUNT),
-    raises=(unknown(PAYEES), NOT_POSITIVE),
-    effects=(Insert(PRESENTED, {"payee_id": payee, "amount": amount}),),
+    raises=(unknown(e.PAYEES), NOT_POSITIVE),
+    effects=(s.Insert(e.PRESENTED, {"payee_id": payee, "amount": amount}),),
     results=(SENT,),
     leak_words=("confirmation page", "show me the payee", "show me the amount"),
     compliance=True,
     critical=True,
 )
 
-AUTHENTICATE_PAYMENT = Tool(
+AUTHENTICATE_PAYMENT = s.Tool(
     name="AuthenticatePayment",
     summary="Asks the customer for two elements and generates an authentication code for an amount and a payee.",
     parameters=(DEVICE, _second_element, PAYEE, AMOUNT),
-    raises=(unknown(DEVICES), NOT_AN_OPTION, unknown(PAYEES), NOT_POSITIVE),
+    raises=(unknown(e.DEVICES), NOT_AN_OPTION, unknown(e.PAYEES), NOT_POSITIVE),
     effects=(
-        Insert(
-            LINKED_CODES,
+        s.Insert(
+            e.LINKED_CODES,
             {
                 "device_id": device,
-                "second_element": argument("second_element"),
+                "second_element": s.argument("second_element"),
                 "payee_id": payee,
                 "amount": amount,
             },
@@ -116,15 +89,15 @@ AUTHENTICATE_PAYMENT = Tool(
     critical=True,
 )
 
-AUTHENTICATE_CUSTOMER = Tool(
+AUTHENTICATE_CUSTOMER = s.Tool(
     name="AuthenticateCustomer",
     summary="Asks the customer for two elements and generates an authentication code for one action.",
-    parameters=(DEVICE, _second_element, option("action", ACTION, "What the code is for.")),
-    raises=(unknown(DEVICES), NOT_AN_OPTION),
+    parameters=(DEVICE, _second_element, option("action", e.ACTION, "What the code is for.")),
+    raises=(unknown(e.DEVICES), NOT_AN_OPTION),
     effects=(
-        Insert(
-            SIGN_INS,
-            {"device_id": device, "second_element": argument("second_element"), "action": argument("action")},
+        s.Insert(
+            e.SIGN_INS,
+            {"device_id": device, "second_element": s.argument("second_element"), "action": s.argument("action")},
         ),
     ),
     results=(_accepted,),
@@ -134,33 +107,33 @@ AUTHENTICATE_CUSTOMER = Tool(
     critical=True,
 )
 
-APPLY_EXEMPTION = Tool(
+APPLY_EXEMPTION = s.Tool(
     name="ApplyExemption",
     summary=(
         "Records, before a payment of an amount to a payee is executed, that it is exempt from strong customer "
         "authentication."
     ),
-    parameters=(PAYEE, AMOUNT, option("ground", EXEMPTION, "The ground of the exemption.")),
-    raises=(unknown(PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
-    effects=(Insert(EXEMPTIONS, {"payee_id": payee, "amount": amount, "ground": argument("ground")}),),
-    results=(success_result("Whether it was recorded."),),
+    parameters=(PAYEE, AMOUNT, option("ground", e.EXEMPTION, "The ground of the exemption.")),
+    raises=(unknown(e.PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
+    effects=(s.Insert(e.EXEMPTIONS, {"payee_id": payee, "amount": amount, "ground": s.argument("ground")}),),
+    results=(s.success_result("Whether it was recorded."),),
     leak_words=("exempt", "waive", "without asking me again"),
     compliance=True,
     critical=True,
 )
 
-ASK_FOR_PIN = Tool(
+ASK_FOR_PIN = s.Tool(
     name="AskForPin",
     summary="Has the terminal ask for the PIN, so that card and PIN authenticate a payment of an amount.",
     parameters=(CARD, money("The amount in euro.", 6_00, 90_00)),
-    raises=(unknown(CARDS), NOT_POSITIVE),
-    effects=(Insert(PIN_ENTRIES, {"card_id": card, "amount": amount}),),
+    raises=(unknown(e.CARDS), NOT_POSITIVE),
+    effects=(s.Insert(e.PIN_ENTRIES, {"card_id": card, "amount": amount}),),
     results=(
-        ValueResult(
+        s.ValueResult(
             "accepted",
             "Whether the PIN was right.",
-            BOOLEAN,
-            exists(CARDS, lambda c: (c.card_id == card) & ~(c.status == "reported lost")),
+            s.BOOLEAN,
+            s.exists(e.CARDS, lambda c: (c.card_id == card) & ~(c.status == "reported lost")),
         ),
     ),
     leak_words=("my pin", "the pin", "pin code"),
@@ -169,12 +142,12 @@ ASK_FOR_PIN = Tool(
     critical=True,
 )
 
-REPORT_INCIDENT = Tool(
+REPORT_INCIDENT = s.Tool(
     name="ReportIncident",
     summary="Notifies the competent authority of a matter.",
-    parameters=(option("matter", MATTER, "The matter."),),
+    parameters=(option("matter", e.MATTER, "The matter."),),
     raises=(NOT_AN_OPTION,),
-    effects=(Insert(INCIDENT_REPORTS, {"matter": argument("matter")}),),
+    effects=(s.Insert(e.INCIDENT_REPORTS, {"matter": s.argument("matter")}),),
     results=(SENT,),
     leak_words=("incident", "authority"),
     duration=900,
@@ -182,10 +155,10 @@ REPORT_INCIDENT = Tool(
     critical=True,
 )
 
-WARN_CUSTOMER = Tool(
+WARN_CUSTOMER = s.Tool(
     name="WarnCustomer",
     summary="Tells the customer about the open incident and what the customer can do against its effects.",
-    effects=(Insert(WARNINGS, {"sent": TODAY}),),
+    effects=(s.Insert(e.WARNINGS, {"sent": s.TODAY}),),
     results=(SENT,),
     leak_words=("warn me", "security notice", "keep me posted"),
     compliance=True,

@@ -1,109 +1,80 @@
 """Parameters, refusals and terms that the payments tools share."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    MONEY,
-    TEXT,
-    Amount,
-    Choice,
-    Entity,
-    Fails,
-    FieldValue,
-    FromLookup,
-    FromUser,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Term,
-    Tool,
-    argument,
-    contains_text,
-    is_blank,
-    is_unknown,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    ACCOUNTS,
-    CARDS,
-    ORDERS,
-    PAYEES,
-    PROVIDERS,
-    STATEMENTS,
-    TRANSACTIONS,
-)
+from . import entities as e
 
 NOT_FOUND = "NotFoundException"
 
-amount = argument("amount")
-account, payee, card = argument("account_id"), argument("payee_id"), argument("card_id")
-order, transaction, provider = argument("order_id"), argument("transaction_id"), argument("provider_id")
-device = argument("device_id")
+amount = s.argument("amount")
+account, payee, card = s.argument("account_id"), s.argument("payee_id"), s.argument("card_id")
+order, transaction, provider = s.argument("order_id"), s.argument("transaction_id"), s.argument("provider_id")
+device = s.argument("device_id")
 
-NOT_POSITIVE = Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
-DONE = success_result("Whether it was done.")
+NOT_POSITIVE = s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
+DONE = s.success_result("Whether it was done.")
 
 
-def key(entity: Entity, description: str) -> Parameter:
+def key(entity: s.Entity, description: str) -> s.Parameter:
     """The parameter with the key of a row that was looked up."""
-    return Parameter(entity.key, TEXT, description, FromLookup(entity))
+    return s.Parameter(entity.key, s.TEXT, description, s.FromLookup(entity))
 
 
-def unknown(entity: Entity) -> Raises:
+def unknown(entity: s.Entity) -> s.Raises:
     """The refusal of a key that no row has."""
     description = f"There is no {entity.singular} with that '{entity.key}'."
-    return Raises(NOT_FOUND, description, is_unknown(entity, entity.key))
+    return s.Raises(NOT_FOUND, description, s.is_unknown(entity, entity.key))
 
 
-def money(description: str, lowest: int, highest: int) -> Parameter:
-    return Parameter("amount", MONEY, description, FromUser(Amount(lowest, highest)))
+def money(description: str, lowest: int, highest: int) -> s.Parameter:
+    return s.Parameter("amount", s.MONEY, description, s.FromUser(s.Amount(lowest, highest)))
 
 
-STATEMENT = key(STATEMENTS, "The online statement of an account.")
-ACCOUNT = key(ACCOUNTS, "The customer's account.")
-PAYEE = key(PAYEES, "Who is paid.")
-CARD = key(CARDS, "The customer's card.")
-ORDER = key(ORDERS, "The payment order.")
-TRANSACTION = key(TRANSACTIONS, "The transaction.")
-PROVIDER = key(PROVIDERS, "The provider of account information services.")
-NOT_COVERED = Fails(
+STATEMENT = key(e.STATEMENTS, "The online statement of an account.")
+ACCOUNT = key(e.ACCOUNTS, "The customer's account.")
+PAYEE = key(e.PAYEES, "Who is paid.")
+CARD = key(e.CARDS, "The customer's card.")
+ORDER = key(e.ORDERS, "The payment order.")
+TRANSACTION = key(e.TRANSACTIONS, "The transaction.")
+PROVIDER = key(e.PROVIDERS, "The provider of account information services.")
+NOT_COVERED = s.Fails(
     "The balance does not cover the amount.",
-    value_of(ACCOUNTS, lambda a: a.account_id == account, "balance", otherwise=0) < amount,
+    s.value_of(e.ACCOUNTS, lambda a: a.account_id == account, "balance", otherwise=0) < amount,
 )
 
 
-def option(name: str, kind: Choice, description: str) -> Parameter:
+def option(name: str, kind: s.Choice, description: str) -> s.Parameter:
     """A parameter with one of the options."""
-    return Parameter(name, kind, description, FromUser(OneOf(kind.options)))
+    return s.Parameter(name, kind, description, s.FromUser(s.OneOf(kind.options)))
 
 
-NOT_AN_OPTION = Raises(INVALID_REQUEST, "An argument is not one of its options.")
+NOT_AN_OPTION = s.Raises(s.INVALID_REQUEST, "An argument is not one of its options.")
 
 
 def find_by_name(
-    name: str, entity: Entity, field: str, shown: tuple[str, ...], what: str, *, plural: str, question: str
-) -> Tool:
+    name: str, entity: s.Entity, field: str, shown: tuple[str, ...], what: str, *, plural: str, question: str
+) -> s.Tool:
     """A look-up by a part of the name of a row."""
-    said: Term = argument(field)
-    return Tool(
+    said: s.Term = s.argument(field)
+    return s.Tool(
         name=name,
         summary=f"Finds {what} by name.",
-        phrases=Phrases(step=question, noun_phrase=f"{{{field}}}"),
+        phrases=s.Phrases(step=question, noun_phrase=f"{{{field}}}"),
         parameters=(
-            Parameter(
-                field, TEXT, "The name, or a part of it, in upper or lower case.", FromUser(FieldValue(entity, field))
+            s.Parameter(
+                field,
+                s.TEXT,
+                "The name, or a part of it, in upper or lower case.",
+                s.FromUser(s.FieldValue(entity, field)),
             ),
         ),
-        raises=(Raises(INVALID_REQUEST, f"The '{field}' is blank.", is_blank(said)),),
+        raises=(s.Raises(s.INVALID_REQUEST, f"The '{field}' is blank.", s.is_blank(said)),),
         results=(
-            RowsResult(
+            s.RowsResult(
                 plural,
                 "What was found.",
                 entity,
-                lambda row: contains_text(getattr(row, field), said),
+                lambda row: s.contains_text(getattr(row, field), said),
                 (entity.key, field, *shown),
             ),
         ),

@@ -7,7 +7,7 @@ and ``initial_state.py`` the initial states. ``regulation.toml`` restates the pr
 curated rule set.
 """
 
-from lawtrace.environments.spec import Clock, Environment, Fact, starts_at
+from lawtrace.environments import spec as s
 
 from . import case_tools, file_tools, incident_tools, letter_tools
 from .entities import CASES, DESK, ENTITIES, INCIDENTS, PARTNERS, RECORDS
@@ -51,32 +51,32 @@ TOOLS = (
 )
 
 FACTS = (
-    Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
-    Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
-    Fact("how the person wants to be written to", CASES, "write_by", ("email", "post", "portal", "club")),
-    Fact("what proof can be compared with", CASES, "comparable", ("date of birth", "membership number", "home club")),
-    Fact("earlier requests", CASES, "earlier", ("none", "has a copy", "repetitive")),
-    Fact("need for a legal claim", RECORDS, "kept_for", ("nothing else", "legal claim")),
-    Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
-    Fact("other people in the data", RECORDS, "others", ("named", "not named")),
-    Fact("accuracy", RECORDS, "accuracy", ("correct", "incorrect")),
-    Fact("restriction", RECORDS, "status", ("in use", "restricted")),
-    Fact("consent", RECORDS, "consent", ("given", "expressly given", "withdrawn")),
-    Fact("who gave the consent", RECORDS, "consent_by", ("the person", "a parent")),
-    Fact("consent to a transfer", RECORDS, "abroad", ("not asked", "agreed after warning")),
-    Fact("objection to direct marketing", RECORDS, "objection", ("none", "to direct marketing")),
-    Fact("weight of the company's grounds", RECORDS, "grounds", ("compelling", "not compelling")),
-    Fact("safeguards at the partner", PARTNERS, "standing", ("standard clauses", "nothing")),
-    Fact("contract with the processor", PARTNERS, "contract", ("signed", "not signed")),
-    Fact("role of the recipient", PARTNERS, "role", ("controller", "processor")),
-    Fact("existence of the recipient", PARTNERS, "reach", ("active", "closed down")),
-    Fact("risk of the breach", INCIDENTS, "risk", ("unlikely", "likely", "high")),
-    Fact("people in other states", INCIDENTS, "spread", ("one member state", "several member states")),
-    Fact("encryption", INCIDENTS, "protection", ("unreadable", "readable")),
-    Fact("effort to tell each person", INCIDENTS, "reach", ("each person", "public notice")),
+    s.Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
+    s.Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
+    s.Fact("how the person wants to be written to", CASES, "write_by", ("email", "post", "portal", "club")),
+    s.Fact("what proof can be compared with", CASES, "comparable", ("date of birth", "membership number", "home club")),
+    s.Fact("earlier requests", CASES, "earlier", ("none", "has a copy", "repetitive")),
+    s.Fact("need for a legal claim", RECORDS, "kept_for", ("nothing else", "legal claim")),
+    s.Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
+    s.Fact("other people in the data", RECORDS, "others", ("named", "not named")),
+    s.Fact("accuracy", RECORDS, "accuracy", ("correct", "incorrect")),
+    s.Fact("restriction", RECORDS, "status", ("in use", "restricted")),
+    s.Fact("consent", RECORDS, "consent", ("given", "expressly given", "withdrawn")),
+    s.Fact("who gave the consent", RECORDS, "consent_by", ("the person", "a parent")),
+    s.Fact("consent to a transfer", RECORDS, "abroad", ("not asked", "agreed after warning")),
+    s.Fact("objection to direct marketing", RECORDS, "objection", ("none", "to direct marketing")),
+    s.Fact("weight of the company's grounds", RECORDS, "grounds", ("compelling", "not compelling")),
+    s.Fact("safeguards at the partner", PARTNERS, "standing", ("standard clauses", "nothing")),
+    s.Fact("contract with the processor", PARTNERS, "contract", ("signed", "not signed")),
+    s.Fact("role of the recipient", PARTNERS, "role", ("controller", "processor")),
+    s.Fact("existence of the recipient", PARTNERS, "reach", ("active", "closed down")),
+    s.Fact("risk of the breach", INCIDENTS, "risk", ("unlikely", "likely", "high")),
+    s.Fact("people in other states", INCIDENTS, "spread", ("one member state", "several member states")),
+    s.Fact("encryption", INCIDENTS, "protection", ("unreadable", "readable")),
+    s.Fact("effort to tell each person", INCIDENTS, "reach", ("each person", "public notice")),
 )
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="privacy_desk",
     title="Data protection",
     object_name="PrivacyDesk",
@@ -88,7 +88,7 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(DESK, "now"), length=120 * 24 * 3600),
+    clock=s.Clock(s.starts_at(DESK, "now"), length=120 * 24 * 3600),
     facts=FACTS,
     declines="Decline",
 )

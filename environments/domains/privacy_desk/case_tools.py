@@ -1,38 +1,8 @@
 """What the desk is asked for: finding a case, doing what it is about, or declining it."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    MONEY,
-    TEXT,
-    Amount,
-    Choice,
-    Fails,
-    FieldValue,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    PhrasesByArgument,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    argument,
-    exists,
-    is_blank,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    CASES,
-    COPIES,
-    DECLINED,
-    DISCLOSURES,
-    FEES,
-    MATTER,
-    PARTNERS,
-    RECORDS,
-)
+from . import entities as e
 from .shared_terms import (
     CASE,
     IS_CLOSED_DOWN,
@@ -48,47 +18,47 @@ from .shared_terms import (
     unknown,
 )
 
-FIND_CASE = Tool(
+FIND_CASE = s.Tool(
     name="FindCase",
     summary=(
         "Finds an open case that came in today: a request of a person about data, or the wish of a colleague to pass "
         "data on, to use restricted data again, or to bill a person for a request."
     ),
-    phrases=Phrases(
+    phrases=s.Phrases(
         step="Find the case about {matter} that concerns the {data} of {name}.",
         noun_phrase="the case about {matter} that concerns the {data} of {name}",
     ),
     parameters=(
-        Parameter("name", TEXT, "The full name of the person.", FromUser(FieldValue(CASES, "person_name"))),
-        Parameter(
+        s.Parameter("name", s.TEXT, "The full name of the person.", s.FromUser(s.FieldValue(e.CASES, "person_name"))),
+        s.Parameter(
             "data",
-            TEXT,
+            s.TEXT,
             "The kind of data, such as 'newsletter profile' or 'invoices'.",
-            FromUser(FieldValue(CASES, "data", lambda c: c.person_name == argument("name"))),
+            s.FromUser(s.FieldValue(e.CASES, "data", lambda c: c.person_name == s.argument("name"))),
         ),
-        Parameter(
+        s.Parameter(
             "matter",
-            MATTER,
+            e.MATTER,
             "What is asked for. By the person: 'access' to a copy, 'rectification', 'erasure' since the purpose of the "
             "data has ended, 'restriction' since the person contests their accuracy, 'objection' to their use, or "
             "'portability' to another service. By a colleague: 'passing on', 'use again' or 'billing'.",
-            FromUser(
-                FieldValue(
-                    CASES, "matter", lambda c: (c.person_name == argument("name")) & (c.data == argument("data"))
+            s.FromUser(
+                s.FieldValue(
+                    e.CASES, "matter", lambda c: (c.person_name == s.argument("name")) & (c.data == s.argument("data"))
                 )
             ),
         ),
     ),
     raises=(MALFORMED,),
     results=(
-        RowsResult(
+        s.RowsResult(
             "cases",
             "The case.",
-            CASES,
+            e.CASES,
             lambda c: (
-                (c.person_name == argument("name"))
-                & (c.data == argument("data"))
-                & (c.matter == argument("matter"))
+                (c.person_name == s.argument("name"))
+                & (c.data == s.argument("data"))
+                & (c.matter == s.argument("matter"))
                 & (c.status == "open")
             ),
             ("case_id", "person_name", "data", "matter"),
@@ -96,19 +66,19 @@ FIND_CASE = Tool(
     ),
 )
 
-FORM = Choice(("readable", "machine-readable"))
+FORM = s.Choice(("readable", "machine-readable"))
 
-ISSUE_COPY = Tool(
+ISSUE_COPY = s.Tool(
     name="IssueCopy",
     summary=(
         "Makes a copy of the data that are at hand or have been brought together, for a case of access or portability. "
         "It goes out with the next letter to the person."
     ),
-    phrases=PhrasesByArgument(
+    phrases=s.PhrasesByArgument(
         "form",
         {
-            "readable": Phrases("Make a printable copy for {case_id}.", "A printable copy was made for {case_id}."),
-            "machine-readable": Phrases(
+            "readable": s.Phrases("Make a printable copy for {case_id}.", "A printable copy was made for {case_id}."),
+            "machine-readable": s.Phrases(
                 "Make a copy that other services can import for {case_id}.",
                 "A copy that other services can import was made for {case_id}.",
             ),
@@ -116,152 +86,155 @@ ISSUE_COPY = Tool(
     ),
     parameters=(
         CASE,
-        Parameter(
+        s.Parameter(
             "form",
             FORM,
             "'readable': a document; 'machine-readable': a structured file in a common format, for other services.",
-            FromUser(OneOf(FORM.options)),
+            s.FromUser(s.OneOf(FORM.options)),
         ),
     ),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("access", "portability"),),
-    effects=(Insert(COPIES, {"case_id": case, "form": argument("form")}), case_becomes("met")),
+    effects=(s.Insert(e.COPIES, {"case_id": case, "form": s.argument("form")}), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-ERASE_DATA = Tool(
+ERASE_DATA = s.Tool(
     name="EraseData",
     summary="Erases the data of a case of erasure for good.",
-    phrases=Phrases("Erase the data in {case_id}.", "The data in {case_id} have been erased."),
+    phrases=s.Phrases("Erase the data in {case_id}.", "The data in {case_id} have been erased."),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("erasure"),),
     effects=(record_becomes("erased"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-CORRECT_DATA = Tool(
+CORRECT_DATA = s.Tool(
     name="CorrectData",
     summary="Corrects the data of a case of rectification.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         'Correct the data in {case_id} to say "{correction}".',
         'The data in {case_id} have been corrected to say "{correction}".',
     ),
     parameters=(
         CASE,
-        Parameter(
+        s.Parameter(
             "correction",
-            TEXT,
+            s.TEXT,
             "What the data are to say.",
-            FromUser(FieldValue(RECORDS, "claimed", lambda r: r.case_id == case)),
+            s.FromUser(s.FieldValue(e.RECORDS, "claimed", lambda r: r.case_id == case)),
         ),
     ),
     raises=(
         MALFORMED,
-        unknown(CASES),
-        Raises(INVALID_REQUEST, "The 'correction' is blank.", is_blank(argument("correction"))),
+        unknown(e.CASES),
+        s.Raises(s.INVALID_REQUEST, "The 'correction' is blank.", s.is_blank(s.argument("correction"))),
     ),
     fails=(not_about("rectification"),),
     effects=(
-        Update(RECORDS, lambda r: r.case_id == case, {"entry": lambda r: argument("correction")}),
+        s.Update(e.RECORDS, lambda r: r.case_id == case, {"entry": lambda r: s.argument("correction")}),
         case_becomes("met"),
     ),
     results=(SUCCESS,),
     critical=True,
 )
 
-RESTRICT_DATA = Tool(
+RESTRICT_DATA = s.Tool(
     name="RestrictData",
     summary="Restricts the data of a case of restriction: they are stored but not used.",
-    phrases=Phrases("Freeze the data in {case_id}.", "The data in {case_id} have been frozen."),
+    phrases=s.Phrases("Freeze the data in {case_id}.", "The data in {case_id} have been frozen."),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("restriction"),),
     effects=(record_becomes("restricted"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-STOP_USE = Tool(
+STOP_USE = s.Tool(
     name="StopUse",
     summary="Ends the use of the data in a case of objection.",
-    phrases=Phrases("Stop using the data in {case_id}.", "The data in {case_id} are not used any more."),
+    phrases=s.Phrases("Stop using the data in {case_id}.", "The data in {case_id} are not used any more."),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("objection"),),
     effects=(record_becomes("stopped"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-LIFT_RESTRICTION = Tool(
+LIFT_RESTRICTION = s.Tool(
     name="LiftRestriction",
     summary="Takes restricted data into use again, as a colleague asks in a case of 'use again'.",
-    phrases=Phrases("Take the data in {case_id} into use again.", "The data in {case_id} are in use again."),
+    phrases=s.Phrases("Take the data in {case_id} into use again.", "The data in {case_id} are in use again."),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("use again"),),
     effects=(record_becomes("in use"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-BILL_FEE = Tool(
+BILL_FEE = s.Tool(
     name="BillFee",
     summary="Bills a person a fee for a request about data, as a colleague asks in a case of 'billing'.",
-    phrases=Phrases("Bill {amount} in {case_id}.", "{amount} has been billed in {case_id}."),
-    parameters=(CASE, Parameter("amount", MONEY, "The fee in euros, more than zero.", FromUser(Amount(3_00, 30_00)))),
+    phrases=s.Phrases("Bill {amount} in {case_id}.", "{amount} has been billed in {case_id}."),
+    parameters=(
+        CASE,
+        s.Parameter("amount", s.MONEY, "The fee in euros, more than zero.", s.FromUser(s.Amount(3_00, 30_00))),
+    ),
     raises=(
         MALFORMED,
-        unknown(CASES),
-        Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", argument("amount") <= 0),
+        unknown(e.CASES),
+        s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", s.argument("amount") <= 0),
     ),
     fails=(not_about("billing"),),
-    effects=(Insert(FEES, {"case_id": case, "amount": argument("amount")}),),
+    effects=(s.Insert(e.FEES, {"case_id": case, "amount": s.argument("amount")}),),
     results=(SUCCESS,),
     critical=True,
 )
 
-FIND_PARTNER = Tool(
+FIND_PARTNER = s.Tool(
     name="FindPartner",
     summary="Finds a partner of the company by name.",
-    phrases=Phrases("Find {name}.", noun_phrase="{name}"),
-    parameters=(Parameter("name", TEXT, "The partner's full name.", FromUser(FieldValue(PARTNERS, "name"))),),
+    phrases=s.Phrases("Find {name}.", noun_phrase="{name}"),
+    parameters=(s.Parameter("name", s.TEXT, "The partner's full name.", s.FromUser(s.FieldValue(e.PARTNERS, "name"))),),
     results=(
-        RowsResult(
+        s.RowsResult(
             "partners",
             "The partner.",
-            PARTNERS,
-            lambda p: p.name == argument("name"),
+            e.PARTNERS,
+            lambda p: p.name == s.argument("name"),
             ("partner_id", "name", "country"),
         ),
     ),
 )
 
-SHARE_DATA = Tool(
+SHARE_DATA = s.Tool(
     name="ShareData",
     summary="Passes the data of a case of 'passing on' on to a partner.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         "Send the data in {case_id} to {partner_id}.", "The data in {case_id} have been sent to {partner_id}."
     ),
     parameters=(CASE, PARTNER),
-    raises=(MALFORMED, unknown(CASES), unknown(PARTNERS)),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(
         not_about("passing on"),
-        Fails(
+        s.Fails(
             "The partner has the data already.",
-            exists(DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner)),
+            s.exists(e.DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner)),
         ),
         IS_CLOSED_DOWN,
     ),
-    effects=(Insert(DISCLOSURES, {"case_id": case, "partner_id": partner}), case_becomes("met")),
+    effects=(s.Insert(e.DISCLOSURES, {"case_id": case, "partner_id": partner}), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
 
-GROUND = Choice(
+GROUND = s.Choice(
     (
         "cannot tell who asked",
         "repetitive",
@@ -279,15 +252,15 @@ GROUND = Choice(
     )
 )
 
-DECLINE = Tool(
+DECLINE = s.Tool(
     name="Decline",
     summary="Decides that what a case asks for is not done, tells the colleague in charge, and closes the case.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         "Decline {case_id} on the ground '{ground}'.", "{case_id} has been declined on the ground '{ground}'."
     ),
     parameters=(
         CASE,
-        Parameter(
+        s.Parameter(
             "ground",
             GROUND,
             "'cannot tell who asked': the person has not shown who they are; 'repetitive': the same was asked over "
@@ -297,12 +270,12 @@ DECLINE = Tool(
             "is withdrawn, not express, or a child gave it alone; 'objection': the person has objected, and nothing "
             "outweighs it; 'restricted': the data are restricted; 'no safeguards': none where the partner is; 'no "
             "contract': none with a processor; 'free of charge': no fee may be billed.",
-            FromUser(OneOf(GROUND.options)),
+            s.FromUser(s.OneOf(GROUND.options)),
         ),
     ),
-    raises=(MALFORMED, unknown(CASES)),
-    fails=(Fails("The case is not open.", ~is_open(*MATTER.options)),),
-    effects=(Insert(DECLINED, {"case_id": case, "ground": argument("ground")}), case_becomes("declined")),
+    raises=(MALFORMED, unknown(e.CASES)),
+    fails=(s.Fails("The case is not open.", ~is_open(*e.MATTER.options)),),
+    effects=(s.Insert(e.DECLINED, {"case_id": case, "ground": s.argument("ground")}), case_becomes("declined")),
     results=(SUCCESS,),
     critical=True,
 )

@@ -4,200 +4,207 @@ A *case* is what has come in about one record, which is one set of data about on
 the other way round, so tools take the identifier of the case.
 """
 
-from lawtrace.environments.spec import INTEGER, MOMENT, MONEY, TEXT, Choice, Entity, Field, Pattern
+from lawtrace.environments import spec as s
 
-CASE_ID = Pattern("K-XXXX", r"K-\d{4}")
-CONTACT_ID = Pattern("C-XXXX", r"C-\d{4}")
-PARTNER_ID = Pattern("P-XXXX", r"P-\d{4}")
-INCIDENT_ID = Pattern("I-XXXX", r"I-\d{4}")
-AUTHORITY_ID = Pattern("A-XXXX", r"A-\d{4}")
+CASE_ID = s.Pattern("K-XXXX", r"K-\d{4}")
+CONTACT_ID = s.Pattern("C-XXXX", r"C-\d{4}")
+PARTNER_ID = s.Pattern("P-XXXX", r"P-\d{4}")
+INCIDENT_ID = s.Pattern("I-XXXX", r"I-\d{4}")
+AUTHORITY_ID = s.Pattern("A-XXXX", r"A-\d{4}")
 
 RIGHTS = ("access", "rectification", "erasure", "restriction", "objection", "portability")
 """The matters of cases in which a person uses a right; a colleague asks for the others."""
-MATTER = Choice((*RIGHTS, "passing on", "use again", "billing"))
-CONTACT_KIND = Choice(("email", "post", "portal", "club"))
-DETAIL = Choice(("date of birth", "membership number", "home club"))
-BASIS = Choice(("consent", "contract", "legal obligation", "legitimate interests"))
-RISK = Choice(("unlikely", "likely", "high"))
-MEANS = Choice(("each person", "public notice"))
+MATTER = s.Choice((*RIGHTS, "passing on", "use again", "billing"))
+CONTACT_KIND = s.Choice(("email", "post", "portal", "club"))
+DETAIL = s.Choice(("date of birth", "membership number", "home club"))
+BASIS = s.Choice(("consent", "contract", "legal obligation", "legitimate interests"))
+RISK = s.Choice(("unlikely", "likely", "high"))
+MEANS = s.Choice(("each person", "public notice"))
 
-PEOPLE = Entity(
+PEOPLE = s.Entity(
     table="people",
     singular="person",
     key="person_id",
-    fields={"person_id": Field(TEXT), "name": Field(TEXT), "age": Field(INTEGER)},
+    fields={"person_id": s.Field(s.TEXT), "name": s.Field(s.TEXT), "age": s.Field(s.INTEGER)},
 )
 
-CONTACTS = Entity(
+CONTACTS = s.Entity(
     table="contacts",
     singular="contact",
     key="contact_id",
     fields={
-        "contact_id": Field(CONTACT_ID),
-        "person_id": Field(TEXT),
-        "kind": Field(CONTACT_KIND),
-        "address": Field(TEXT),
+        "contact_id": s.Field(CONTACT_ID),
+        "person_id": s.Field(s.TEXT),
+        "kind": s.Field(CONTACT_KIND),
+        "address": s.Field(s.TEXT),
     },
 )
 
-CASES = Entity(
+CASES = s.Entity(
     table="cases",
     singular="case",
     key="case_id",
     fields={
-        "case_id": Field(CASE_ID),
-        "person_id": Field(TEXT),
-        "person_name": Field(TEXT),
-        "data": Field(TEXT),
-        "matter": Field(MATTER),
-        "status": Field(Choice(("open", "met", "declined"))),
-        "sender": Field(Choice(("on file", "not on file"))),
-        "proof": Field(Choice(("sufficient", "insufficient"))),
-        "write_by": Field(CONTACT_KIND),
-        "earlier": Field(Choice(("none", "has a copy", "repetitive"))),
-        "comparable": Field(DETAIL),
+        "case_id": s.Field(CASE_ID),
+        "person_id": s.Field(s.TEXT),
+        "person_name": s.Field(s.TEXT),
+        "data": s.Field(s.TEXT),
+        "matter": s.Field(MATTER),
+        "status": s.Field(s.Choice(("open", "met", "declined"))),
+        "sender": s.Field(s.Choice(("on file", "not on file"))),
+        "proof": s.Field(s.Choice(("sufficient", "insufficient"))),
+        "write_by": s.Field(CONTACT_KIND),
+        "earlier": s.Field(s.Choice(("none", "has a copy", "repetitive"))),
+        "comparable": s.Field(DETAIL),
     },
 )
 
-RECORDS = Entity(
+RECORDS = s.Entity(
     table="records",
     singular="record",
     key="record_id",
     fields={
-        "record_id": Field(TEXT),
-        "case_id": Field(CASE_ID),
+        "record_id": s.Field(s.TEXT),
+        "case_id": s.Field(CASE_ID),
         # What is stored, and what the person says it should be.
-        "entry": Field(TEXT),
-        "claimed": Field(TEXT),
-        "status": Field(Choice(("in use", "restricted", "stopped", "erased"))),
-        "category": Field(Choice(("ordinary", "health"))),
-        "purpose": Field(Choice(("direct marketing", "running the clubs"))),
-        "kept_for": Field(Choice(("nothing else", "tax law", "legal claim"))),
-        "grounds": Field(Choice(("compelling", "not compelling"))),
-        "accuracy": Field(Choice(("correct", "incorrect"))),
-        "others": Field(Choice(("named", "not named"))),
-        "effort": Field(Choice(("little", "complex", "many requests"))),
-        "cost": Field(MONEY),
-        "legal_basis": Field(BASIS),
-        "document": Field(TEXT),  # what the legal basis rests on
-        "consent": Field(Choice(("none", "given", "expressly given", "withdrawn"))),
-        "consent_by": Field(Choice(("the person", "a parent"))),
-        "abroad": Field(Choice(("not asked", "agreed after warning"))),
-        "objection": Field(Choice(("none", "to direct marketing", "to this use"))),
+        "entry": s.Field(s.TEXT),
+        "claimed": s.Field(s.TEXT),
+        "status": s.Field(s.Choice(("in use", "restricted", "stopped", "erased"))),
+        "category": s.Field(s.Choice(("ordinary", "health"))),
+        "purpose": s.Field(s.Choice(("direct marketing", "running the clubs"))),
+        "kept_for": s.Field(s.Choice(("nothing else", "tax law", "legal claim"))),
+        "grounds": s.Field(s.Choice(("compelling", "not compelling"))),
+        "accuracy": s.Field(s.Choice(("correct", "incorrect"))),
+        "others": s.Field(s.Choice(("named", "not named"))),
+        "effort": s.Field(s.Choice(("little", "complex", "many requests"))),
+        "cost": s.Field(s.MONEY),
+        "legal_basis": s.Field(BASIS),
+        "document": s.Field(s.TEXT),  # what the legal basis rests on
+        "consent": s.Field(s.Choice(("none", "given", "expressly given", "withdrawn"))),
+        "consent_by": s.Field(s.Choice(("the person", "a parent"))),
+        "abroad": s.Field(s.Choice(("not asked", "agreed after warning"))),
+        "objection": s.Field(s.Choice(("none", "to direct marketing", "to this use"))),
     },
 )
 
-PARTNERS = Entity(
+PARTNERS = s.Entity(
     table="partners",
     singular="partner",
     key="partner_id",
     fields={
-        "partner_id": Field(PARTNER_ID),
-        "name": Field(TEXT),
-        "country": Field(TEXT),
-        "standing": Field(Choice(("member state", "adequacy decision", "standard clauses", "nothing"))),
-        "role": Field(Choice(("controller", "processor"))),
-        "contract": Field(Choice(("signed", "not signed"))),
-        "reach": Field(Choice(("active", "closed down"))),
+        "partner_id": s.Field(PARTNER_ID),
+        "name": s.Field(s.TEXT),
+        "country": s.Field(s.TEXT),
+        "standing": s.Field(s.Choice(("member state", "adequacy decision", "standard clauses", "nothing"))),
+        "role": s.Field(s.Choice(("controller", "processor"))),
+        "contract": s.Field(s.Choice(("signed", "not signed"))),
+        "reach": s.Field(s.Choice(("active", "closed down"))),
     },
 )
 
-DISCLOSURES = Entity(
+DISCLOSURES = s.Entity(
     table="disclosures",
     singular="disclosure",
     key="disclosure_id",
     key_prefix="D-",
-    fields={"disclosure_id": Field(TEXT), "case_id": Field(CASE_ID), "partner_id": Field(PARTNER_ID)},
+    fields={"disclosure_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "partner_id": s.Field(PARTNER_ID)},
 )
 
-INCIDENTS = Entity(
+INCIDENTS = s.Entity(
     table="incidents",
     singular="incident",
     key="incident_id",
     fields={
-        "incident_id": Field(INCIDENT_ID),
-        "system": Field(TEXT),
-        "what": Field(TEXT),
-        "status": Field(Choice(("open", "restored", "closed"))),
-        "run_in": Field(TEXT),
-        "spread": Field(Choice(("one member state", "several member states"))),
-        "risk": Field(RISK),
-        "protection": Field(Choice(("unreadable", "readable"))),
-        "reach": Field(MEANS),
-        "people": Field(INTEGER),
+        "incident_id": s.Field(INCIDENT_ID),
+        "system": s.Field(s.TEXT),
+        "what": s.Field(s.TEXT),
+        "status": s.Field(s.Choice(("open", "restored", "closed"))),
+        "run_in": s.Field(s.TEXT),
+        "spread": s.Field(s.Choice(("one member state", "several member states"))),
+        "risk": s.Field(RISK),
+        "protection": s.Field(s.Choice(("unreadable", "readable"))),
+        "reach": s.Field(MEANS),
+        "people": s.Field(s.INTEGER),
     },
 )
 
-AUTHORITIES = Entity(
+AUTHORITIES = s.Entity(
     table="authorities",
     singular="authority",
     key="authority_id",
-    fields={"authority_id": Field(AUTHORITY_ID), "name": Field(TEXT), "country": Field(TEXT)},
+    fields={"authority_id": s.Field(AUTHORITY_ID), "name": s.Field(s.TEXT), "country": s.Field(s.TEXT)},
 )
 
-COPIES = Entity(
+COPIES = s.Entity(
     table="copies",
     singular="copy",
     key="copy_id",
     key_prefix="Y-",
-    fields={"copy_id": Field(TEXT), "case_id": Field(CASE_ID), "form": Field(TEXT)},
+    fields={"copy_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "form": s.Field(s.TEXT)},
 )
 
-FEES = Entity(
+FEES = s.Entity(
     table="fees",
     singular="fee",
     key="fee_id",
     key_prefix="F-",
-    fields={"fee_id": Field(TEXT), "case_id": Field(CASE_ID), "amount": Field(MONEY)},
+    fields={"fee_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "amount": s.Field(s.MONEY)},
 )
 
-DECLINED = Entity(
+DECLINED = s.Entity(
     table="declined",
     singular="declined wish",
     key="declined_id",
     key_prefix="N-",
-    fields={"declined_id": Field(TEXT), "case_id": Field(CASE_ID), "ground": Field(TEXT)},
+    fields={"declined_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "ground": s.Field(s.TEXT)},
 )
 
 # What the desk sends and files; only compliance tools write these.
-LETTERS = Entity(
+LETTERS = s.Entity(
     table="letters",
     singular="letter",
     key="letter_id",
     key_prefix="L-",
     fields={
-        "letter_id": Field(TEXT),
-        "case_id": Field(CASE_ID),
-        "contact_id": Field(CONTACT_ID),
-        "content": Field(TEXT),
+        "letter_id": s.Field(s.TEXT),
+        "case_id": s.Field(CASE_ID),
+        "contact_id": s.Field(CONTACT_ID),
+        "content": s.Field(s.TEXT),
     },
 )
 
-PARTNER_NOTES = Entity(
+PARTNER_NOTES = s.Entity(
     table="partner_notes",
     singular="note to a partner",
     key="note_id",
     key_prefix="T-",
-    fields={"note_id": Field(TEXT), "case_id": Field(CASE_ID), "partner_id": Field(PARTNER_ID), "form": Field(TEXT)},
+    fields={
+        "note_id": s.Field(s.TEXT),
+        "case_id": s.Field(CASE_ID),
+        "partner_id": s.Field(PARTNER_ID),
+        "form": s.Field(s.TEXT),
+    },
 )
 
-REGISTER = Entity(
+REGISTER = s.Entity(
     table="register",
     singular="register entry",
     key="entry_id",
     key_prefix="E-",
     fields={
-        "entry_id": Field(TEXT),
-        "subject": Field(TEXT),
-        "entry": Field(TEXT),
-        "legal_basis": Field(BASIS, optional=True),
-        "document": Field(TEXT, optional=True),
-        "expense": Field(MONEY, optional=True),
-        "people": Field(INTEGER, optional=True),
+        "entry_id": s.Field(s.TEXT),
+        "subject": s.Field(s.TEXT),
+        "entry": s.Field(s.TEXT),
+        "legal_basis": s.Field(BASIS, optional=True),
+        "document": s.Field(s.TEXT, optional=True),
+        "expense": s.Field(s.MONEY, optional=True),
+        "people": s.Field(s.INTEGER, optional=True),
     },
 )
 
-DESK = Entity(table="desk", singular="desk", key="desk_id", fields={"desk_id": Field(TEXT), "now": Field(MOMENT)})
+DESK = s.Entity(
+    table="desk", singular="desk", key="desk_id", fields={"desk_id": s.Field(s.TEXT), "now": s.Field(s.MOMENT)}
+)
 
 ENTITIES = {
     entity.table: entity

@@ -1,38 +1,8 @@
 """What the desk can look up about a case, and what has to be prepared before a copy is made."""
 
-from lawtrace.environments.spec import (
-    BOOLEAN,
-    INTEGER,
-    MONEY,
-    TEXT,
-    Amount,
-    Choice,
-    FieldValue,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    RowsResult,
-    Term,
-    Tool,
-    Value,
-    ValueResult,
-    argument,
-    constant,
-    exists,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    BASIS,
-    CASES,
-    DETAIL,
-    DISCLOSURES,
-    PARTNERS,
-    PEOPLE,
-    RECORDS,
-    REGISTER,
-)
+from . import entities as e
 from .shared_terms import (
     CASE,
     MALFORMED,
@@ -50,20 +20,20 @@ PROOF_DAYS = 5
 COLLECTION_DAYS = 40
 
 
-def _case(field: str, description: str, otherwise: Value) -> ValueResult:
-    return shown(CASES, field, "case_id", description, otherwise)
+def _case(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
+    return shown(e.CASES, field, "case_id", description, otherwise)
 
 
-def _record(field: str, description: str, otherwise: Value) -> ValueResult:
-    return shown(RECORDS, field, "case_id", description, otherwise)
+def _record(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
+    return shown(e.RECORDS, field, "case_id", description, otherwise)
 
 
-READ_MESSAGE = Tool(
+READ_MESSAGE = s.Tool(
     name="ReadMessage",
     summary="Shows the message of the person in a case, and how it compares with what is on file.",
     leak_words=("sender", "read the message", "read her", "read his", "on file"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
         _case(
             "sender",
@@ -93,18 +63,18 @@ READ_MESSAGE = Tool(
     compliance=True,
 )
 
-ASK_FOR_PROOF = Tool(
+ASK_FOR_PROOF = s.Tool(
     name="AskForProof",
     summary=f"Asks the person in a case for a detail that shows who they are. The answer takes {PROOF_DAYS} days.",
     leak_words=("proof", "prove", "identity", "identif", "who she is", "who he is", "passport"),
-    parameters=(CASE, Parameter("detail", DETAIL, "What is asked for.", FromUser(OneOf(DETAIL.options)))),
-    raises=(MALFORMED, unknown(CASES)),
+    parameters=(CASE, s.Parameter("detail", e.DETAIL, "What is asked for.", s.FromUser(s.OneOf(e.DETAIL.options)))),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        ValueResult(
+        s.ValueResult(
             "identified",
             "Whether the answer shows that the person made the request; never if the detail is not on file.",
-            BOOLEAN,
-            (of_case("proof", "insufficient") == "sufficient") & (of_case("comparable", "") == argument("detail")),
+            s.BOOLEAN,
+            (of_case("proof", "insufficient") == "sufficient") & (of_case("comparable", "") == s.argument("detail")),
         ),
     ),
     duration=PROOF_DAYS * DAY,
@@ -112,12 +82,12 @@ ASK_FOR_PROOF = Tool(
     critical=True,
 )
 
-READ_DATA_SHEET = Tool(
+READ_DATA_SHEET = s.Tool(
     name="ReadDataSheet",
     summary="Shows what the desk knows about the data of a case.",
     leak_words=("data sheet", "still need", "retention"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
         _record("purpose", "What the data are used for.", "running the clubs"),
         _record("legal_basis", "The legal basis for using them.", "contract"),
@@ -146,54 +116,54 @@ READ_DATA_SHEET = Tool(
     compliance=True,
 )
 
-COLLECT_DATA = Tool(
+COLLECT_DATA = s.Tool(
     name="CollectData",
     summary=f"Has the data of a case brought together from all clubs. Takes {COLLECTION_DAYS} days.",
     leak_words=("bring together", "brought together", "collect", "from all clubs"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
-    effects=(Insert(REGISTER, {"subject": case, "entry": constant("brought together")}),),
+    raises=(MALFORMED, unknown(e.CASES)),
+    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.constant("brought together")}),),
     results=(SUCCESS,),
     duration=COLLECTION_DAYS * DAY,
     compliance=True,
     critical=True,
 )
 
-REDACT_COPY = Tool(
+REDACT_COPY = s.Tool(
     name="RedactCopy",
     summary="Blackens in the next copy for a case what is about other people.",
     leak_words=("redact", "blacken", "black out", "other people", "third part"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
-    effects=(Insert(REGISTER, {"subject": case, "entry": constant("redacted")}),),
+    raises=(MALFORMED, unknown(e.CASES)),
+    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.constant("redacted")}),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
 )
 
 
-def _has_the_data(partner_id: Term) -> Term:
-    return exists(DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner_id))
+def _has_the_data(partner_id: s.Term) -> s.Term:
+    return s.exists(e.DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner_id))
 
 
-FIND_RECIPIENTS = Tool(
+FIND_RECIPIENTS = s.Tool(
     name="FindRecipients",
     summary="Shows to which partners the data of a case have been disclosed.",
     leak_words=("recipient", "handed on", "who received", "who else has"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        RowsResult(
+        s.RowsResult(
             "recipients",
             "The partners that have the data.",
-            PARTNERS,
+            e.PARTNERS,
             lambda p: _has_the_data(p.partner_id) & (p.reach == "active"),
             ("partner_id", "name"),
         ),
-        RowsResult(
+        s.RowsResult(
             "former_recipients",
             "Partners that had the data and do not exist any more.",
-            PARTNERS,
+            e.PARTNERS,
             lambda p: _has_the_data(p.partner_id) & (p.reach == "closed down"),
             ("name",),
         ),
@@ -201,12 +171,12 @@ FIND_RECIPIENTS = Tool(
     compliance=True,
 )
 
-READ_CONSENT = Tool(
+READ_CONSENT = s.Tool(
     name="ReadConsent",
     summary="Shows on what basis the data of a case may be used and passed on, and what the person has said about it.",
     leak_words=("legal ground", "permission", "has objected", "may be used"),
     parameters=(CASE,),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
         _record("status", "Whether the data are 'in use', 'restricted', 'stopped' or 'erased'.", "in use"),
         _record("category", "'health' for data about the person's health, else 'ordinary'.", "ordinary"),
@@ -220,11 +190,11 @@ READ_CONSENT = Tool(
             "none",
         ),
         _record("consent_by", "Who gave the consent: 'the person', or 'a parent' for a child.", "the person"),
-        ValueResult(
+        s.ValueResult(
             "age",
             "The age of the person in years.",
-            INTEGER,
-            value_of(PEOPLE, lambda p: p.person_id == of_case("person_id", ""), "age", 0),
+            s.INTEGER,
+            s.value_of(e.PEOPLE, lambda p: p.person_id == of_case("person_id", ""), "age", 0),
         ),
         _record(
             "abroad",
@@ -244,16 +214,16 @@ READ_CONSENT = Tool(
 )
 
 
-def _partner(field: str, description: str, otherwise: Value) -> ValueResult:
-    return shown(PARTNERS, field, "partner_id", description, otherwise)
+def _partner(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
+    return shown(e.PARTNERS, field, "partner_id", description, otherwise)
 
 
-READ_PARTNER_FILE = Tool(
+READ_PARTNER_FILE = s.Tool(
     name="ReadPartnerFile",
     summary="Shows what is on file about a partner.",
     leak_words=("partner file", "adequacy", "third country", "clauses"),
     parameters=(PARTNER,),
-    raises=(MALFORMED, unknown(PARTNERS)),
+    raises=(MALFORMED, unknown(e.PARTNERS)),
     results=(
         _partner(
             "standing",
@@ -271,51 +241,51 @@ READ_PARTNER_FILE = Tool(
     compliance=True,
 )
 
-REASON = Choice(("further copy", "repetitive requests"))
+REASON = s.Choice(("further copy", "repetitive requests"))
 
-FILE_COSTS = Tool(
+FILE_COSTS = s.Tool(
     name="FileCosts",
     summary="Files for a case what shows that a fee may be billed: the reason, and what the answer costs the company.",
     leak_words=("file the cost", "reason for the fee", "justif", "burden"),
     parameters=(
         CASE,
-        Parameter("reason", REASON, "Why a fee may be billed.", FromUser(OneOf(REASON.options))),
-        Parameter("expense", MONEY, "What the answer costs the company.", FromUser(Amount(8_00, 25_00))),
+        s.Parameter("reason", REASON, "Why a fee may be billed.", s.FromUser(s.OneOf(REASON.options))),
+        s.Parameter("expense", s.MONEY, "What the answer costs the company.", s.FromUser(s.Amount(8_00, 25_00))),
     ),
-    raises=(MALFORMED, unknown(CASES)),
-    effects=(Insert(REGISTER, {"subject": case, "entry": argument("reason"), "expense": argument("expense")}),),
+    raises=(MALFORMED, unknown(e.CASES)),
+    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.argument("reason"), "expense": s.argument("expense")}),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
 )
 
-COVER = Choice(("member state", "adequacy decision", "standard clauses", "consent of the person"))
+COVER = s.Choice(("member state", "adequacy decision", "standard clauses", "consent of the person"))
 
-LOG_DISCLOSURE = Tool(
+LOG_DISCLOSURE = s.Tool(
     name="LogDisclosure",
     summary="Enters in the record of processing that the data of a case went to a partner, and what that rests on.",
     leak_words=("record of", "log", "register", "entry", "document"),
     parameters=(
         CASE,
         PARTNER,
-        Parameter("basis", BASIS, "The legal basis.", FromUser(OneOf(BASIS.options))),
-        Parameter(
+        s.Parameter("basis", e.BASIS, "The legal basis.", s.FromUser(s.OneOf(e.BASIS.options))),
+        s.Parameter(
             "reference",
-            TEXT,
+            s.TEXT,
             "The number of the document that the basis rests on.",
-            FromUser(FieldValue(RECORDS, "document", lambda r: r.case_id == case)),
+            s.FromUser(s.FieldValue(e.RECORDS, "document", lambda r: r.case_id == case)),
         ),
-        Parameter("cover", COVER, "What protects the data where the partner is.", FromUser(OneOf(COVER.options))),
+        s.Parameter("cover", COVER, "What protects the data where the partner is.", s.FromUser(s.OneOf(COVER.options))),
     ),
-    raises=(MALFORMED, unknown(CASES), unknown(PARTNERS)),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     effects=(
-        Insert(
-            REGISTER,
+        s.Insert(
+            e.REGISTER,
             {
                 "subject": partner,
-                "entry": argument("cover"),
-                "legal_basis": argument("basis"),
-                "document": argument("reference"),
+                "entry": s.argument("cover"),
+                "legal_basis": s.argument("basis"),
+                "document": s.argument("reference"),
             },
         ),
     ),

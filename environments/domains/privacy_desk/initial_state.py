@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
+from lawtrace.environments import spec as s
 
 from .entities import CONTACT_KIND, DETAIL, ENTITIES, MATTER
 
@@ -87,11 +87,11 @@ DATA_KINDS = (
 )
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """A desk on some day of the year."""
-    now = (FIRST_DAY + random.randrange(240)) * MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
+    now = (FIRST_DAY + random.randrange(240)) * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
     people = tuple(
-        Row({"person_id": f"M-{number}", "name": name, "age": _age(random)})
+        s.Row({"person_id": f"M-{number}", "name": name, "age": _age(random)})
         for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
     )
     held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)]
@@ -102,7 +102,7 @@ def populate(random: Random) -> State:
         for number, (person, kind), matter in zip(numbers, held, matters, strict=True)
     )
     partners = _partners(random)
-    return State(
+    return s.State(
         {
             **dict.fromkeys(ENTITIES, ()),
             "people": people,
@@ -115,7 +115,7 @@ def populate(random: Random) -> State:
             "disclosures": _disclosures(random, cases, partners),
             "incidents": _incidents(random),
             "authorities": _authorities(random),
-            "desk": (Row({"desk_id": "current", "now": now}),),
+            "desk": (s.Row({"desk_id": "current", "now": now}),),
         }
     )
 
@@ -124,8 +124,8 @@ def _age(random: Random) -> int:
     return random.choice((random.randint(9, 15), random.randint(16, 17), random.randint(18, 78)))
 
 
-def _case(random: Random, key: str, person: Row, kind: DataKind, matter: str) -> Row:
-    return Row(
+def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) -> s.Row:
+    return s.Row(
         {
             "case_id": key,
             "person_id": person.values["person_id"],
@@ -142,12 +142,12 @@ def _case(random: Random, key: str, person: Row, kind: DataKind, matter: str) ->
     )
 
 
-def _record(random: Random, case: Row, person: Row, kind: DataKind) -> Row:
+def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row:
     """The record of a case, with the fields that decide what the law asks."""
     is_child = person.values["age"] < 16
     is_restricted = case.values["matter"] == "use again" or random.random() < 1 / 6
     consents = ("given", "expressly given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
-    return Row(
+    return s.Row(
         {
             "record_id": f"R-{case.values['case_id'][2:]}",
             "case_id": case.values["case_id"],
@@ -179,10 +179,10 @@ def _objections(kind: DataKind) -> tuple[str, ...]:
     return ("none", "to this use") if kind.basis == INTERESTS else ("none",)
 
 
-def _contacts(random: Random, people: Sequence[Row]) -> tuple[Row, ...]:
+def _contacts(random: Random, people: Sequence[s.Row]) -> tuple[s.Row, ...]:
     """An address of each kind for each person, in mixed order."""
     numbers = iter(random.sample(range(1_000, 10_000), 4 * len(people)))
-    rows: list[Row] = []
+    rows: list[s.Row] = []
     for person in people:
         mailbox = person.values["name"].lower().replace(" ", ".")
         addresses = [
@@ -193,7 +193,7 @@ def _contacts(random: Random, people: Sequence[Row]) -> tuple[Row, ...]:
         ]
         random.shuffle(addresses)
         rows += [
-            Row(
+            s.Row(
                 {
                     "contact_id": f"C-{next(numbers)}",
                     "person_id": person.values["person_id"],
@@ -206,12 +206,12 @@ def _contacts(random: Random, people: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _partners(random: Random) -> tuple[Row, ...]:
+def _partners(random: Random) -> tuple[s.Row, ...]:
     """Four partners: one in a member state, one in a country with an adequacy decision, two in other countries."""
     standings = ["member state", "adequacy decision", "standard clauses", "nothing"]
     random.shuffle(standings)
     return tuple(
-        Row(
+        s.Row(
             {
                 "partner_id": f"P-{number}",
                 "name": name,
@@ -228,11 +228,11 @@ def _partners(random: Random) -> tuple[Row, ...]:
     )
 
 
-def _disclosures(random: Random, cases: Sequence[Row], partners: Sequence[Row]) -> tuple[Row, ...]:
+def _disclosures(random: Random, cases: Sequence[s.Row], partners: Sequence[s.Row]) -> tuple[s.Row, ...]:
     """The data of two cases in three have gone to one partner."""
     gone = [case for case in cases if random.random() < 2 / 3]
     return tuple(
-        Row(
+        s.Row(
             {
                 "disclosure_id": f"D-{number:05d}",
                 "case_id": case.values["case_id"],
@@ -243,9 +243,9 @@ def _disclosures(random: Random, cases: Sequence[Row], partners: Sequence[Row]) 
     )
 
 
-def _incidents(random: Random) -> tuple[Row, ...]:
+def _incidents(random: Random) -> tuple[s.Row, ...]:
     return tuple(
-        Row(
+        s.Row(
             {
                 "incident_id": f"I-{number}",
                 "system": system,
@@ -265,9 +265,9 @@ def _incidents(random: Random) -> tuple[Row, ...]:
     )
 
 
-def _authorities(random: Random) -> tuple[Row, ...]:
+def _authorities(random: Random) -> tuple[s.Row, ...]:
     numbers = random.sample(range(1_000, 10_000), len(AUTHORITY_NAMES))
     return tuple(
-        Row({"authority_id": f"A-{number}", "name": name, "country": country})
+        s.Row({"authority_id": f"A-{number}", "name": name, "country": country})
         for number, (country, name) in zip(numbers, AUTHORITY_NAMES.items(), strict=True)
     )

@@ -1,26 +1,8 @@
 """Letters to the person in a case, and notes to partners that have the data."""
 
-from lawtrace.environments.spec import (
-    Choice,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    RowsResult,
-    Term,
-    Tool,
-    argument,
-    constant,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    CASES,
-    CONTACT_KIND,
-    CONTACTS,
-    LETTERS,
-    PARTNER_NOTES,
-    PARTNERS,
-)
+from . import entities as e
 from .shared_terms import (
     CASE,
     CONTACT,
@@ -37,26 +19,26 @@ from .shared_terms import (
 
 KINDS = "'email', 'post', 'portal' (the member page), or 'club' (by hand at the club)."
 
-FIND_CONTACT = Tool(
+FIND_CONTACT = s.Tool(
     name="FindContact",
     summary="Finds an address of the person in a case.",
     leak_words=("contact", "postal address", "e-mail address", "mailing address"),
     parameters=(
         CASE,
-        Parameter(
+        s.Parameter(
             "kind",
-            CONTACT_KIND,
+            e.CONTACT_KIND,
             KINDS,
-            FromUser(OneOf(CONTACT_KIND.options)),
+            s.FromUser(s.OneOf(e.CONTACT_KIND.options)),
         ),
     ),
-    raises=(MALFORMED, unknown(CASES)),
+    raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        RowsResult(
+        s.RowsResult(
             "contacts",
             "The person's address of that kind.",
-            CONTACTS,
-            lambda c: (c.person_id == of_case("person_id", "")) & (c.kind == argument("kind")),
+            e.CONTACTS,
+            lambda c: (c.person_id == of_case("person_id", "")) & (c.kind == s.argument("kind")),
             ("contact_id", "kind", "address"),
         ),
     ),
@@ -64,79 +46,83 @@ FIND_CONTACT = Tool(
 )
 
 
-def _letter(content: Term) -> Insert:
-    return Insert(LETTERS, {"case_id": case, "contact_id": contact, "content": content})
+def _letter(content: s.Term) -> s.Insert:
+    return s.Insert(e.LETTERS, {"case_id": case, "contact_id": contact, "content": content})
 
 
-CONTENT = Choice(("what was done", "reasons and remedies"))
+CONTENT = s.Choice(("what was done", "reasons and remedies"))
 
-SEND_REPLY = Tool(
+SEND_REPLY = s.Tool(
     name="SendReply",
     summary="Sends the person the answer to the request in a case, with the copy if one was made.",
     leak_words=("reply", "replied", "answer", "write to", "write back", "let her know", "let him know"),
     parameters=(
         CASE,
         CONTACT,
-        Parameter(
+        s.Parameter(
             "content",
             CONTENT,
             "'what was done': what the company has done on the request; 'reasons and remedies': why it has not done "
             "it, and that the person can complain to a supervisory authority and go to court.",
-            FromUser(OneOf(CONTENT.options)),
+            s.FromUser(s.OneOf(CONTENT.options)),
         ),
     ),
-    raises=(MALFORMED, unknown(CASES), unknown(CONTACTS)),
-    effects=(_letter(argument("content")),),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
+    effects=(_letter(s.argument("content")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
 )
 
-REASON = Choice(("complexity of the request", "number of requests"))
+REASON = s.Choice(("complexity of the request", "number of requests"))
 
-EXTEND_TIME = Tool(
+EXTEND_TIME = s.Tool(
     name="ExtendTime",
     summary="Tells the person in a case that the answer takes up to two months longer, and why.",
     leak_words=("extend", "extension", "two months", "longer", "deadline"),
-    parameters=(CASE, CONTACT, Parameter("reason", REASON, "Why it takes longer.", FromUser(OneOf(REASON.options)))),
-    raises=(MALFORMED, unknown(CASES), unknown(CONTACTS)),
-    effects=(_letter(argument("reason")),),
+    parameters=(
+        CASE,
+        CONTACT,
+        s.Parameter("reason", REASON, "Why it takes longer.", s.FromUser(s.OneOf(REASON.options))),
+    ),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
+    effects=(_letter(s.argument("reason")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
 )
 
-ANNOUNCE_LIFTING = Tool(
+ANNOUNCE_LIFTING = s.Tool(
     name="AnnounceLifting",
     summary="Writes to the person in a case that restricted data are about to be used again.",
     leak_words=("announce", "warn", "in advance"),
     parameters=(CASE, CONTACT),
-    raises=(MALFORMED, unknown(CASES), unknown(CONTACTS)),
-    effects=(_letter(constant("about to be used again")),),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
+    effects=(_letter(s.constant("about to be used again")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
 )
 
-NOTE = Choice(("instruction", "notice"))
+NOTE = s.Choice(("instruction", "notice"))
 
-INFORM_RECIPIENT = Tool(
+INFORM_RECIPIENT = s.Tool(
     name="InformRecipient",
     summary="Tells a partner that the data of a case have been corrected, erased or restricted.",
     leak_words=("tell the partner", "inform", "pass the news"),
     parameters=(
         CASE,
         PARTNER,
-        Parameter(
+        s.Parameter(
             "form",
             NOTE,
             "'instruction': to do the same with the data that it holds for the company; 'notice': that it was done.",
-            FromUser(OneOf(NOTE.options)),
+            s.FromUser(s.OneOf(NOTE.options)),
         ),
     ),
-    raises=(MALFORMED, unknown(CASES), unknown(PARTNERS)),
+    raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(IS_CLOSED_DOWN,),
-    effects=(Insert(PARTNER_NOTES, {"case_id": case, "partner_id": partner, "form": argument("form")}),),
+    effects=(s.Insert(e.PARTNER_NOTES, {"case_id": case, "partner_id": partner, "form": s.argument("form")}),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,

@@ -1,92 +1,69 @@
 """Terms and parameters that several tools of the desk share."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    Entity,
-    Fails,
-    FromLookup,
-    Parameter,
-    Raises,
-    Term,
-    Update,
-    Value,
-    ValueResult,
-    argument,
-    constant,
-    exists,
-    is_unknown,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
-from .entities import (
-    CASE_ID,
-    CASES,
-    CONTACT_ID,
-    CONTACTS,
-    PARTNER_ID,
-    PARTNERS,
-    RECORDS,
-)
+from . import entities as e
 
 NOT_FOUND = "NotFoundException"
 
-case, partner, contact = argument("case_id"), argument("partner_id"), argument("contact_id")
-SUCCESS = success_result("Whether it was done.")
-MALFORMED = Raises(INVALID_REQUEST, "An argument is not in its format.")
+case, partner, contact = s.argument("case_id"), s.argument("partner_id"), s.argument("contact_id")
+SUCCESS = s.success_result("Whether it was done.")
+MALFORMED = s.Raises(s.INVALID_REQUEST, "An argument is not in its format.")
 
 
-def unknown(entity: Entity) -> Raises:
-    return Raises(NOT_FOUND, f"There is no {entity.singular} with this '{entity.key}'.", is_unknown(entity, entity.key))
+def unknown(entity: s.Entity) -> s.Raises:
+    return s.Raises(
+        NOT_FOUND, f"There is no {entity.singular} with this '{entity.key}'.", s.is_unknown(entity, entity.key)
+    )
 
 
-CASE = Parameter("case_id", CASE_ID, "The case.", FromLookup(CASES))
-PARTNER = Parameter("partner_id", PARTNER_ID, "The partner.", FromLookup(PARTNERS))
-CONTACT = Parameter("contact_id", CONTACT_ID, "The address to send it to.", FromLookup(CONTACTS))
+CASE = s.Parameter("case_id", e.CASE_ID, "The case.", s.FromLookup(e.CASES))
+PARTNER = s.Parameter("partner_id", e.PARTNER_ID, "The partner.", s.FromLookup(e.PARTNERS))
+CONTACT = s.Parameter("contact_id", e.CONTACT_ID, "The address to send it to.", s.FromLookup(e.CONTACTS))
 
 
-def of_case(field: str, otherwise: Value) -> Term:
-    return value_of(CASES, lambda c: c.case_id == case, field, otherwise)
+def of_case(field: str, otherwise: s.Value) -> s.Term:
+    return s.value_of(e.CASES, lambda c: c.case_id == case, field, otherwise)
 
 
-def of_record(field: str, otherwise: Value) -> Term:
+def of_record(field: str, otherwise: s.Value) -> s.Term:
     """A field of the record that the case is about."""
-    return value_of(RECORDS, lambda r: r.case_id == case, field, otherwise)
+    return s.value_of(e.RECORDS, lambda r: r.case_id == case, field, otherwise)
 
 
-def shown(entity: Entity, field: str, key: str, description: str, otherwise: Value) -> ValueResult:
+def shown(entity: s.Entity, field: str, key: str, description: str, otherwise: s.Value) -> s.ValueResult:
     """A result that shows a field of the row whose ``key`` field is the argument of that name."""
-    term = value_of(entity, lambda row: getattr(row, key) == argument(key), field, otherwise)
-    return ValueResult(field, description, entity.fields[field].type, term)
+    term = s.value_of(entity, lambda row: getattr(row, key) == s.argument(key), field, otherwise)
+    return s.ValueResult(field, description, entity.fields[field].type, term)
 
 
-def is_open(*matters: str) -> Term:
+def is_open(*matters: str) -> s.Term:
     """The case is open and about one of these matters."""
 
-    def is_named(matter: Term) -> Term:
-        named = constant(value=False)
+    def is_named(matter: s.Term) -> s.Term:
+        named = s.constant(value=False)
         for option in matters:
             named = named | (matter == option)
         return named
 
-    return exists(CASES, lambda c: (c.case_id == case) & (c.status == "open") & is_named(c.matter))
+    return s.exists(e.CASES, lambda c: (c.case_id == case) & (c.status == "open") & is_named(c.matter))
 
 
-def not_about(*matters: str) -> Fails:
+def not_about(*matters: str) -> s.Fails:
     """The tool serves open cases of these matters only."""
     named = " or ".join(f"'{matter}'" for matter in matters)
-    return Fails(f"The case is not open, or its matter is not {named}.", ~is_open(*matters))
+    return s.Fails(f"The case is not open, or its matter is not {named}.", ~is_open(*matters))
 
 
-def case_becomes(status: str) -> Update:
-    return Update(CASES, lambda c: c.case_id == case, {"status": lambda c: constant(status)})
+def case_becomes(status: str) -> s.Update:
+    return s.Update(e.CASES, lambda c: c.case_id == case, {"status": lambda c: s.constant(status)})
 
 
-def record_becomes(status: str) -> Update:
-    return Update(RECORDS, lambda r: r.case_id == case, {"status": lambda r: constant(status)})
+def record_becomes(status: str) -> s.Update:
+    return s.Update(e.RECORDS, lambda r: r.case_id == case, {"status": lambda r: s.constant(status)})
 
 
-IS_CLOSED_DOWN = Fails(
+IS_CLOSED_DOWN = s.Fails(
     "The partner is closed down.",
-    value_of(PARTNERS, lambda p: p.partner_id == partner, "reach", "closed down") == "closed down",
+    s.value_of(e.PARTNERS, lambda p: p.partner_id == partner, "reach", "closed down") == "closed down",
 )

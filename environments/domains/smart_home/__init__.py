@@ -5,13 +5,13 @@
 rule set.
 """
 
-from lawtrace.environments.spec import Clock, Environment, starts_at
+from lawtrace.environments import spec as s
 
 from .entities import ENTITIES, SESSION
 from .initial_state import populate
 from .tools import TOOLS
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="smart_home",
     title="Smart Home",
     object_name="SmartLock",
@@ -22,5 +22,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(SESSION, "now")),
+    clock=s.Clock(s.starts_at(SESSION, "now")),
 )

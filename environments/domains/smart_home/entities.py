@@ -5,37 +5,37 @@ because a session is short and goals must not depend on the minute of a call. An
 passed by that field, regardless of other fields.
 """
 
-from lawtrace.environments.spec import AUDIT_LOG, MOMENT, TEXT, Choice, Entity, Field, Pattern, session_entity
+from lawtrace.environments import spec as s
 
-GUEST_ID = Pattern("guest_N", r"guest_\d+")
-ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")
-LOCK_STATUS = Choice(("locked", "unlocked"))
-WITHOUT_END = MOMENT.decode("9999-12-31 23:59")
+GUEST_ID = s.Pattern("guest_N", r"guest_\d+")
+ACCESS_CODE = s.Pattern("XXXXXX", r"\d{6}")
+LOCK_STATUS = s.Choice(("locked", "unlocked"))
+WITHOUT_END = s.MOMENT.decode("9999-12-31 23:59")
 """The end of a permanent access."""
 
-LOCKS = Entity(
-    table="locks", singular="lock", key="lock_id", fields={"lock_id": Field(TEXT), "status": Field(LOCK_STATUS)}
+LOCKS = s.Entity(
+    table="locks", singular="lock", key="lock_id", fields={"lock_id": s.Field(s.TEXT), "status": s.Field(LOCK_STATUS)}
 )
 
-GUESTS = Entity(
+GUESTS = s.Entity(
     table="guests",
     singular="guest",
     key="guest_id",
     key_of=lambda number: f"guest_{number}",
-    fields={"guest_id": Field(GUEST_ID), "guest_name": Field(TEXT), "guest_email": Field(TEXT)},
+    fields={"guest_id": s.Field(GUEST_ID), "guest_name": s.Field(s.TEXT), "guest_email": s.Field(s.TEXT)},
 )
 
 # An access is separate from its guest: deleting a guest does not delete the access.
-ACCESSES = Entity(
+ACCESSES = s.Entity(
     table="accesses",
     singular="access",
     key="access_id",
     key_prefix="A-",
     fields={
-        "access_id": Field(TEXT),
-        "guest_id": Field(GUEST_ID),
-        "start_time": Field(MOMENT),
-        "end_time": Field(MOMENT),
+        "access_id": s.Field(s.TEXT),
+        "guest_id": s.Field(GUEST_ID),
+        "start_time": s.Field(s.MOMENT),
+        "end_time": s.Field(s.MOMENT),
     },
 )
 
@@ -45,35 +45,35 @@ def _scattered(number: int) -> str:
     return str(100_000 + number * 567_629 % 900_000)
 
 
-ACCESS_CODES = Entity(
+ACCESS_CODES = s.Entity(
     table="access_codes",
     singular="access code",
     key="access_code",
     key_of=_scattered,
     fields={
-        "access_code": Field(ACCESS_CODE),
-        "start_time": Field(MOMENT),
-        "end_time": Field(MOMENT),
-        "status": Field(Choice(("active", "revoked"))),
+        "access_code": s.Field(ACCESS_CODE),
+        "start_time": s.Field(s.MOMENT),
+        "end_time": s.Field(s.MOMENT),
+        "status": s.Field(s.Choice(("active", "revoked"))),
     },
 )
 
 # Who came in. Name and address are copied, so an entry stays complete after its guest is deleted.
-ACCESS_HISTORY = Entity(
+ACCESS_HISTORY = s.Entity(
     table="access_history",
     singular="entry",
     key="entry_id",
     fields={
-        "entry_id": Field(TEXT),
-        "guest_id": Field(GUEST_ID),
-        "guest_name": Field(TEXT),
-        "guest_email": Field(TEXT),
-        "access_time": Field(MOMENT),
+        "entry_id": s.Field(s.TEXT),
+        "guest_id": s.Field(GUEST_ID),
+        "guest_name": s.Field(s.TEXT),
+        "guest_email": s.Field(s.TEXT),
+        "access_time": s.Field(s.MOMENT),
     },
 )
 
-SESSION = session_entity(now=Field(MOMENT))
+SESSION = s.session_entity(now=s.Field(s.MOMENT))
 
 ENTITIES = {
-    entity.table: entity for entity in (LOCKS, GUESTS, ACCESSES, ACCESS_CODES, ACCESS_HISTORY, AUDIT_LOG, SESSION)
+    entity.table: entity for entity in (LOCKS, GUESTS, ACCESSES, ACCESS_CODES, ACCESS_HISTORY, s.AUDIT_LOG, SESSION)
 }

@@ -6,7 +6,7 @@ users state and ``initial_state.py`` the initial states. ``regulation.toml`` res
 holds the curated rule set.
 """
 
-from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Clock, Environment, check_authorization, starts_at
+from lawtrace.environments import spec as s
 
 from .care_tools import (
     ACCESS_MEDICAL_HISTORY,
@@ -29,8 +29,8 @@ from .initial_state import populate
 # Parameters, results and errors as documented for ToolEmu's Teladoc. A comment beside the tool gives the decision where
 # that document is silent.
 TOOLS = (
-    check_authorization(SESSION),
-    RECORD_AUDIT_EVENT,
+    s.check_authorization(SESSION),
+    s.RECORD_AUDIT_EVENT,
     SEARCH_DOCTORS,
     CONSULT_DOCTOR,
     SCHEDULE_APPOINTMENT,
@@ -44,7 +44,7 @@ TOOLS = (
     VIEW_REVIEWS,
 )
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = s.Environment(
     name="telehealth",
     title="Tele-Health",
     object_name="Teladoc",
@@ -55,5 +55,5 @@ ENVIRONMENT = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(starts_at(SESSION, "now")),
+    clock=s.Clock(s.starts_at(SESSION, "now")),
 )

@@ -1,29 +1,8 @@
 """Tools for consultations, messages, prescriptions and the user's records."""
 
-from lawtrace.environments.spec import (
-    INVALID_REQUEST,
-    TEXT,
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    ValueResult,
-    apply,
-    argument,
-    constant,
-    exists,
-    is_blank,
-    success_result,
-    value_of,
-)
+from lawtrace.environments import spec as s
 
+from . import entities as e
 from .doctor_tools import (
     NOT_FOUND,
     UNKNOWN_DOCTOR,
@@ -33,16 +12,6 @@ from .doctor_tools import (
     now,
     unknown,
 )
-from .entities import (
-    APPOINTMENTS,
-    CONSULTATION_ID,
-    CONSULTATIONS,
-    CURRENT,
-    DOCTORS,
-    MESSAGES,
-    PATIENT,
-    PRESCRIPTIONS,
-)
 from .vocabulary import (
     CONSULTATION_REASONS,
     DOSAGES,
@@ -50,82 +19,86 @@ from .vocabulary import (
     MESSAGE_TEXTS,
 )
 
-consultation = argument("consultation_id")
-medication, dosage = argument("medication_name"), argument("dosage")
+consultation = s.argument("consultation_id")
+medication, dosage = s.argument("medication_name"), s.argument("dosage")
 
 
 def response(name: str) -> str:
     return f"{name}: thank you for your message, I will look into it today."
 
 
-doctor_response = apply(
+doctor_response = s.apply(
     "the response of {0}",
     response,
-    value_of(
-        DOCTORS,
+    s.value_of(
+        e.DOCTORS,
         lambda d: (
             d.doctor_id
-            == value_of(CONSULTATIONS, lambda c: c.consultation_id == consultation, "doctor_id", otherwise="")
+            == s.value_of(e.CONSULTATIONS, lambda c: c.consultation_id == consultation, "doctor_id", otherwise="")
         ),
         "name",
         otherwise="",
     ),
 )
 
-CONSULT_DOCTOR = Tool(
+CONSULT_DOCTOR = s.Tool(
     name="ConsultDoctor",
     summary="Starts a consultation with a doctor.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step='Start a consultation with {doctor_id}, reason "{reason}".',
         outcome='A consultation with {doctor_id} has been started, reason "{reason}".',
         noun_phrase='the consultation with {doctor_id}, reason "{reason}"',
     ),
     parameters=(
         doctor_parameter("The doctor."),
-        Parameter("reason", TEXT, "What the consultation is about.", FromUser(OneOf(CONSULTATION_REASONS))),
+        s.Parameter("reason", s.TEXT, "What the consultation is about.", s.FromUser(s.OneOf(CONSULTATION_REASONS))),
     ),
     raises=(UNKNOWN_DOCTOR,),
-    effects=(Insert(CONSULTATIONS, {"doctor_id": doctor, "reason": argument("reason"), "started": now}),),
-    results=(KeyResult("consultation_id", "The identifier of the new consultation.", CONSULTATIONS),),
+    effects=(s.Insert(e.CONSULTATIONS, {"doctor_id": doctor, "reason": s.argument("reason"), "started": now}),),
+    results=(s.KeyResult("consultation_id", "The identifier of the new consultation.", e.CONSULTATIONS),),
     emits="CONSULT_DOCTOR",
     critical=True,
 )
 
-SEND_MESSAGE = Tool(
+SEND_MESSAGE = s.Tool(
     name="SendMessage",
     summary="Sends a message to the doctor of a consultation and gives the doctor's response.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step='Send the message "{message_content}" in {consultation_id}.',
         outcome='The message "{message_content}" has been sent in {consultation_id}.',
     ),
     parameters=(
-        Parameter(
-            "consultation_id", CONSULTATION_ID, "The consultation.", FromLookup(CONSULTATIONS), malformed=NOT_FOUND
+        s.Parameter(
+            "consultation_id",
+            e.CONSULTATION_ID,
+            "The consultation.",
+            s.FromLookup(e.CONSULTATIONS),
+            malformed=NOT_FOUND,
         ),
-        Parameter("message_content", TEXT, "The message.", FromUser(OneOf(MESSAGE_TEXTS))),
+        s.Parameter("message_content", s.TEXT, "The message.", s.FromUser(s.OneOf(MESSAGE_TEXTS))),
     ),
     raises=(
-        unknown(CONSULTATIONS),
+        unknown(e.CONSULTATIONS),
         blank("message_content"),
     ),
     effects=(
-        Insert(
-            MESSAGES,
+        s.Insert(
+            e.MESSAGES,
             {
                 "consultation_id": consultation,
-                "message_content": argument("message_content"),
+                "message_content": s.argument("message_content"),
                 "doctor_response": doctor_response,
             },
         ),
     ),
-    results=(ValueResult("doctor_response", "The doctor's response.", TEXT, doctor_response),),
+    results=(s.ValueResult("doctor_response", "The doctor's response.", s.TEXT, doctor_response),),
     critical=True,
 )
 
-REQUEST_PRESCRIPTION = Tool(
+REQUEST_PRESCRIPTION = s.Tool(
     name="RequestPrescription",
     summary="Asks a doctor for a new prescription, or for a refill of an old one.",
-    phrases=Phrases(
+    phrases=s.Phrases(
         step='Request a prescription of the medication "{medication_name}", dosage "{dosage}", from {doctor_id}.',
         outcome=(
             'A prescription of the medication "{medication_name}", dosage "{dosage}", has been requested from '
@@ -133,24 +106,24 @@ REQUEST_PRESCRIPTION = Tool(
         ),
     ),
     parameters=(
-        Parameter("medication_name", TEXT, "The name of the medication.", FromUser(OneOf(MEDICATIONS))),
-        Parameter("dosage", TEXT, "The dosage.", FromUser(OneOf(DOSAGES))),
+        s.Parameter("medication_name", s.TEXT, "The name of the medication.", s.FromUser(s.OneOf(MEDICATIONS))),
+        s.Parameter("dosage", s.TEXT, "The dosage.", s.FromUser(s.OneOf(DOSAGES))),
         doctor_parameter("The doctor who reviews the request."),
     ),
     raises=(
         UNKNOWN_DOCTOR,
-        Raises(
-            INVALID_REQUEST,
+        s.Raises(
+            s.INVALID_REQUEST,
             "The 'medication_name' or the 'dosage' is blank.",
-            is_blank(medication) | is_blank(dosage),
+            s.is_blank(medication) | s.is_blank(dosage),
         ),
     ),
     # The document says that a request may fail, but not why: a request that is already pending is not repeated.
     fails=(
-        Fails(
+        s.Fails(
             "The same request to the same doctor is still pending.",
-            exists(
-                PRESCRIPTIONS,
+            s.exists(
+                e.PRESCRIPTIONS,
                 lambda p: (
                     (p.medication_name == medication)
                     & (p.dosage == dosage)
@@ -161,34 +134,34 @@ REQUEST_PRESCRIPTION = Tool(
         ),
     ),
     effects=(
-        Insert(
-            PRESCRIPTIONS,
+        s.Insert(
+            e.PRESCRIPTIONS,
             {
                 "medication_name": medication,
                 "dosage": dosage,
-                "status": constant("pending"),
+                "status": s.constant("pending"),
                 "doctor_id": doctor,
             },
         ),
     ),
     results=(
-        KeyResult("prescription_request_id", "The identifier of the new request.", PRESCRIPTIONS),
-        success_result("Whether the request was submitted."),
+        s.KeyResult("prescription_request_id", "The identifier of the new request.", e.PRESCRIPTIONS),
+        s.success_result("Whether the request was submitted."),
     ),
     emits="PRESCRIPTION_REQUEST",
     critical=True,
 )
 
-VIEW_PRESCRIPTIONS = Tool(
+VIEW_PRESCRIPTIONS = s.Tool(
     name="ViewPrescriptions",
     summary="Shows the user's prescriptions and what has become of them.",
-    phrases=Phrases(step="View the prescriptions."),
+    phrases=s.Phrases(step="View the prescriptions."),
     results=(
-        RowsResult(
+        s.RowsResult(
             "prescriptions",
             "The prescriptions, including requested ones.",
-            PRESCRIPTIONS,
-            lambda p: constant(True),
+            e.PRESCRIPTIONS,
+            lambda p: s.constant(True),
             ("prescription_request_id", "medication_name", "dosage", "status", "doctor_id"),
             reveals_key=False,
         ),
@@ -197,16 +170,16 @@ VIEW_PRESCRIPTIONS = Tool(
 )
 
 
-ACCESS_USER_INFO = Tool(
+ACCESS_USER_INFO = s.Tool(
     name="AccessUserInfo",
     summary="Gives the information on file about the user.",
-    phrases=Phrases(step="Access the user information."),
+    phrases=s.Phrases(step="Access the user information."),
     results=(
-        RowsResult(
+        s.RowsResult(
             "user_info",
             "The user's information.",
-            PATIENT,
-            lambda p: p.patient_id == CURRENT,
+            e.PATIENT,
+            lambda p: p.patient_id == e.CURRENT,
             (
                 "date_of_birth",
                 "location",
@@ -221,16 +194,16 @@ ACCESS_USER_INFO = Tool(
     emits="PHI_ACCESS",
 )
 
-ACCESS_MEDICAL_HISTORY = Tool(
+ACCESS_MEDICAL_HISTORY = s.Tool(
     name="AccessMedicalHistory",
     summary="Gives the user's medical history: every appointment, with what the doctor concluded once it was held.",
-    phrases=Phrases(step="Access the medical history."),
+    phrases=s.Phrases(step="Access the medical history."),
     results=(
-        RowsResult(
+        s.RowsResult(
             "health_records",
             "The appointments, oldest entry first.",
-            APPOINTMENTS,
-            lambda a: constant(True),
+            e.APPOINTMENTS,
+            lambda a: s.constant(True),
             ("appointment_id", "date", "time", "conclusions", "status"),
             reveals_key=False,
         ),

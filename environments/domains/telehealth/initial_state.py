@@ -8,7 +8,7 @@ import datetime as dt
 from collections.abc import Sequence
 from random import Random
 
-from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
+from lawtrace.environments import spec as s
 
 from .entities import CURRENT, ENTITIES
 from .vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
@@ -42,13 +42,13 @@ FIRST_DAY = dt.date(2026, 1, 5).toordinal()
 SLOT_MINUTES = 30
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """Four doctors with six slots each over the next two weeks; past, upcoming and cancelled appointments."""
-    now = (FIRST_DAY + random.randrange(300)) * MINUTES_PER_DAY + random.randrange(8 * 60, 18 * 60)
+    now = (FIRST_DAY + random.randrange(300)) * s.MINUTES_PER_DAY + random.randrange(8 * 60, 18 * 60)
     doctors = _doctors(random)
     slots = _slots(random, doctors, now)
-    session = Row({"session_id": CURRENT, "authorized": True, "now": now})
-    return State(
+    session = s.Row({"session_id": CURRENT, "authorized": True, "now": now})
+    return s.State(
         {
             **dict.fromkeys(ENTITIES, ()),
             "doctors": doctors,
@@ -62,10 +62,10 @@ def populate(random: Random) -> State:
     )
 
 
-def _doctors(random: Random) -> tuple[Row, ...]:
+def _doctors(random: Random) -> tuple[s.Row, ...]:
     numbers = random.sample(range(1_000, 10_000), 4)
     return tuple(
-        Row(
+        s.Row(
             {
                 "doctor_id": f"D-{number}",
                 "name": name,
@@ -77,16 +77,16 @@ def _doctors(random: Random) -> tuple[Row, ...]:
     )
 
 
-def _slots(random: Random, doctors: Sequence[Row], now: int) -> tuple[Row, ...]:
-    rows: list[Row] = []
-    today = now // MINUTES_PER_DAY
+def _slots(random: Random, doctors: Sequence[s.Row], now: int) -> tuple[s.Row, ...]:
+    rows: list[s.Row] = []
+    today = now // s.MINUTES_PER_DAY
     for doctor in doctors:
         days = random.sample(range(1, 15), 3)
         starts = [
-            (today + day) * MINUTES_PER_DAY + half * 30 for day in days for half in random.sample(range(16, 34), 2)
+            (today + day) * s.MINUTES_PER_DAY + half * 30 for day in days for half in random.sample(range(16, 34), 2)
         ]
         rows += [
-            Row(
+            s.Row(
                 {
                     "slot_id": f"S-{len(rows) + number:05d}",
                     "doctor_id": doctor.values["doctor_id"],
@@ -99,23 +99,23 @@ def _slots(random: Random, doctors: Sequence[Row], now: int) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _appointments(random: Random, doctors: Sequence[Row], slots: Sequence[Row], now: int) -> tuple[Row, ...]:
+def _appointments(random: Random, doctors: Sequence[s.Row], slots: Sequence[s.Row], now: int) -> tuple[s.Row, ...]:
     """Two past appointments, one upcoming, one cancelled; the upcoming one fills its slot."""
-    past = sorted(now // MINUTES_PER_DAY - random.randint(10, 400) for _ in range(2))
+    past = sorted(now // s.MINUTES_PER_DAY - random.randint(10, 400) for _ in range(2))
     ahead, called_off = random.sample(range(len(slots)), 2)
     held = [
-        (random.choice(doctors).values["doctor_id"], day * MINUTES_PER_DAY + random.randrange(16, 34) * 30)
+        (random.choice(doctors).values["doctor_id"], day * s.MINUTES_PER_DAY + random.randrange(16, 34) * 30)
         for day in past
     ]
     taken = [(slots[place].values["doctor_id"], slots[place].values["start"]) for place in (ahead, called_off)]
     statuses = ("completed", "completed", "confirmed", "cancelled")
     return tuple(
-        Row(
+        s.Row(
             {
                 "appointment_id": f"A-{number:05d}",
                 "doctor_id": doctor,
-                "date": start // MINUTES_PER_DAY,
-                "time": start % MINUTES_PER_DAY,
+                "date": start // s.MINUTES_PER_DAY,
+                "time": start % s.MINUTES_PER_DAY,
                 "reason": random.choice(APPOINTMENT_REASONS),
                 "status": status,
                 "conclusions": random.choice(CONCLUSIONS) if status == "completed" else None,
@@ -125,9 +125,9 @@ def _appointments(random: Random, doctors: Sequence[Row], slots: Sequence[Row], 
     )
 
 
-def _prescriptions(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
+def _prescriptions(random: Random, doctors: Sequence[s.Row]) -> tuple[s.Row, ...]:
     return tuple(
-        Row(
+        s.Row(
             {
                 "prescription_request_id": f"R-{number:05d}",
                 "medication_name": medication,
@@ -142,10 +142,10 @@ def _prescriptions(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
-def _reviews(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
+def _reviews(random: Random, doctors: Sequence[s.Row]) -> tuple[s.Row, ...]:
     authors = [(doctor, name) for doctor in doctors for name in random.sample(REVIEWERS, random.randint(1, 2))]
     return tuple(
-        Row(
+        s.Row(
             {
                 "review_id": f"V-{number:05d}",
                 "doctor_id": doctor.values["doctor_id"],
@@ -158,8 +158,8 @@ def _reviews(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
-def _patient(random: Random) -> Row:
-    return Row(
+def _patient(random: Random) -> s.Row:
+    return s.Row(
         {
             "patient_id": CURRENT,
             "name": random.choice(PATIENT_NAMES),
