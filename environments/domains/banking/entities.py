@@ -17,43 +17,32 @@ ACCOUNT_TYPE = s.Choice(
     )
 )
 
-ACCOUNTS = s.Entity(
-    table="accounts",
-    singular="account",
-    key="account_number",
-    fields={
-        "account_number": s.Field(ACCOUNT_NUMBER),
-        "account_type": s.Field(ACCOUNT_TYPE),
-        "balance": s.Field(s.MONEY),
-        "status": s.Field(s.TEXT),
-        "remaining_contribution_room": s.Field(s.MONEY, optional=True),
-    },
+ACCOUNTS = s.table(
+    "accounts",
+    "account",
+    account_number=ACCOUNT_NUMBER,
+    account_type=ACCOUNT_TYPE,
+    balance=s.MONEY,
+    status=s.TEXT,
+    remaining_contribution_room=s.Field(s.MONEY, optional=True),
 )
 
-PAYEES = s.Entity(
-    table="payees",
-    singular="payee",
-    key="payee_id",
-    fields={"payee_id": s.Field(PAYEE_ID), "payee_name": s.Field(s.TEXT)},
-)
+PAYEES = s.table("payees", "payee", payee_id=PAYEE_ID, payee_name=s.TEXT)
 
-TRANSACTIONS = s.Entity(
-    table="transactions",
-    singular="transaction",
-    key="transaction_id",
-    key_prefix="T-",
-    fields={
-        "transaction_id": s.Field(s.TEXT),
-        "account_number": s.Field(ACCOUNT_NUMBER),
-        "date": s.Field(s.DATE),
-        "description": s.Field(s.TEXT),
-        # Signed: money that leaves the account is negative.
-        "amount": s.Field(s.MONEY),
-        # A running balance depends on the order of the payments, which a goal leaves open.
-        "balance": s.Field(s.MONEY, order_dependent=True),
-        # What the payment was for: a service account number, or the other account of a transfer.
-        "reference": s.Field(s.TEXT, optional=True),
-    },
+TRANSACTIONS = s.table(
+    "transactions",
+    "transaction",
+    prefix="T-",
+    transaction_id=s.TEXT,
+    account_number=ACCOUNT_NUMBER,
+    date=s.DATE,
+    description=s.TEXT,
+    # Signed: money that leaves the account is negative.
+    amount=s.MONEY,
+    # A running balance depends on the order of the payments, which a goal leaves open.
+    balance=s.Field(s.MONEY, order_dependent=True),
+    # What the payment was for: a service account number, or the other account of a transfer.
+    reference=s.Field(s.TEXT, optional=True),
 )
 
 SESSION = s.session_entity(today=s.Field(s.DATE))

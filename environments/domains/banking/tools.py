@@ -47,11 +47,7 @@ GET_ACCOUNT_INFORMATION = s.Tool(
     name="GetAccountInformation",
     summary="Looks up the user's accounts of one type.",
     phrases=s.Phrases(step="Look up the {account_type} account.", noun_phrase="the {account_type} account"),
-    parameters=(
-        s.Parameter(
-            "account_type", e.ACCOUNT_TYPE, "The type of account.", s.FromUser(s.FieldValue(e.ACCOUNTS, "account_type"))
-        ),
-    ),
+    parameters=(s.stated(e.ACCOUNTS, "account_type", "The type of account."),),
     raises=(s.Raises(s.INVALID_REQUEST, "The 'account_type' is not one of the types of account."),),
     results=(
         s.RowsResult(
@@ -90,27 +86,23 @@ TRANSFER_FUNDS = s.Tool(
     effects=(
         WITHDRAWAL,
         s.Update(e.ACCOUNTS, lambda a: a.account_number == target, {"balance": lambda a: a.balance + amount}),
-        s.Insert(
+        s.register(
             e.TRANSACTIONS,
-            {
-                "account_number": source,
-                "date": today,
-                "description": s.constant("Transfer out"),
-                "amount": -amount,
-                "balance": balance_of("from_account_number") - amount,
-                "reference": target,
-            },
+            account_number=source,
+            date=today,
+            description="Transfer out",
+            amount=-amount,
+            balance=balance_of("from_account_number") - amount,
+            reference=target,
         ),
-        s.Insert(
+        s.register(
             e.TRANSACTIONS,
-            {
-                "account_number": target,
-                "date": today,
-                "description": s.constant("Transfer in"),
-                "amount": amount,
-                "balance": balance_of("to_account_number") + amount,
-                "reference": source,
-            },
+            account_number=target,
+            date=today,
+            description="Transfer in",
+            amount=amount,
+            balance=balance_of("to_account_number") + amount,
+            reference=source,
         ),
     ),
     results=(s.success_result("Whether the money was moved."),),
@@ -166,7 +158,7 @@ PAY_BILL = s.Tool(
     ),
     parameters=(
         account_number("from_account_number", "The user's account that pays."),
-        s.Parameter("payee_id", e.PAYEE_ID, "The identifier of the payee.", s.FromLookup(e.PAYEES)),
+        s.key(e.PAYEES, "The identifier of the payee."),
         s.Parameter(
             "service_account_number",
             s.TEXT,
@@ -189,16 +181,14 @@ PAY_BILL = s.Tool(
     fails=(NOT_COVERED,),
     effects=(
         WITHDRAWAL,
-        s.Insert(
+        s.register(
             e.TRANSACTIONS,
-            {
-                "account_number": source,
-                "date": s.argument("payment_date"),
-                "description": s.value_of(e.PAYEES, lambda p: p.payee_id == payee, "payee_name", otherwise=""),
-                "amount": -amount,
-                "balance": balance_of("from_account_number") - amount,
-                "reference": s.argument("service_account_number"),
-            },
+            account_number=source,
+            date=s.argument("payment_date"),
+            description=s.field_of(e.PAYEES, "payee_name", ""),
+            amount=-amount,
+            balance=balance_of("from_account_number") - amount,
+            reference=s.argument("service_account_number"),
         ),
     ),
     results=(s.success_result("Whether the bill was paid."),),

@@ -102,17 +102,14 @@ PATIENTS = s.Entity(
     },
 )
 
-CONTACTS = s.Entity(
-    table="contacts",
-    singular="contact",
-    key="contact_id",
-    fields={
-        "contact_id": s.Field(s.TEXT),
-        "patient_id": s.Field(s.TEXT),
-        "address": s.Field(s.TEXT),
-        # A place for confidential mail that the patient asked for, and may have taken back.
-        "status": s.Field(s.Choice(("in force", "withdrawn"))),
-    },
+CONTACTS = s.table(
+    "contacts",
+    "contact",
+    contact_id=s.TEXT,
+    patient_id=s.TEXT,
+    address=s.TEXT,
+    # A place for confidential mail that the patient asked for, and may have taken back.
+    status=s.Choice(("in force", "withdrawn")),
 )
 
 REQUESTERS = s.Entity(
@@ -128,117 +125,96 @@ REQUESTERS = s.Entity(
     },
 )
 
-REQUESTS = s.Entity(
-    table="requests",
-    singular="request",
-    key="request_id",
-    fields={
-        "request_id": s.Field(s.TEXT),
-        "category": s.Field(CATEGORY),
-        "patient_id": s.Field(s.TEXT),
-        "patient_name": s.Field(s.TEXT),
-        "requester_id": s.Field(s.TEXT),
-        "requester_name": s.Field(s.TEXT),
-        "purpose": s.Field(PURPOSE),
-        "asks_for": s.Field(RECORD_KIND),
-        # From when the records or the disclosures are asked for.
-        "period": s.Field(PERIOD),
-        # A relative's part in the care.
-        "involvement": s.Field(INVOLVEMENT),
-        "received_on": s.Field(s.DATE),
-        # For a subpoena: what the party that had it issued has shown in writing.
-        "assurance": s.Field(s.Choice(("none", "patient was told and did not object", "protective order sought"))),
-        # For a flyer: whether a third party pays for it. For a list of disclosures: whether there was another one.
-        "paid_by_third_party": s.Field(s.BOOLEAN),
-        "earlier_list": s.Field(s.Choice(("none within 12 months", "one within 12 months"))),
-        "accepts_fee": s.Field(s.BOOLEAN),
-        # For news to a relative.
-        "patient_answer": s.Field(s.Choice(("agrees", "objects"))),
-        "clinician_answer": s.Field(s.Choice(("agrees", "objects"))),
-    },
+REQUESTS = s.table(
+    "requests",
+    "request",
+    request_id=s.TEXT,
+    category=CATEGORY,
+    patient_id=s.TEXT,
+    patient_name=s.TEXT,
+    requester_id=s.TEXT,
+    requester_name=s.TEXT,
+    purpose=PURPOSE,
+    asks_for=RECORD_KIND,
+    # From when the records or the disclosures are asked for.
+    period=PERIOD,
+    # A relative's part in the care.
+    involvement=INVOLVEMENT,
+    received_on=s.DATE,
+    # For a subpoena: what the party that had it issued has shown in writing.
+    assurance=s.Choice(("none", "patient was told and did not object", "protective order sought")),
+    # For a flyer: whether a third party pays for it. For a list of disclosures: whether there was another one.
+    paid_by_third_party=s.BOOLEAN,
+    earlier_list=s.Choice(("none within 12 months", "one within 12 months")),
+    accepts_fee=s.BOOLEAN,
+    # For news to a relative.
+    patient_answer=s.Choice(("agrees", "objects")),
+    clinician_answer=s.Choice(("agrees", "objects")),
 )
 
-RECORDS = s.Entity(
-    table="records",
-    singular="record",
-    key="record_id",
-    fields={
-        "record_id": s.Field(s.TEXT),
-        "patient_id": s.Field(s.TEXT),
-        "kind": s.Field(RECORD_KIND),
-        "location": s.Field(s.Choice(("on site", "in the archive"))),
-        "care_agreed_by": s.Field(s.Choice(("the patient", "a parent", "the minor alone"))),
-        "finding": s.Field(s.Choice(("none", "access may endanger life"))),
-    },
+RECORDS = s.table(
+    "records",
+    "record",
+    record_id=s.TEXT,
+    patient_id=s.TEXT,
+    kind=RECORD_KIND,
+    location=s.Choice(("on site", "in the archive")),
+    care_agreed_by=s.Choice(("the patient", "a parent", "the minor alone")),
+    finding=s.Choice(("none", "access may endanger life")),
 )
 
-AUTHORIZATIONS = s.Entity(
-    table="authorizations",
-    singular="authorization",
-    key="authorization_id",
-    fields={
-        "authorization_id": s.Field(s.TEXT),
-        "patient_id": s.Field(s.TEXT),
-        "requester_id": s.Field(s.TEXT),
-        "covers": s.Field(s.Choice((*RECORD_KIND.options, "marketing"))),
-        "status": s.Field(s.Choice(("in force", "expired", "revoked"))),
-        "period": s.Field(PERIOD),
-        "mentions_payment": s.Field(s.BOOLEAN),
-    },
+AUTHORIZATIONS = s.table(
+    "authorizations",
+    "authorization",
+    authorization_id=s.TEXT,
+    patient_id=s.TEXT,
+    requester_id=s.TEXT,
+    covers=s.Choice((*RECORD_KIND.options, "marketing")),
+    status=s.Choice(("in force", "expired", "revoked")),
+    period=PERIOD,
+    mentions_payment=s.BOOLEAN,
 )
 
-MANDATES = s.Entity(
-    table="mandates",
-    singular="mandate",
-    key="mandate_id",
-    fields={
-        "mandate_id": s.Field(s.TEXT),
-        "patient_id": s.Field(s.TEXT),
-        "requester_id": s.Field(s.TEXT),
-        "status": s.Field(s.Choice(("in force", "ended"))),
-    },
+MANDATES = s.table(
+    "mandates",
+    "mandate",
+    mandate_id=s.TEXT,
+    patient_id=s.TEXT,
+    requester_id=s.TEXT,
+    status=s.Choice(("in force", "ended")),
 )
 
-INCIDENTS = s.Entity(
-    table="incidents",
-    singular="incident",
-    key="incident_id",
-    fields={
-        "incident_id": s.Field(s.TEXT),
-        "title": s.Field(s.TEXT),
-        "discovered_on": s.Field(s.DATE),
-        "people_affected": s.Field(s.INTEGER),
-        "information": s.Field(INFORMATION),
-        "state": s.Field(s.TEXT),
-        # A written statement of a law enforcement official that a notice would impede an investigation.
-        "police_statement": s.Field(s.Choice(("none", "in writing"))),
-        "hold_until": s.Field(s.DATE),
-        "status": s.Field(s.Choice(("open", "closed"))),
-        "forensic_report": s.Field(s.Choice(("none", "received"))),
-    },
+INCIDENTS = s.table(
+    "incidents",
+    "incident",
+    incident_id=s.TEXT,
+    title=s.TEXT,
+    discovered_on=s.DATE,
+    people_affected=s.INTEGER,
+    information=INFORMATION,
+    state=s.TEXT,
+    # A written statement of a law enforcement official that a notice would impede an investigation.
+    police_statement=s.Choice(("none", "in writing")),
+    hold_until=s.DATE,
+    status=s.Choice(("open", "closed")),
+    forensic_report=s.Choice(("none", "received")),
 )
 
-ASSESSMENTS = s.Entity(
-    table="assessments",
-    singular="assessment",
-    key="assessment_id",
-    fields={
-        "assessment_id": s.Field(s.TEXT),
-        "incident_id": s.Field(s.TEXT),
-        "data": s.Field(s.Choice(("readable", "encrypted"))),
-        "risk": s.Field(s.Choice(("low probability of compromise", "not shown to be low"))),
-    },
+ASSESSMENTS = s.table(
+    "assessments",
+    "assessment",
+    assessment_id=s.TEXT,
+    incident_id=s.TEXT,
+    data=s.Choice(("readable", "encrypted")),
+    risk=s.Choice(("low probability of compromise", "not shown to be low")),
 )
 
-MAILING_LISTS = s.Entity(
-    table="mailing_lists",
-    singular="mailing list",
-    key="list_id",
-    fields={
-        "list_id": s.Field(s.TEXT),
-        "incident_id": s.Field(s.TEXT),
-        "reachable_by": s.Field(s.Choice(("postal address", "e-mail as agreed", "no current address"))),
-    },
+MAILING_LISTS = s.table(
+    "mailing_lists",
+    "mailing list",
+    list_id=s.TEXT,
+    incident_id=s.TEXT,
+    reachable_by=s.Choice(("postal address", "e-mail as agreed", "no current address")),
 )
 
 

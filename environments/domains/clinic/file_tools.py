@@ -8,19 +8,17 @@ from . import entities as e
 from .request_tools import (
     FEE_PARAMETER,
     NOT_POSITIVE,
-    amount,
-    request,
     request_parameter,
     unknown,
 )
 
 patient = s.argument("patient_id")
-PATIENT = s.Parameter("patient_id", s.TEXT, "The patient.", s.FromLookup(e.PATIENTS))
+PATIENT = s.key(e.PATIENTS, "The patient.")
 ASKED = s.Choice(("patient", "clinician"))
 
 
 def of_the_request(field: str) -> s.Term:
-    return s.value_of(e.REQUESTS, lambda q: q.request_id == request, field, otherwise="")
+    return s.field_of(e.REQUESTS, field, "")
 
 
 OPEN_REQUEST = s.Tool(
@@ -30,26 +28,20 @@ OPEN_REQUEST = s.Tool(
     parameters=(request_parameter(),),
     raises=(unknown(e.REQUESTS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "request",
-            (
-                "What the request says. 'involvement' is the part of a relative in the care, 'assurance' is for "
-                "subpoenas, 'paid_by_third_party' for flyers, 'earlier_list' for lists of disclosures."
-            ),
+            "What the request says. 'involvement' is the part of a relative in the care, 'assurance' is for "
+            "subpoenas, 'paid_by_third_party' for flyers, 'earlier_list' for lists of disclosures.",
             e.REQUESTS,
-            lambda q: q.request_id == request,
-            (
-                "category",
-                "purpose",
-                "asks_for",
-                "period",
-                "involvement",
-                "received_on",
-                "assurance",
-                "paid_by_third_party",
-                "earlier_list",
-            ),
-            single=True,
+            "category",
+            "purpose",
+            "asks_for",
+            "period",
+            "involvement",
+            "received_on",
+            "assurance",
+            "paid_by_third_party",
+            "earlier_list",
         ),
         s.RowsResult(
             "patient",
@@ -82,14 +74,7 @@ OPEN_PATIENT_FILE = s.Tool(
     parameters=(PATIENT,),
     raises=(unknown(e.PATIENTS),),
     results=(
-        s.RowsResult(
-            "file",
-            "What the file says.",
-            e.PATIENTS,
-            lambda p: p.patient_id == patient,
-            ("restriction", "directory"),
-            single=True,
-        ),
+        s.show_row("file", "What the file says.", e.PATIENTS, "restriction", "directory"),
         s.RowsResult(
             "confidential_contact",
             "The address for confidential mail that is in force, or null.",
@@ -107,9 +92,9 @@ SET_ADDRESS = s.Tool(
     name="SetAddress",
     summary="Sets the address that what is mailed for a request goes to.",
     leak_words=("confidential", "other address"),
-    parameters=(request_parameter(), s.Parameter("contact_id", s.TEXT, "The address.", s.FromLookup(e.CONTACTS))),
+    parameters=(request_parameter(), s.key(e.CONTACTS, "The address.")),
     raises=(unknown(e.REQUESTS), unknown(e.CONTACTS)),
-    effects=(s.Insert(e.ADDRESSES_SET, {"request_id": request, "contact_id": s.argument("contact_id")}),),
+    effects=(s.register(e.ADDRESSES_SET, "request_id", "contact_id"),),
     results=(s.success_result("Whether the address was set."),),
     compliance=True,
     critical=True,
@@ -130,10 +115,10 @@ SET_SCOPE = s.Tool(
     leak_words=("scope", "limit it to", "limited to"),
     parameters=(
         request_parameter(),
-        s.Parameter("scope", e.SCOPE, "What the answer is limited to.", s.FromUser(s.OneOf(e.SCOPE.options))),
+        s.option("scope", e.SCOPE, "What the answer is limited to."),
     ),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
-    effects=(s.Insert(e.SCOPES_SET, {"request_id": request, "scope": s.argument("scope")}),),
+    effects=(s.register(e.SCOPES_SET, "request_id", "scope"),),
     results=(s.success_result("Whether it was set."),),
     compliance=True,
     critical=True,
@@ -149,7 +134,7 @@ VERIFY_REQUESTER = s.Tool(
     leak_words=("identif", "the identity", "her identity", "his identity", "verif", "credential", "power of attorney"),
     parameters=(
         request_parameter(),
-        s.Parameter("proof", e.PROOF, "What the check looks at.", s.FromUser(s.OneOf(e.PROOF.options))),
+        s.option("proof", e.PROOF, "What the check looks at."),
     ),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'proof' is not one of the proofs.")),
     results=(
@@ -230,23 +215,18 @@ CITE_AUTHORIZATION = s.Tool(
     ),
     parameters=(
         request_parameter(),
-        s.Parameter("authorization_id", s.TEXT, "The authorization.", s.FromLookup(e.AUTHORIZATIONS)),
+        s.key(e.AUTHORIZATIONS, "The authorization."),
     ),
     raises=(unknown(e.REQUESTS), unknown(e.AUTHORIZATIONS)),
     fails=(
         s.Fails(
             "The authorization is of another patient or for another requester.",
-            ~s.exists(
-                e.AUTHORIZATIONS,
-                lambda a: (
-                    (a.authorization_id == s.argument("authorization_id"))
-                    & (a.patient_id == of_the_request("patient_id"))
-                    & (a.requester_id == of_the_request("requester_id"))
-                ),
+            ~s.has(
+                e.AUTHORIZATIONS, patient_id=of_the_request("patient_id"), requester_id=of_the_request("requester_id")
             ),
         ),
     ),
-    effects=(s.Insert(e.CITATIONS, {"request_id": request, "authorization_id": s.argument("authorization_id")}),),
+    effects=(s.register(e.CITATIONS, "request_id", "authorization_id"),),
     results=(s.success_result("Whether it was filed."),),
     compliance=True,
     critical=True,
@@ -262,7 +242,7 @@ ASK_OPINION = s.Tool(
     leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
     parameters=(
         request_parameter(),
-        s.Parameter("whom", ASKED, "Who is asked.", s.FromUser(s.OneOf(ASKED.options))),
+        s.option("whom", ASKED, "Who is asked."),
     ),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
     results=(
@@ -294,7 +274,7 @@ RECORD_DISCLOSURE = s.Tool(
     leak_words=("write down", "written down", "note down", "accounting line", "document the"),
     parameters=(request_parameter(), PATIENT),
     raises=(unknown(e.REQUESTS), unknown(e.PATIENTS)),
-    effects=(s.Insert(e.DISCLOSURE_LOG, {"request_id": request, "patient_id": patient}),),
+    effects=(s.register(e.DISCLOSURE_LOG, "request_id", "patient_id"),),
     results=(s.success_result("Whether the line was written."),),
     compliance=True,
     critical=True,
@@ -306,7 +286,7 @@ QUOTE_FEE = s.Tool(
     leak_words=("quote", "in advance", "beforehand", "accepts"),
     parameters=(PATIENT, FEE_PARAMETER),
     raises=(unknown(e.PATIENTS), NOT_POSITIVE),
-    effects=(s.Insert(e.FEE_QUOTES, {"patient_id": patient, "amount": amount}),),
+    effects=(s.register(e.FEE_QUOTES, "patient_id", "amount"),),
     results=(
         s.ValueResult(
             "accepted",
@@ -330,10 +310,10 @@ SEND_LETTER = s.Tool(
     leak_words=("letter", "review", "in writing", "complain", "extend", "extension", "delay", "further use"),
     parameters=(
         request_parameter("The request that the letter is about."),
-        s.Parameter("content", e.LETTER, "What the letter says.", s.FromUser(s.OneOf(e.LETTER.options))),
+        s.option("content", e.LETTER, "What the letter says."),
     ),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'content' is not one of the contents.")),
-    effects=(s.Insert(e.LETTERS, {"request_id": request, "content": s.argument("content")}),),
+    effects=(s.register(e.LETTERS, "request_id", "content"),),
     results=(s.success_result("Whether the letter was sent."),),
     compliance=True,
     critical=True,

@@ -9,17 +9,15 @@ FORENSICS_DAYS = 21
 """Days that a forensic report takes."""
 
 incident = s.argument("incident_id")
-INCIDENT = s.Parameter("incident_id", s.TEXT, "The incident.", s.FromLookup(e.INCIDENTS))
-HELD = s.exists(e.INCIDENTS, lambda i: (i.incident_id == incident) & (i.police_statement == "in writing"))
-CLOSED = s.Fails(
-    "The incident is closed.", s.exists(e.INCIDENTS, lambda i: (i.incident_id == incident) & (i.status == "closed"))
-)
+INCIDENT = s.key(e.INCIDENTS, "The incident.")
+HELD = s.has(e.INCIDENTS, police_statement="in writing")
+CLOSED = s.Fails("The incident is closed.", s.has(e.INCIDENTS, status="closed"))
 
 FIND_INCIDENT = s.Tool(
     name="FindIncident",
     summary="Finds an incident by its title.",
     phrases=s.Phrases(step="Find the incident titled {title}.", noun_phrase="the incident titled {title}"),
-    parameters=(s.Parameter("title", s.TEXT, "The title.", s.FromUser(s.FieldValue(e.INCIDENTS, "title"))),),
+    parameters=(s.stated(e.INCIDENTS, "title", "The title."),),
     results=(
         s.RowsResult(
             "incidents",
@@ -41,11 +39,7 @@ ORDER_FORENSIC_REPORT = s.Tool(
     parameters=(INCIDENT,),
     raises=(unknown(e.INCIDENTS),),
     fails=(CLOSED,),
-    effects=(
-        s.Update(
-            e.INCIDENTS, lambda i: i.incident_id == incident, {"forensic_report": lambda i: s.constant("received")}
-        ),
-    ),
+    effects=(s.change(e.INCIDENTS, forensic_report="received"),),
     results=(s.success_result("Whether the report has arrived."),),
     duration=FORENSICS_DAYS * 24 * 60 * 60,
 )
@@ -57,7 +51,7 @@ CLOSE_INCIDENT = s.Tool(
     parameters=(INCIDENT,),
     raises=(unknown(e.INCIDENTS),),
     fails=(CLOSED,),
-    effects=(s.Update(e.INCIDENTS, lambda i: i.incident_id == incident, {"status": lambda i: s.constant("closed")}),),
+    effects=(s.change(e.INCIDENTS, status="closed"),),
     results=(s.success_result("Whether the file was closed."),),
     critical=True,
 )
@@ -69,13 +63,16 @@ OPEN_INCIDENT = s.Tool(
     parameters=(INCIDENT,),
     raises=(unknown(e.INCIDENTS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "incident",
             "What is known. All people affected live in the one state that is named.",
             e.INCIDENTS,
-            lambda i: i.incident_id == incident,
-            ("title", "discovered_on", "people_affected", "information", "state", "police_statement"),
-            single=True,
+            "title",
+            "discovered_on",
+            "people_affected",
+            "information",
+            "state",
+            "police_statement",
         ),
         s.ValueResult(
             "hold_until",
@@ -86,25 +83,20 @@ OPEN_INCIDENT = s.Tool(
             s.DATE,
             s.choose(
                 HELD,
-                s.value_of(e.INCIDENTS, lambda i: i.incident_id == incident, "hold_until", otherwise=1),
-                s.value_of(e.INCIDENTS, lambda i: i.incident_id == incident, "discovered_on", otherwise=1),
+                s.field_of(e.INCIDENTS, "hold_until", 1),
+                s.field_of(e.INCIDENTS, "discovered_on", 1),
             ),
         ),
-        s.RowsResult(
-            "assessment",
-            "The risk assessment.",
-            e.ASSESSMENTS,
-            lambda a: a.incident_id == incident,
-            ("assessment_id", "data", "risk"),
-            single=True,
+        s.show_row(
+            "assessment", "The risk assessment.", e.ASSESSMENTS, "assessment_id", "data", "risk", by="incident_id"
         ),
-        s.RowsResult(
+        s.show_row(
             "mailing_list",
             "The list of the people affected, and how they can be reached.",
             e.MAILING_LISTS,
-            lambda m: m.incident_id == incident,
-            ("list_id", "reachable_by"),
-            single=True,
+            "list_id",
+            "reachable_by",
+            by="incident_id",
         ),
     ),
     compliance=True,
@@ -116,11 +108,11 @@ RECORD_FINDING = s.Tool(
     summary="Writes the outcome under a risk assessment: encrypted data, a low probability of compromise, or a breach.",
     leak_words=("the finding", "a finding", "conclusion", "risk assessment"),
     parameters=(
-        s.Parameter("assessment_id", s.TEXT, "The risk assessment.", s.FromLookup(e.ASSESSMENTS)),
-        s.Parameter("finding", e.FINDING, "The outcome.", s.FromUser(s.OneOf(e.FINDING.options))),
+        s.key(e.ASSESSMENTS, "The risk assessment."),
+        s.option("finding", e.FINDING, "The outcome."),
     ),
     raises=(unknown(e.ASSESSMENTS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the findings.")),
-    effects=(s.Insert(e.FINDINGS, {"assessment_id": s.argument("assessment_id"), "finding": s.argument("finding")}),),
+    effects=(s.register(e.FINDINGS, "assessment_id", "finding"),),
     results=(s.success_result("Whether it was written."),),
     compliance=True,
     critical=True,
@@ -134,30 +126,19 @@ NOTIFY_AFFECTED = s.Tool(
     ),
     leak_words=("notif", "notice", "tell the people", "affected"),
     parameters=(
-        s.Parameter("list_id", s.TEXT, "The list.", s.FromLookup(e.MAILING_LISTS)),
-        s.Parameter(
+        s.key(e.MAILING_LISTS, "The list."),
+        s.option(
             "means",
             e.MEANS,
             "How the notice is sent. A substitute notice is a call or another form that does not need an address.",
-            s.FromUser(s.OneOf(e.MEANS.options)),
         ),
-        s.Parameter(
-            "information",
-            e.INFORMATION,
-            "The kind of information that the notice names.",
-            s.FromUser(s.OneOf(e.INFORMATION.options)),
-        ),
+        s.option("information", e.INFORMATION, "The kind of information that the notice names."),
     ),
     raises=(
         unknown(e.MAILING_LISTS),
         s.Raises(s.INVALID_REQUEST, "The 'means' or the 'information' is not one of those listed."),
     ),
-    effects=(
-        s.Insert(
-            e.NOTICES,
-            {"list_id": s.argument("list_id"), "means": s.argument("means"), "information": s.argument("information")},
-        ),
-    ),
+    effects=(s.register(e.NOTICES, "list_id", "means", "information"),),
     results=(s.success_result("Whether the notices were sent."),),
     compliance=True,
     critical=True,
@@ -169,10 +150,10 @@ NOTIFY_MEDIA = s.Tool(
     leak_words=("media", "newspaper", "broadcast", "public notice"),
     parameters=(
         INCIDENT,
-        s.Parameter("state", s.TEXT, "The name of the state.", s.FromUser(s.FieldValue(e.INCIDENTS, "state"))),
+        s.stated(e.INCIDENTS, "state", "The name of the state."),
     ),
     raises=(unknown(e.INCIDENTS),),
-    effects=(s.Insert(e.PRESS_NOTICES, {"incident_id": incident, "state": s.argument("state")}),),
+    effects=(s.register(e.PRESS_NOTICES, "incident_id", "state"),),
     results=(s.success_result("Whether the notice was sent."),),
     compliance=True,
     critical=True,
@@ -187,10 +168,10 @@ REPORT_TO_SECRETARY = s.Tool(
     leak_words=("the secretary", "government", "authorit", "report it to", "yearly"),
     parameters=(
         INCIDENT,
-        s.Parameter("channel", e.CHANNEL, "When the report is sent.", s.FromUser(s.OneOf(e.CHANNEL.options))),
+        s.option("channel", e.CHANNEL, "When the report is sent."),
     ),
     raises=(unknown(e.INCIDENTS), s.Raises(s.INVALID_REQUEST, "The 'channel' is not one of the channels.")),
-    effects=(s.Insert(e.REPORTS, {"incident_id": incident, "channel": s.argument("channel")}),),
+    effects=(s.register(e.REPORTS, "incident_id", "channel"),),
     results=(s.success_result("Whether the report was sent or entered."),),
     compliance=True,
     critical=True,

@@ -11,11 +11,11 @@ request, record, amount = s.argument("request_id"), s.argument("record_id"), s.a
 
 
 def request_parameter(description: str = "The request.") -> s.Parameter:
-    return s.Parameter("request_id", s.TEXT, description, s.FromLookup(e.REQUESTS))
+    return s.key(e.REQUESTS, description)
 
 
 def record_parameter(description: str = "The record.") -> s.Parameter:
-    return s.Parameter("record_id", s.TEXT, description, s.FromLookup(e.RECORDS))
+    return s.key(e.RECORDS, description)
 
 
 def unknown(entity: s.Entity) -> s.Raises:
@@ -49,15 +49,10 @@ OF_ANOTHER_PATIENT = s.Fails(
     "The record is of another patient than the request.",
     ~(patient_of(e.RECORDS, "record_id") == patient_of(e.REQUESTS, "request_id")),
 )
-KIND_OF_RECORD = s.ValueResult(
-    "kind",
-    "The kind of the record.",
-    e.RECORD_KIND,
-    s.value_of(e.RECORDS, lambda d: d.record_id == record, "kind", otherwise="visit summary"),
-)
+KIND_OF_RECORD = s.show(e.RECORDS, "kind", "The kind of the record.", "visit summary")
 IN_THE_ARCHIVE = s.Fails(
     "The record is still in the archive.",
-    s.exists(e.RECORDS, lambda d: (d.record_id == record) & (d.location == "in the archive")),
+    s.has(e.RECORDS, location="in the archive"),
 )
 
 FIND_REQUEST = s.Tool(
@@ -68,19 +63,12 @@ FIND_REQUEST = s.Tool(
         noun_phrase="the request about {patient_name} from {requester_name}",
     ),
     parameters=(
-        s.Parameter(
-            "patient_name",
-            s.TEXT,
-            "The full name of the patient.",
-            s.FromUser(s.FieldValue(e.REQUESTS, "patient_name")),
-        ),
-        s.Parameter(
+        s.stated(e.REQUESTS, "patient_name", "The full name of the patient."),
+        s.stated(
+            e.REQUESTS,
             "requester_name",
-            s.TEXT,
             "The full name of the person or the organisation that asks.",
-            s.FromUser(
-                s.FieldValue(e.REQUESTS, "requester_name", lambda q: q.patient_name == s.argument("patient_name")),
-            ),
+            lambda q: q.patient_name == s.argument("patient_name"),
         ),
     ),
     results=(
@@ -109,11 +97,8 @@ FIND_RECORD = s.Tool(
     ),
     parameters=(
         request_parameter("The request."),
-        s.Parameter(
-            "kind",
-            e.RECORD_KIND,
-            "The kind of record.",
-            s.FromUser(s.FieldValue(e.RECORDS, "kind", lambda d: d.patient_id == patient_of(e.REQUESTS, "request_id"))),
+        s.stated(
+            e.RECORDS, "kind", "The kind of record.", lambda d: d.patient_id == patient_of(e.REQUESTS, "request_id")
         ),
     ),
     raises=(
@@ -144,10 +129,10 @@ FETCH_FROM_ARCHIVE = s.Tool(
     fails=(
         s.Fails(
             "The record is not in the archive.",
-            s.exists(e.RECORDS, lambda d: (d.record_id == record) & (d.location == "on site")),
+            s.has(e.RECORDS, location="on site"),
         ),
     ),
-    effects=(s.Update(e.RECORDS, lambda d: d.record_id == record, {"location": lambda d: s.constant("on site")}),),
+    effects=(s.change(e.RECORDS, location="on site"),),
     results=(s.success_result("Whether the record has arrived."),),
     duration=ARCHIVE_DAYS * 24 * 60 * 60,
 )
@@ -166,7 +151,7 @@ RELEASE_RECORD = s.Tool(
         OF_ANOTHER_PATIENT,
         IN_THE_ARCHIVE,
     ),
-    effects=(s.Insert(e.RELEASES, {"request_id": request, "record_id": record}),),
+    effects=(s.register(e.RELEASES, "request_id", "record_id"),),
     results=(s.success_result("Whether the copy was sent."), KIND_OF_RECORD),
     critical=True,
 )
@@ -188,7 +173,7 @@ GIVE_ACCESS = s.Tool(
         OF_ANOTHER_PATIENT,
         IN_THE_ARCHIVE,
     ),
-    effects=(s.Insert(e.ACCESSES, {"request_id": request, "record_id": record}),),
+    effects=(s.register(e.ACCESSES, "request_id", "record_id"),),
     results=(s.success_result("Whether the copy was mailed."), KIND_OF_RECORD),
     critical=True,
 )
@@ -203,7 +188,7 @@ def _answer(name: str, summary: str, phrases: s.Phrases, category: str, purpose:
         parameters=(request_parameter(),),
         raises=(unknown(e.REQUESTS),),
         fails=(s.Fails(f"The request is not {purpose}.", is_not_about(category)),),
-        effects=(s.Insert(kept_in, {"request_id": request}),),
+        effects=(s.register(kept_in, "request_id"),),
         results=(s.success_result("Whether it was done."),),
         critical=True,
     )
@@ -275,7 +260,7 @@ CHARGE_FEE = s.Tool(
     parameters=(request_parameter("The request for the list."), FEE_PARAMETER),
     raises=(unknown(e.REQUESTS), NOT_POSITIVE),
     fails=(s.Fails("The request is not for a list of disclosures.", is_not_about("accounting")),),
-    effects=(s.Insert(e.FEES, {"request_id": request, "amount": amount}),),
+    effects=(s.register(e.FEES, "request_id", "amount"),),
     results=(s.success_result("Whether the fee was billed."),),
     critical=True,
 )
@@ -289,10 +274,10 @@ DECLINE_REQUEST = s.Tool(
     ),
     parameters=(
         request_parameter("The request."),
-        s.Parameter("ground", e.GROUND, "Why.", s.FromUser(s.OneOf(e.GROUND.options))),
+        s.option("ground", e.GROUND, "Why."),
     ),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'ground' is not one of the grounds.")),
-    effects=(s.Insert(e.REFUSALS, {"request_id": request, "ground": s.argument("ground")}),),
+    effects=(s.register(e.REFUSALS, "request_id", "ground"),),
     results=(s.success_result("Whether the request was closed."),),
     critical=True,
 )

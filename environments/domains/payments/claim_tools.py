@@ -38,34 +38,18 @@ REFUND_TRANSACTION = s.Tool(
     parameters=(TRANSACTION,),
     raises=(unknown(e.TRANSACTIONS),),
     fails=(
-        s.Fails(
-            "The transaction was refunded already.", s.exists(e.REFUNDS, lambda r: r.transaction_id == transaction)
-        ),
+        s.Fails("The transaction was refunded already.", s.has(e.REFUNDS, by="transaction_id")),
         s.Fails(
             "There is no claim about the transaction.",
             ~s.exists(e.TRANSACTIONS, lambda t: (t.transaction_id == transaction) & _claimed(t)),
         ),
     ),
     effects=(
-        s.Insert(
-            e.REFUNDS,
-            {
-                "transaction_id": transaction,
-                "amount": s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0),
-            },
-        ),
+        s.register(e.REFUNDS, "transaction_id", amount=s.field_of(e.TRANSACTIONS, "amount", 0)),
         s.Update(
             e.ACCOUNTS,
-            lambda a: (
-                a.account_id
-                == s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "account_id", otherwise="")
-            ),
-            {
-                "balance": lambda a: (
-                    a.balance
-                    + s.value_of(e.TRANSACTIONS, lambda t: t.transaction_id == transaction, "amount", otherwise=0)
-                )
-            },
+            lambda a: a.account_id == s.field_of(e.TRANSACTIONS, "account_id", ""),
+            {"balance": lambda a: a.balance + s.field_of(e.TRANSACTIONS, "amount", 0)},
         ),
     ),
     results=(DONE,),
@@ -87,15 +71,13 @@ DECLINE_REQUEST = s.Tool(
             "be trusted; the provider that was to see an account; the order, transaction, card or statement.",
             s.FromUser(s.AnySampler(tuple(s.FieldValue(entity, field) for entity, field in NAMED))),
         ),
-        s.Parameter(
-            "reason", e.REASON, "What the customer is told as the reason.", s.FromUser(s.OneOf(e.REASON.options))
-        ),
+        s.option("reason", e.REASON, "What the customer is told as the reason."),
     ),
     raises=(
         s.Raises(NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
         s.Raises(s.INVALID_REQUEST, "The 'reason' is not one of the reasons."),
     ),
-    effects=(s.Insert(e.REFUSALS, {"subject": subject, "reason": s.argument("reason")}),),
+    effects=(s.register(e.REFUSALS, "subject", "reason"),),
     results=(DONE,),
     critical=True,
 )
@@ -130,28 +112,22 @@ READ_TRANSACTION_FILE = s.Tool(
     parameters=(TRANSACTION,),
     raises=(unknown(e.TRANSACTIONS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "file",
-            (
-                "The file. 'evidence' is what proves that the customer authorised the transaction; 'consent' whether "
-                "the consent to it stood or had been withdrawn when it was debited; 'fraud_grounds' whether there are "
-                "reasonable grounds to suspect the customer of fraud; 'exact_amount_agreed' whether the authorisation "
-                "named the exact amount; 'above_expectation' whether the amount exceeds what the customer could "
-                "reasonably expect."
-            ),
+            "The file. 'evidence' is what proves that the customer authorised the transaction; 'consent' whether "
+            "the consent to it stood or had been withdrawn when it was debited; 'fraud_grounds' whether there are "
+            "reasonable grounds to suspect the customer of fraud; 'exact_amount_agreed' whether the authorisation "
+            "named the exact amount; 'above_expectation' whether the amount exceeds what the customer could "
+            "reasonably expect.",
             e.TRANSACTIONS,
-            lambda t: t.transaction_id == transaction,
-            (
-                "description",
-                "debited",
-                "scheme",
-                "evidence",
-                "consent",
-                "fraud_grounds",
-                "exact_amount_agreed",
-                "above_expectation",
-            ),
-            single=True,
+            "description",
+            "debited",
+            "scheme",
+            "evidence",
+            "consent",
+            "fraud_grounds",
+            "exact_amount_agreed",
+            "above_expectation",
         ),
     ),
     leak_words=("transaction file", "mandate", "fraud team", "proof", "evidence"),
@@ -165,7 +141,7 @@ REPORT_FRAUD_GROUNDS = s.Tool(
     summary="Writes to the national authority why fraud is suspected in a transaction.",
     parameters=(TRANSACTION,),
     raises=(unknown(e.TRANSACTIONS),),
-    effects=(s.Insert(e.FRAUD_REPORTS, {"transaction_id": transaction}),),
+    effects=(s.register(e.FRAUD_REPORTS, "transaction_id"),),
     results=(DONE,),
     leak_words=("authority", "regulator", "supervisor"),
     duration=600,
@@ -178,10 +154,10 @@ RECORD_FINDING = s.Tool(
     summary="Records what the institution found about a claim: on what ground a refund is owed.",
     parameters=(
         TRANSACTION,
-        s.Parameter("finding", e.FINDING, "The ground of the refund.", s.FromUser(s.OneOf(e.FINDING.options))),
+        s.option("finding", e.FINDING, "The ground of the refund."),
     ),
     raises=(unknown(e.TRANSACTIONS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
-    effects=(s.Insert(e.FINDINGS, {"transaction_id": transaction, "finding": s.argument("finding")}),),
+    effects=(s.register(e.FINDINGS, "transaction_id", "finding"),),
     results=(DONE,),
     leak_words=("the finding", "a finding", "your finding", "your assessment"),
     compliance=True,
@@ -196,7 +172,7 @@ NAME_COMPLAINT_BODIES = s.Tool(
     ),
     parameters=(TRANSACTION,),
     raises=(unknown(e.TRANSACTIONS),),
-    effects=(s.Insert(e.REFERRALS, {"transaction_id": transaction}),),
+    effects=(s.register(e.REFERRALS, "transaction_id"),),
     results=(DONE,),
     leak_words=("ombudsman", "complaints bod", "dispute resolution", "out-of-court", "where can i complain"),
     compliance=True,

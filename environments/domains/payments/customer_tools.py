@@ -13,14 +13,11 @@ from .terms import (
     PAYEE,
     PROVIDER,
     STATEMENT,
-    account,
     amount,
-    card,
     find_by_name,
     money,
     order,
     payee,
-    provider,
     unknown,
 )
 
@@ -88,8 +85,8 @@ FIND_PROVIDER = find_by_name(
     question="Find the provider {name}.",
 )
 
-_was_authenticated = s.exists(e.LINKED_CODES, lambda c: (c.payee_id == payee) & (c.amount == amount))
-_pin_was_given = s.exists(e.PIN_ENTRIES, lambda p: (p.card_id == card) & (p.amount == amount))
+_was_authenticated = s.has(e.LINKED_CODES, by="payee_id", amount=amount)
+_pin_was_given = s.has(e.PIN_ENTRIES, by="card_id", amount=amount)
 
 SEND_PAYMENT = s.Tool(
     name="SendPayment",
@@ -102,8 +99,8 @@ SEND_PAYMENT = s.Tool(
     raises=(NOT_POSITIVE, unknown(e.ACCOUNTS), unknown(e.PAYEES)),
     fails=(NOT_COVERED,),
     effects=(
-        s.Insert(e.PAYMENTS, {"account_id": account, "payee_id": payee, "amount": amount}),
-        s.Update(e.ACCOUNTS, lambda a: a.account_id == account, {"balance": lambda a: a.balance - amount}),
+        s.register(e.PAYMENTS, "account_id", "payee_id", "amount"),
+        s.change(e.ACCOUNTS, balance=lambda a: a.balance - amount),
         s.Update(
             e.COUNTERS,
             lambda c: c.counter_id == "current",
@@ -145,17 +142,7 @@ CREATE_STANDING_ORDER = s.Tool(
             (s.argument("day_of_month") < 1) | (s.argument("day_of_month") > 28),
         ),
     ),
-    effects=(
-        s.Insert(
-            e.SERIES,
-            {
-                "account_id": account,
-                "payee_id": payee,
-                "amount": amount,
-                "day_of_month": s.argument("day_of_month"),
-            },
-        ),
-    ),
+    effects=(s.register(e.SERIES, "account_id", "payee_id", "amount", "day_of_month"),),
     results=(DONE,),
     critical=True,
 )
@@ -171,7 +158,7 @@ TRUST_PAYEE = s.Tool(
     fails=(
         s.Fails("The payee is on the list already.", s.exists(e.PAYEES, lambda p: (p.payee_id == payee) & p.trusted)),
     ),
-    effects=(s.Update(e.PAYEES, lambda p: p.payee_id == payee, {"trusted": lambda p: s.constant(True)}),),
+    effects=(s.change(e.PAYEES, trusted=True),),
     results=(DONE,),
     critical=True,
 )
@@ -183,7 +170,7 @@ CANCEL_ORDER = s.Tool(
     parameters=(ORDER,),
     raises=(unknown(e.ORDERS),),
     fails=(s.Fails("The order is revoked already.", s.exists(e.ORDERS, lambda o: (o.order_id == order) & o.revoked)),),
-    effects=(s.Update(e.ORDERS, lambda o: o.order_id == order, {"revoked": lambda o: s.constant(True)}),),
+    effects=(s.change(e.ORDERS, revoked=True),),
     results=(DONE,),
     critical=True,
 )
@@ -198,14 +185,11 @@ APPROVE_CONTACTLESS = s.Tool(
     parameters=(CARD, money("The amount in euro, more than zero.", 6_00, 90_00)),
     raises=(NOT_POSITIVE, unknown(e.CARDS)),
     effects=(
-        s.Insert(e.TAPS, {"card_id": card, "amount": amount}),
-        s.Update(
+        s.register(e.TAPS, "card_id", "amount"),
+        s.change(
             e.CARDS,
-            lambda c: c.card_id == card,
-            {
-                "contactless_total": lambda c: s.choose(_pin_was_given, 0, c.contactless_total + amount),
-                "contactless_count": lambda c: s.choose(_pin_was_given, 0, c.contactless_count + 1),
-            },
+            contactless_total=lambda c: s.choose(_pin_was_given, 0, c.contactless_total + amount),
+            contactless_count=lambda c: s.choose(_pin_was_given, 0, c.contactless_count + 1),
         ),
     ),
     results=(DONE,),
@@ -218,15 +202,13 @@ UNBLOCK_CARD = s.Tool(
     phrases=s.Phrases(step="Unblock {card_id}.", outcome="{card_id} can be used again."),
     parameters=(CARD,),
     raises=(unknown(e.CARDS),),
-    fails=(s.Fails("The card is active.", s.exists(e.CARDS, lambda c: (c.card_id == card) & (c.status == "active"))),),
-    effects=(s.Update(e.CARDS, lambda c: c.card_id == card, {"status": lambda c: s.constant("active")}),),
+    fails=(s.Fails("The card is active.", s.has(e.CARDS, status="active")),),
+    effects=(s.change(e.CARDS, status="active"),),
     results=(DONE,),
     critical=True,
 )
 
-_account_shown = s.value_of(
-    e.STATEMENTS, lambda row: row.statement_id == s.argument("statement_id"), "account_id", otherwise=""
-)
+_account_shown = s.field_of(e.STATEMENTS, "account_id", "")
 
 SHOW_STATEMENT = s.Tool(
     name="ShowStatement",
@@ -245,7 +227,7 @@ SHOW_STATEMENT = s.Tool(
         unknown(e.STATEMENTS),
         s.Raises(s.INVALID_REQUEST, "The 'days_back' are not a whole number above zero.", s.argument("days_back") <= 0),
     ),
-    effects=(s.Insert(e.VIEWS, {"statement_id": s.argument("statement_id"), "days_back": s.argument("days_back")}),),
+    effects=(s.register(e.VIEWS, "statement_id", "days_back"),),
     results=(
         s.ValueResult(
             "balance",
@@ -277,7 +259,7 @@ SHARE_ACCOUNT_DATA = s.Tool(
     ),
     parameters=(PROVIDER, ACCOUNT),
     raises=(unknown(e.PROVIDERS), unknown(e.ACCOUNTS)),
-    effects=(s.Insert(e.SHARINGS, {"provider_id": provider, "account_id": account}),),
+    effects=(s.register(e.SHARINGS, "provider_id", "account_id"),),
     results=(DONE,),
     critical=True,
 )

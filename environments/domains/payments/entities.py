@@ -40,17 +40,14 @@ REASON = s.Choice(
     )
 )
 
-ACCOUNTS = s.Entity(
-    table="accounts",
-    singular="account",
-    key="account_id",
-    fields={
-        "account_id": s.Field(s.TEXT),
-        "nickname": s.Field(s.TEXT),
-        "iban": s.Field(s.TEXT),
-        # It depends on refunds and payments in any order; goals are about the payments themselves.
-        "balance": s.Field(s.MONEY, order_dependent=True),
-    },
+ACCOUNTS = s.table(
+    "accounts",
+    "account",
+    account_id=s.TEXT,
+    nickname=s.TEXT,
+    iban=s.TEXT,
+    # It depends on refunds and payments in any order; goals are about the payments themselves.
+    balance=s.Field(s.MONEY, order_dependent=True),
 )
 
 # What customers see of an account online.
@@ -77,95 +74,70 @@ PAYEES = s.Entity(
     },
 )
 
-CARDS = s.Entity(
-    table="cards",
-    singular="card",
-    key="card_id",
-    fields={
-        "card_id": s.Field(s.TEXT),
-        "nickname": s.Field(s.TEXT),
-        "status": s.Field(CARD_STATUS),
-        "reason_persists": s.Field(s.BOOLEAN),
-        "pin_failures": s.Field(s.INTEGER),
-        "contactless_total": s.Field(s.MONEY, order_dependent=True),
-        "contactless_count": s.Field(s.INTEGER, order_dependent=True),
-    },
+CARDS = s.table(
+    "cards",
+    "card",
+    card_id=s.TEXT,
+    nickname=s.TEXT,
+    status=CARD_STATUS,
+    reason_persists=s.BOOLEAN,
+    pin_failures=s.INTEGER,
+    contactless_total=s.Field(s.MONEY, order_dependent=True),
+    contactless_count=s.Field(s.INTEGER, order_dependent=True),
 )
 
-DEVICES = s.Entity(
-    table="devices",
-    singular="device",
-    key="device_id",
-    fields={
-        "device_id": s.Field(s.TEXT),
-        "kind": s.Field(DEVICE_KIND),
-        "model": s.Field(s.TEXT),
-        "status": s.Field(DEVICE_STATUS),
-    },
-)
+DEVICES = s.table("devices", "device", device_id=s.TEXT, kind=DEVICE_KIND, model=s.TEXT, status=DEVICE_STATUS)
 
-SECURITY_FILE = s.Entity(
-    table="security_file",
-    singular="security file",
-    key="file_id",
-    fields={
-        "file_id": s.Field(s.TEXT),
-        "failed_attempts": s.Field(s.INTEGER),
-        "password": s.Field(PASSWORD_STATUS),
-        "fingerprint": s.Field(FINGERPRINT_STATUS),
-        "last_authenticated_view": s.Field(s.DATE, optional=True),
-        "incident": s.Field(INCIDENT),
-        "touches_customers_money": s.Field(s.BOOLEAN),
-    },
+SECURITY_FILE = s.table(
+    "security_file",
+    "security file",
+    file_id=s.TEXT,
+    failed_attempts=s.INTEGER,
+    password=PASSWORD_STATUS,
+    fingerprint=FINGERPRINT_STATUS,
+    last_authenticated_view=s.Field(s.DATE, optional=True),
+    incident=INCIDENT,
+    touches_customers_money=s.BOOLEAN,
 )
 
 # Remote payments since the last one that was authenticated.
-COUNTERS = s.Entity(
-    table="counters",
-    singular="counter",
-    key="counter_id",
-    fields={
-        "counter_id": s.Field(s.TEXT),
-        "remote_total": s.Field(s.MONEY, order_dependent=True),
-        "remote_count": s.Field(s.INTEGER, order_dependent=True),
-    },
+COUNTERS = s.table(
+    "counters",
+    "counter",
+    counter_id=s.TEXT,
+    remote_total=s.Field(s.MONEY, order_dependent=True),
+    remote_count=s.Field(s.INTEGER, order_dependent=True),
 )
 
-ORDERS = s.Entity(
-    table="orders",
-    singular="order",
-    key="order_id",
-    fields={
-        "order_id": s.Field(s.TEXT),
-        "description": s.Field(s.TEXT),
-        "kind": s.Field(ORDER_KIND),
-        "amount": s.Field(s.MONEY),
-        "due": s.Field(s.DATE),
-        "institution_agrees": s.Field(s.BOOLEAN),
-        "payee_agrees": s.Field(s.BOOLEAN),
-        "revoked": s.Field(s.BOOLEAN),
-    },
+ORDERS = s.table(
+    "orders",
+    "order",
+    order_id=s.TEXT,
+    description=s.TEXT,
+    kind=ORDER_KIND,
+    amount=s.MONEY,
+    due=s.DATE,
+    institution_agrees=s.BOOLEAN,
+    payee_agrees=s.BOOLEAN,
+    revoked=s.BOOLEAN,
 )
 
-TRANSACTIONS = s.Entity(
-    table="transactions",
-    singular="transaction",
-    key="transaction_id",
-    fields={
-        "transaction_id": s.Field(s.TEXT),
-        "account_id": s.Field(s.TEXT),
-        "description": s.Field(s.TEXT),
-        "debited": s.Field(s.DATE),
-        "amount": s.Field(s.MONEY),
-        "scheme": s.Field(SCHEME),
-        "evidence": s.Field(EVIDENCE),
-        "consent": s.Field(CONSENT),
-        "fraud_grounds": s.Field(s.BOOLEAN),
-        "exact_amount_agreed": s.Field(s.BOOLEAN),
-        "above_expectation": s.Field(s.BOOLEAN),
-        # What the customer says in a claim that the institution received today; absent without a claim.
-        "claim": s.Field(CLAIM_GROUND, optional=True),
-    },
+TRANSACTIONS = s.table(
+    "transactions",
+    "transaction",
+    transaction_id=s.TEXT,
+    account_id=s.TEXT,
+    description=s.TEXT,
+    debited=s.DATE,
+    amount=s.MONEY,
+    scheme=SCHEME,
+    evidence=EVIDENCE,
+    consent=CONSENT,
+    fraud_grounds=s.BOOLEAN,
+    exact_amount_agreed=s.BOOLEAN,
+    above_expectation=s.BOOLEAN,
+    # What the customer says in a claim that the institution received today; absent without a claim.
+    claim=s.Field(CLAIM_GROUND, optional=True),
 )
 
 PROVIDERS = s.Entity(
@@ -251,12 +223,7 @@ INCIDENT_REPORTS = _made("incident_reports", "report", "report_id", "RI-", matte
 REFERRALS = _made("referrals", "letter", "letter_id", "LT-", transaction_id=s.Field(s.TEXT))
 WARNINGS = _made("warnings", "warning", "warning_id", "WN-", sent=s.Field(s.DATE))
 
-SESSION = s.Entity(
-    table="session",
-    singular="session",
-    key="session_id",
-    fields={"session_id": s.Field(s.TEXT), "now": s.Field(s.MOMENT)},
-)
+SESSION = s.table("session", "session", session_id=s.TEXT, now=s.MOMENT)
 
 ENTITIES = {
     entity.table: entity

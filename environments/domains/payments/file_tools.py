@@ -9,11 +9,8 @@ from .terms import (
     ORDER,
     PAYEE,
     PROVIDER,
-    card,
     option,
     order,
-    payee,
-    provider,
     unknown,
 )
 
@@ -64,16 +61,7 @@ FIND_DEVICE = s.Tool(
     summary="Shows the device of one kind that the customer uses to sign in.",
     parameters=(option("kind", e.DEVICE_KIND, "The kind of device."),),
     raises=(NOT_AN_OPTION,),
-    results=(
-        s.RowsResult(
-            "device",
-            "The device.",
-            e.DEVICES,
-            lambda d: d.kind == s.argument("kind"),
-            ("device_id", "kind", "model", "status"),
-            single=True,
-        ),
-    ),
+    results=(s.show_row("device", "The device.", e.DEVICES, "device_id", "kind", "model", "status", by="kind"),),
     leak_words=("card reader", "which device", "my device", "registered phone"),
     compliance=True,
     critical=True,
@@ -85,17 +73,17 @@ READ_PAYEE_RECORD = s.Tool(
     parameters=(PAYEE,),
     raises=(unknown(e.PAYEES),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "record",
-            (
-                "The record: whether the payee is on the customer's list of trusted payees, who holds the payee's "
-                "account, whether that account is with this institution, and whether other law, such as that on "
-                "sanctions and money laundering, freezes payments to it, and lets the customer be told so."
-            ),
+            "The record: whether the payee is on the customer's list of trusted payees, who holds the payee's "
+            "account, whether that account is with this institution, and whether other law, such as that on "
+            "sanctions and money laundering, freezes payments to it, and lets the customer be told so.",
             e.PAYEES,
-            lambda p: p.payee_id == payee,
-            ("name", "trusted", "held_by", "same_institution", "restriction"),
-            single=True,
+            "name",
+            "trusted",
+            "held_by",
+            "same_institution",
+            "restriction",
         ),
     ),
     leak_words=("payee record", "record of the payee", "who holds the account"),
@@ -109,17 +97,18 @@ READ_CARD_FILE = s.Tool(
     parameters=(CARD,),
     raises=(unknown(e.CARDS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "file",
-            (
-                "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
-                "'pin_failures' how often in a row a wrong PIN was given; 'contactless_total' and 'contactless_count' "
-                "the sum and the number of the contactless payments since the last one with a PIN."
-            ),
+            "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
+            "'pin_failures' how often in a row a wrong PIN was given; 'contactless_total' and 'contactless_count' "
+            "the sum and the number of the contactless payments since the last one with a PIN.",
             e.CARDS,
-            lambda c: c.card_id == card,
-            ("nickname", "status", "reason_persists", "pin_failures", "contactless_total", "contactless_count"),
-            single=True,
+            "nickname",
+            "status",
+            "reason_persists",
+            "pin_failures",
+            "contactless_total",
+            "contactless_count",
         ),
     ),
     leak_words=("card file", "contactless counter", "why it was blocked"),
@@ -133,16 +122,14 @@ READ_ORDER_FILE = s.Tool(
     parameters=(ORDER,),
     raises=(unknown(e.ORDERS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "file",
-            (
-                "The file. 'due' is the day agreed for the debit, which follows a business day. A transfer under way "
-                "was received for execution at once."
-            ),
+            "The file. 'due' is the day agreed for the debit, which follows a business day. A transfer under way "
+            "was received for execution at once.",
             e.ORDERS,
-            lambda o: o.order_id == order,
-            ("description", "kind", "due"),
-            single=True,
+            "description",
+            "kind",
+            "due",
         ),
     ),
     leak_words=("order file", "on which day it is due"),
@@ -156,18 +143,18 @@ READ_PROVIDER_FILE = s.Tool(
     parameters=(PROVIDER,),
     raises=(unknown(e.PROVIDERS),),
     results=(
-        s.RowsResult(
+        s.show_row(
             "file",
-            (
-                "The file: the explicit consent of the customer, the account that the customer designated, the day on "
-                "which the customer last looked at account data through the provider with strong customer "
-                "authentication, absent if there was none, and whether there is evidence of unauthorised or fraudulent "
-                "access by the provider."
-            ),
+            "The file: the explicit consent of the customer, the account that the customer designated, the day on "
+            "which the customer last looked at account data through the provider with strong customer "
+            "authentication, absent if there was none, and whether there is evidence of unauthorised or fraudulent "
+            "access by the provider.",
             e.PROVIDERS,
-            lambda p: p.provider_id == provider,
-            ("name", "consent", "designated_account", "last_authenticated", "evidence_of_misuse"),
-            single=True,
+            "name",
+            "consent",
+            "designated_account",
+            "last_authenticated",
+            "evidence_of_misuse",
         ),
     ),
     leak_words=("provider file", "consent on file", "designated"),
@@ -180,14 +167,9 @@ ASK_AGREEMENT = s.Tool(
     summary="Asks another party whether it agrees that a payment order is revoked although the time for it has passed.",
     parameters=(ORDER, option("party", e.PARTY, "Who is asked.")),
     raises=(unknown(e.ORDERS), NOT_AN_OPTION),
-    effects=(s.Insert(e.INQUIRIES, {"order_id": order, "party": s.argument("party")}),),
+    effects=(s.register(e.INQUIRIES, "order_id", "party"),),
     results=(
-        s.ValueResult(
-            "description",
-            "The name of the order.",
-            s.TEXT,
-            s.value_of(e.ORDERS, lambda o: o.order_id == order, "description", otherwise=""),
-        ),
+        s.show(e.ORDERS, "description", "The name of the order.", ""),
         s.ValueResult(
             "agrees",
             "Whether the party agrees.",

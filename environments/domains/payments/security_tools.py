@@ -8,7 +8,6 @@ from .terms import (
     NOT_AN_OPTION,
     NOT_POSITIVE,
     PAYEE,
-    amount,
     card,
     device,
     key,
@@ -34,13 +33,13 @@ SCREEN_PAYMENT = s.Tool(
     summary="Runs transaction monitoring on an amount and a payee, before or after the payment.",
     parameters=(PAYEE, AMOUNT),
     raises=(unknown(e.PAYEES), NOT_POSITIVE),
-    effects=(s.Insert(e.SCREENINGS, {"payee_id": payee, "amount": amount}),),
+    effects=(s.register(e.SCREENINGS, "payee_id", "amount"),),
     results=(
         s.ValueResult(
             "payee_name",
             "The name of the payee.",
             s.TEXT,
-            s.value_of(e.PAYEES, lambda p: p.payee_id == payee, "name", otherwise=""),
+            s.field_of(e.PAYEES, "name", ""),
         ),
         s.ValueResult(
             "flagged",
@@ -59,7 +58,7 @@ PRESENT_PAYMENT = s.Tool(
     summary="Shows the customer an amount and a payee on the confirmation page, before the payment is authenticated.",
     parameters=(PAYEE, AMOUNT),
     raises=(unknown(e.PAYEES), NOT_POSITIVE),
-    effects=(s.Insert(e.PRESENTED, {"payee_id": payee, "amount": amount}),),
+    effects=(s.register(e.PRESENTED, "payee_id", "amount"),),
     results=(SENT,),
     leak_words=("confirmation page", "show me the payee", "show me the amount"),
     compliance=True,
@@ -71,17 +70,7 @@ AUTHENTICATE_PAYMENT = s.Tool(
     summary="Asks the customer for two elements and generates an authentication code for an amount and a payee.",
     parameters=(DEVICE, _second_element, PAYEE, AMOUNT),
     raises=(unknown(e.DEVICES), NOT_AN_OPTION, unknown(e.PAYEES), NOT_POSITIVE),
-    effects=(
-        s.Insert(
-            e.LINKED_CODES,
-            {
-                "device_id": device,
-                "second_element": s.argument("second_element"),
-                "payee_id": payee,
-                "amount": amount,
-            },
-        ),
-    ),
+    effects=(s.register(e.LINKED_CODES, "device_id", "second_element", "payee_id", "amount"),),
     results=(_accepted,),
     leak_words=("authentic", "two-factor", "second factor", "verify me", "verify my"),
     duration=40,
@@ -94,12 +83,7 @@ AUTHENTICATE_CUSTOMER = s.Tool(
     summary="Asks the customer for two elements and generates an authentication code for one action.",
     parameters=(DEVICE, _second_element, option("action", e.ACTION, "What the code is for.")),
     raises=(unknown(e.DEVICES), NOT_AN_OPTION),
-    effects=(
-        s.Insert(
-            e.SIGN_INS,
-            {"device_id": device, "second_element": s.argument("second_element"), "action": s.argument("action")},
-        ),
-    ),
+    effects=(s.register(e.SIGN_INS, "device_id", "second_element", "action"),),
     results=(_accepted,),
     leak_words=("log me in", "sign me in", "identify me", "confirm my identity"),
     duration=30,
@@ -115,7 +99,7 @@ APPLY_EXEMPTION = s.Tool(
     ),
     parameters=(PAYEE, AMOUNT, option("ground", e.EXEMPTION, "The ground of the exemption.")),
     raises=(unknown(e.PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
-    effects=(s.Insert(e.EXEMPTIONS, {"payee_id": payee, "amount": amount, "ground": s.argument("ground")}),),
+    effects=(s.register(e.EXEMPTIONS, "payee_id", "amount", "ground"),),
     results=(s.success_result("Whether it was recorded."),),
     leak_words=("exempt", "waive", "without asking me again"),
     compliance=True,
@@ -127,7 +111,7 @@ ASK_FOR_PIN = s.Tool(
     summary="Has the terminal ask for the PIN, so that card and PIN authenticate a payment of an amount.",
     parameters=(CARD, money("The amount in euro.", 6_00, 90_00)),
     raises=(unknown(e.CARDS), NOT_POSITIVE),
-    effects=(s.Insert(e.PIN_ENTRIES, {"card_id": card, "amount": amount}),),
+    effects=(s.register(e.PIN_ENTRIES, "card_id", "amount"),),
     results=(
         s.ValueResult(
             "accepted",
@@ -147,7 +131,7 @@ REPORT_INCIDENT = s.Tool(
     summary="Notifies the competent authority of a matter.",
     parameters=(option("matter", e.MATTER, "The matter."),),
     raises=(NOT_AN_OPTION,),
-    effects=(s.Insert(e.INCIDENT_REPORTS, {"matter": s.argument("matter")}),),
+    effects=(s.register(e.INCIDENT_REPORTS, "matter"),),
     results=(SENT,),
     leak_words=("incident", "authority"),
     duration=900,
@@ -158,7 +142,7 @@ REPORT_INCIDENT = s.Tool(
 WARN_CUSTOMER = s.Tool(
     name="WarnCustomer",
     summary="Tells the customer about the open incident and what the customer can do against its effects.",
-    effects=(s.Insert(e.WARNINGS, {"sent": s.TODAY}),),
+    effects=(s.register(e.WARNINGS, sent=s.TODAY),),
     results=(SENT,),
     leak_words=("warn me", "security notice", "keep me posted"),
     compliance=True,

@@ -39,13 +39,13 @@ TRANSACTION = key(e.TRANSACTIONS, "The transaction.")
 PROVIDER = key(e.PROVIDERS, "The provider of account information services.")
 NOT_COVERED = s.Fails(
     "The balance does not cover the amount.",
-    s.value_of(e.ACCOUNTS, lambda a: a.account_id == account, "balance", otherwise=0) < amount,
+    s.field_of(e.ACCOUNTS, "balance", 0) < amount,
 )
 
 
 def option(name: str, kind: s.Choice, description: str) -> s.Parameter:
     """A parameter with one of the options."""
-    return s.Parameter(name, kind, description, s.FromUser(s.OneOf(kind.options)))
+    return s.option(name, kind, description)
 
 
 NOT_AN_OPTION = s.Raises(s.INVALID_REQUEST, "An argument is not one of its options.")

@@ -29,24 +29,20 @@ FIND_CASE = s.Tool(
         noun_phrase="the case about {matter} that concerns the {data} of {name}",
     ),
     parameters=(
-        s.Parameter("name", s.TEXT, "The full name of the person.", s.FromUser(s.FieldValue(e.CASES, "person_name"))),
-        s.Parameter(
+        s.stated(e.CASES, "person_name", "The full name of the person.", name="name"),
+        s.stated(
+            e.CASES,
             "data",
-            s.TEXT,
             "The kind of data, such as 'newsletter profile' or 'invoices'.",
-            s.FromUser(s.FieldValue(e.CASES, "data", lambda c: c.person_name == s.argument("name"))),
+            lambda c: c.person_name == s.argument("name"),
         ),
-        s.Parameter(
+        s.stated(
+            e.CASES,
             "matter",
-            e.MATTER,
             "What is asked for. By the person: 'access' to a copy, 'rectification', 'erasure' since the purpose of the "
             "data has ended, 'restriction' since the person contests their accuracy, 'objection' to their use, or "
             "'portability' to another service. By a colleague: 'passing on', 'use again' or 'billing'.",
-            s.FromUser(
-                s.FieldValue(
-                    e.CASES, "matter", lambda c: (c.person_name == s.argument("name")) & (c.data == s.argument("data"))
-                )
-            ),
+            lambda c: (c.person_name == s.argument("name")) & (c.data == s.argument("data")),
         ),
     ),
     raises=(MALFORMED,),
@@ -86,16 +82,15 @@ ISSUE_COPY = s.Tool(
     ),
     parameters=(
         CASE,
-        s.Parameter(
+        s.option(
             "form",
             FORM,
             "'readable': a document; 'machine-readable': a structured file in a common format, for other services.",
-            s.FromUser(s.OneOf(FORM.options)),
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("access", "portability"),),
-    effects=(s.Insert(e.COPIES, {"case_id": case, "form": s.argument("form")}), case_becomes("met")),
+    effects=(s.register(e.COPIES, "case_id", "form"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -121,12 +116,7 @@ CORRECT_DATA = s.Tool(
     ),
     parameters=(
         CASE,
-        s.Parameter(
-            "correction",
-            s.TEXT,
-            "What the data are to say.",
-            s.FromUser(s.FieldValue(e.RECORDS, "claimed", lambda r: r.case_id == case)),
-        ),
+        s.stated(e.RECORDS, "claimed", "What the data are to say.", lambda r: r.case_id == case, name="correction"),
     ),
     raises=(
         MALFORMED,
@@ -135,7 +125,7 @@ CORRECT_DATA = s.Tool(
     ),
     fails=(not_about("rectification"),),
     effects=(
-        s.Update(e.RECORDS, lambda r: r.case_id == case, {"entry": lambda r: s.argument("correction")}),
+        s.change(e.RECORDS, by="case_id", entry=s.argument("correction")),
         case_becomes("met"),
     ),
     results=(SUCCESS,),
@@ -192,7 +182,7 @@ BILL_FEE = s.Tool(
         s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", s.argument("amount") <= 0),
     ),
     fails=(not_about("billing"),),
-    effects=(s.Insert(e.FEES, {"case_id": case, "amount": s.argument("amount")}),),
+    effects=(s.register(e.FEES, "case_id", "amount"),),
     results=(SUCCESS,),
     critical=True,
 )
@@ -201,7 +191,7 @@ FIND_PARTNER = s.Tool(
     name="FindPartner",
     summary="Finds a partner of the company by name.",
     phrases=s.Phrases("Find {name}.", noun_phrase="{name}"),
-    parameters=(s.Parameter("name", s.TEXT, "The partner's full name.", s.FromUser(s.FieldValue(e.PARTNERS, "name"))),),
+    parameters=(s.stated(e.PARTNERS, "name", "The partner's full name."),),
     results=(
         s.RowsResult(
             "partners",
@@ -225,11 +215,11 @@ SHARE_DATA = s.Tool(
         not_about("passing on"),
         s.Fails(
             "The partner has the data already.",
-            s.exists(e.DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner)),
+            s.has(e.DISCLOSURES, by="case_id", partner_id=partner),
         ),
         IS_CLOSED_DOWN,
     ),
-    effects=(s.Insert(e.DISCLOSURES, {"case_id": case, "partner_id": partner}), case_becomes("met")),
+    effects=(s.register(e.DISCLOSURES, "case_id", "partner_id"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -260,7 +250,7 @@ DECLINE = s.Tool(
     ),
     parameters=(
         CASE,
-        s.Parameter(
+        s.option(
             "ground",
             GROUND,
             "'cannot tell who asked': the person has not shown who they are; 'repetitive': the same was asked over "
@@ -270,12 +260,11 @@ DECLINE = s.Tool(
             "is withdrawn, not express, or a child gave it alone; 'objection': the person has objected, and nothing "
             "outweighs it; 'restricted': the data are restricted; 'no safeguards': none where the partner is; 'no "
             "contract': none with a processor; 'free of charge': no fee may be billed.",
-            s.FromUser(s.OneOf(GROUND.options)),
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(s.Fails("The case is not open.", ~is_open(*e.MATTER.options)),),
-    effects=(s.Insert(e.DECLINED, {"case_id": case, "ground": s.argument("ground")}), case_becomes("declined")),
+    effects=(s.register(e.DECLINED, "case_id", "ground"), case_becomes("declined")),
     results=(SUCCESS,),
     critical=True,
 )

@@ -28,63 +28,47 @@ PEOPLE = s.Entity(
     fields={"person_id": s.Field(s.TEXT), "name": s.Field(s.TEXT), "age": s.Field(s.INTEGER)},
 )
 
-CONTACTS = s.Entity(
-    table="contacts",
-    singular="contact",
-    key="contact_id",
-    fields={
-        "contact_id": s.Field(CONTACT_ID),
-        "person_id": s.Field(s.TEXT),
-        "kind": s.Field(CONTACT_KIND),
-        "address": s.Field(s.TEXT),
-    },
+CONTACTS = s.table("contacts", "contact", contact_id=CONTACT_ID, person_id=s.TEXT, kind=CONTACT_KIND, address=s.TEXT)
+
+CASES = s.table(
+    "cases",
+    "case",
+    case_id=CASE_ID,
+    person_id=s.TEXT,
+    person_name=s.TEXT,
+    data=s.TEXT,
+    matter=MATTER,
+    status=s.Choice(("open", "met", "declined")),
+    sender=s.Choice(("on file", "not on file")),
+    proof=s.Choice(("sufficient", "insufficient")),
+    write_by=CONTACT_KIND,
+    earlier=s.Choice(("none", "has a copy", "repetitive")),
+    comparable=DETAIL,
 )
 
-CASES = s.Entity(
-    table="cases",
-    singular="case",
-    key="case_id",
-    fields={
-        "case_id": s.Field(CASE_ID),
-        "person_id": s.Field(s.TEXT),
-        "person_name": s.Field(s.TEXT),
-        "data": s.Field(s.TEXT),
-        "matter": s.Field(MATTER),
-        "status": s.Field(s.Choice(("open", "met", "declined"))),
-        "sender": s.Field(s.Choice(("on file", "not on file"))),
-        "proof": s.Field(s.Choice(("sufficient", "insufficient"))),
-        "write_by": s.Field(CONTACT_KIND),
-        "earlier": s.Field(s.Choice(("none", "has a copy", "repetitive"))),
-        "comparable": s.Field(DETAIL),
-    },
-)
-
-RECORDS = s.Entity(
-    table="records",
-    singular="record",
-    key="record_id",
-    fields={
-        "record_id": s.Field(s.TEXT),
-        "case_id": s.Field(CASE_ID),
-        # What is stored, and what the person says it should be.
-        "entry": s.Field(s.TEXT),
-        "claimed": s.Field(s.TEXT),
-        "status": s.Field(s.Choice(("in use", "restricted", "stopped", "erased"))),
-        "category": s.Field(s.Choice(("ordinary", "health"))),
-        "purpose": s.Field(s.Choice(("direct marketing", "running the clubs"))),
-        "kept_for": s.Field(s.Choice(("nothing else", "tax law", "legal claim"))),
-        "grounds": s.Field(s.Choice(("compelling", "not compelling"))),
-        "accuracy": s.Field(s.Choice(("correct", "incorrect"))),
-        "others": s.Field(s.Choice(("named", "not named"))),
-        "effort": s.Field(s.Choice(("little", "complex", "many requests"))),
-        "cost": s.Field(s.MONEY),
-        "legal_basis": s.Field(BASIS),
-        "document": s.Field(s.TEXT),  # what the legal basis rests on
-        "consent": s.Field(s.Choice(("none", "given", "expressly given", "withdrawn"))),
-        "consent_by": s.Field(s.Choice(("the person", "a parent"))),
-        "abroad": s.Field(s.Choice(("not asked", "agreed after warning"))),
-        "objection": s.Field(s.Choice(("none", "to direct marketing", "to this use"))),
-    },
+RECORDS = s.table(
+    "records",
+    "record",
+    record_id=s.TEXT,
+    case_id=CASE_ID,
+    # What is stored, and what the person says it should be.
+    entry=s.TEXT,
+    claimed=s.TEXT,
+    status=s.Choice(("in use", "restricted", "stopped", "erased")),
+    category=s.Choice(("ordinary", "health")),
+    purpose=s.Choice(("direct marketing", "running the clubs")),
+    kept_for=s.Choice(("nothing else", "tax law", "legal claim")),
+    grounds=s.Choice(("compelling", "not compelling")),
+    accuracy=s.Choice(("correct", "incorrect")),
+    others=s.Choice(("named", "not named")),
+    effort=s.Choice(("little", "complex", "many requests")),
+    cost=s.MONEY,
+    legal_basis=BASIS,
+    document=s.TEXT,  # what the legal basis rests on
+    consent=s.Choice(("none", "given", "expressly given", "withdrawn")),
+    consent_by=s.Choice(("the person", "a parent")),
+    abroad=s.Choice(("not asked", "agreed after warning")),
+    objection=s.Choice(("none", "to direct marketing", "to this use")),
 )
 
 PARTNERS = s.Entity(
@@ -102,30 +86,23 @@ PARTNERS = s.Entity(
     },
 )
 
-DISCLOSURES = s.Entity(
-    table="disclosures",
-    singular="disclosure",
-    key="disclosure_id",
-    key_prefix="D-",
-    fields={"disclosure_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "partner_id": s.Field(PARTNER_ID)},
+DISCLOSURES = s.table(
+    "disclosures", "disclosure", prefix="D-", disclosure_id=s.TEXT, case_id=CASE_ID, partner_id=PARTNER_ID
 )
 
-INCIDENTS = s.Entity(
-    table="incidents",
-    singular="incident",
-    key="incident_id",
-    fields={
-        "incident_id": s.Field(INCIDENT_ID),
-        "system": s.Field(s.TEXT),
-        "what": s.Field(s.TEXT),
-        "status": s.Field(s.Choice(("open", "restored", "closed"))),
-        "run_in": s.Field(s.TEXT),
-        "spread": s.Field(s.Choice(("one member state", "several member states"))),
-        "risk": s.Field(RISK),
-        "protection": s.Field(s.Choice(("unreadable", "readable"))),
-        "reach": s.Field(MEANS),
-        "people": s.Field(s.INTEGER),
-    },
+INCIDENTS = s.table(
+    "incidents",
+    "incident",
+    incident_id=INCIDENT_ID,
+    system=s.TEXT,
+    what=s.TEXT,
+    status=s.Choice(("open", "restored", "closed")),
+    run_in=s.TEXT,
+    spread=s.Choice(("one member state", "several member states")),
+    risk=RISK,
+    protection=s.Choice(("unreadable", "readable")),
+    reach=MEANS,
+    people=s.INTEGER,
 )
 
 AUTHORITIES = s.Entity(
@@ -135,76 +112,41 @@ AUTHORITIES = s.Entity(
     fields={"authority_id": s.Field(AUTHORITY_ID), "name": s.Field(s.TEXT), "country": s.Field(s.TEXT)},
 )
 
-COPIES = s.Entity(
-    table="copies",
-    singular="copy",
-    key="copy_id",
-    key_prefix="Y-",
-    fields={"copy_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "form": s.Field(s.TEXT)},
-)
+COPIES = s.table("copies", "copy", prefix="Y-", copy_id=s.TEXT, case_id=CASE_ID, form=s.TEXT)
 
-FEES = s.Entity(
-    table="fees",
-    singular="fee",
-    key="fee_id",
-    key_prefix="F-",
-    fields={"fee_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "amount": s.Field(s.MONEY)},
-)
+FEES = s.table("fees", "fee", prefix="F-", fee_id=s.TEXT, case_id=CASE_ID, amount=s.MONEY)
 
-DECLINED = s.Entity(
-    table="declined",
-    singular="declined wish",
-    key="declined_id",
-    key_prefix="N-",
-    fields={"declined_id": s.Field(s.TEXT), "case_id": s.Field(CASE_ID), "ground": s.Field(s.TEXT)},
-)
+DECLINED = s.table("declined", "declined wish", prefix="N-", declined_id=s.TEXT, case_id=CASE_ID, ground=s.TEXT)
 
 # What the desk sends and files; only compliance tools write these.
-LETTERS = s.Entity(
-    table="letters",
-    singular="letter",
-    key="letter_id",
-    key_prefix="L-",
-    fields={
-        "letter_id": s.Field(s.TEXT),
-        "case_id": s.Field(CASE_ID),
-        "contact_id": s.Field(CONTACT_ID),
-        "content": s.Field(s.TEXT),
-    },
+LETTERS = s.table(
+    "letters", "letter", prefix="L-", letter_id=s.TEXT, case_id=CASE_ID, contact_id=CONTACT_ID, content=s.TEXT
 )
 
-PARTNER_NOTES = s.Entity(
-    table="partner_notes",
-    singular="note to a partner",
-    key="note_id",
-    key_prefix="T-",
-    fields={
-        "note_id": s.Field(s.TEXT),
-        "case_id": s.Field(CASE_ID),
-        "partner_id": s.Field(PARTNER_ID),
-        "form": s.Field(s.TEXT),
-    },
+PARTNER_NOTES = s.table(
+    "partner_notes",
+    "note to a partner",
+    prefix="T-",
+    note_id=s.TEXT,
+    case_id=CASE_ID,
+    partner_id=PARTNER_ID,
+    form=s.TEXT,
 )
 
-REGISTER = s.Entity(
-    table="register",
-    singular="register entry",
-    key="entry_id",
-    key_prefix="E-",
-    fields={
-        "entry_id": s.Field(s.TEXT),
-        "subject": s.Field(s.TEXT),
-        "entry": s.Field(s.TEXT),
-        "legal_basis": s.Field(BASIS, optional=True),
-        "document": s.Field(s.TEXT, optional=True),
-        "expense": s.Field(s.MONEY, optional=True),
-        "people": s.Field(s.INTEGER, optional=True),
-    },
+REGISTER = s.table(
+    "register",
+    "register entry",
+    prefix="E-",
+    entry_id=s.TEXT,
+    subject=s.TEXT,
+    entry=s.TEXT,
+    legal_basis=s.Field(BASIS, optional=True),
+    document=s.Field(s.TEXT, optional=True),
+    expense=s.Field(s.MONEY, optional=True),
+    people=s.Field(s.INTEGER, optional=True),
 )
 
-DESK = s.Entity(
-    table="desk", singular="desk", key="desk_id", fields={"desk_id": s.Field(s.TEXT), "now": s.Field(s.MOMENT)}
-)
+DESK = s.table("desk", "desk", desk_id=s.TEXT, now=s.MOMENT)
 
 ENTITIES = {
     entity.table: entity

@@ -67,7 +67,7 @@ ASK_FOR_PROOF = s.Tool(
     name="AskForProof",
     summary=f"Asks the person in a case for a detail that shows who they are. The answer takes {PROOF_DAYS} days.",
     leak_words=("proof", "prove", "identity", "identif", "who she is", "who he is", "passport"),
-    parameters=(CASE, s.Parameter("detail", e.DETAIL, "What is asked for.", s.FromUser(s.OneOf(e.DETAIL.options)))),
+    parameters=(CASE, s.option("detail", e.DETAIL, "What is asked for.")),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
         s.ValueResult(
@@ -122,7 +122,7 @@ COLLECT_DATA = s.Tool(
     leak_words=("bring together", "brought together", "collect", "from all clubs"),
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
-    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.constant("brought together")}),),
+    effects=(s.register(e.REGISTER, subject=case, entry="brought together"),),
     results=(SUCCESS,),
     duration=COLLECTION_DAYS * DAY,
     compliance=True,
@@ -135,7 +135,7 @@ REDACT_COPY = s.Tool(
     leak_words=("redact", "blacken", "black out", "other people", "third part"),
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
-    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.constant("redacted")}),),
+    effects=(s.register(e.REGISTER, subject=case, entry="redacted"),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
@@ -143,7 +143,7 @@ REDACT_COPY = s.Tool(
 
 
 def _has_the_data(partner_id: s.Term) -> s.Term:
-    return s.exists(e.DISCLOSURES, lambda d: (d.case_id == case) & (d.partner_id == partner_id))
+    return s.has(e.DISCLOSURES, by="case_id", partner_id=partner_id)
 
 
 FIND_RECIPIENTS = s.Tool(
@@ -249,11 +249,11 @@ FILE_COSTS = s.Tool(
     leak_words=("file the cost", "reason for the fee", "justif", "burden"),
     parameters=(
         CASE,
-        s.Parameter("reason", REASON, "Why a fee may be billed.", s.FromUser(s.OneOf(REASON.options))),
+        s.option("reason", REASON, "Why a fee may be billed."),
         s.Parameter("expense", s.MONEY, "What the answer costs the company.", s.FromUser(s.Amount(8_00, 25_00))),
     ),
     raises=(MALFORMED, unknown(e.CASES)),
-    effects=(s.Insert(e.REGISTER, {"subject": case, "entry": s.argument("reason"), "expense": s.argument("expense")}),),
+    effects=(s.register(e.REGISTER, subject=case, entry=s.argument("reason"), expense=s.argument("expense")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
@@ -268,25 +268,24 @@ LOG_DISCLOSURE = s.Tool(
     parameters=(
         CASE,
         PARTNER,
-        s.Parameter("basis", e.BASIS, "The legal basis.", s.FromUser(s.OneOf(e.BASIS.options))),
-        s.Parameter(
-            "reference",
-            s.TEXT,
+        s.option("basis", e.BASIS, "The legal basis."),
+        s.stated(
+            e.RECORDS,
+            "document",
             "The number of the document that the basis rests on.",
-            s.FromUser(s.FieldValue(e.RECORDS, "document", lambda r: r.case_id == case)),
+            lambda r: r.case_id == case,
+            name="reference",
         ),
-        s.Parameter("cover", COVER, "What protects the data where the partner is.", s.FromUser(s.OneOf(COVER.options))),
+        s.option("cover", COVER, "What protects the data where the partner is."),
     ),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     effects=(
-        s.Insert(
+        s.register(
             e.REGISTER,
-            {
-                "subject": partner,
-                "entry": s.argument("cover"),
-                "legal_basis": s.argument("basis"),
-                "document": s.argument("reference"),
-            },
+            subject=partner,
+            entry=s.argument("cover"),
+            legal_basis=s.argument("basis"),
+            document=s.argument("reference"),
         ),
     ),
     results=(SUCCESS,),

@@ -10,15 +10,15 @@ DAY = 24 * 3600
 RESTORING_DAYS = 4
 
 incident = s.argument("incident_id")
-INCIDENT = s.Parameter("incident_id", e.INCIDENT_ID, "The incident.", s.FromLookup(e.INCIDENTS))
+INCIDENT = s.key(e.INCIDENTS, "The incident.")
 CLOSED = s.Fails(
     "The incident is closed.",
-    s.value_of(e.INCIDENTS, lambda i: i.incident_id == incident, "status", "closed") == "closed",
+    s.field_of(e.INCIDENTS, "status", "closed") == "closed",
 )
 
 
 def _incident_becomes(status: str) -> s.Update:
-    return s.Update(e.INCIDENTS, lambda i: i.incident_id == incident, {"status": lambda i: s.constant(status)})
+    return s.change(e.INCIDENTS, status=status)
 
 
 FIND_INCIDENT = s.Tool(
@@ -28,11 +28,7 @@ FIND_INCIDENT = s.Tool(
         "the company has not known before."
     ),
     phrases=s.Phrases("Find the incident of the {system}.", noun_phrase="the incident of the {system}"),
-    parameters=(
-        s.Parameter(
-            "system", s.TEXT, "The system, such as 'booking app'.", s.FromUser(s.FieldValue(e.INCIDENTS, "system"))
-        ),
-    ),
+    parameters=(s.stated(e.INCIDENTS, "system", "The system, such as 'booking app'."),),
     results=(
         s.RowsResult(
             "incidents",
@@ -143,16 +139,12 @@ NOTIFY_AUTHORITY = s.Tool(
     leak_words=("notif", "report it to", "reported to"),
     parameters=(
         INCIDENT,
-        s.Parameter("authority_id", e.AUTHORITY_ID, "The authority.", s.FromLookup(e.AUTHORITIES)),
+        s.key(e.AUTHORITIES, "The authority."),
         s.Parameter("number", s.INTEGER, "How many people are concerned, about.", s.FromUser(s.Amount(1, 5_000))),
     ),
     raises=(MALFORMED, unknown(e.INCIDENTS), unknown(e.AUTHORITIES)),
     fails=(CLOSED,),
-    effects=(
-        s.Insert(
-            e.REGISTER, {"subject": incident, "entry": s.argument("authority_id"), "people": s.argument("number")}
-        ),
-    ),
+    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("authority_id"), people=s.argument("number")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
@@ -164,16 +156,15 @@ TELL_PEOPLE = s.Tool(
     leak_words=("tell the", "tell every", "people concerned", "members concerned", "public notice"),
     parameters=(
         INCIDENT,
-        s.Parameter(
+        s.option(
             "means",
             e.MEANS,
             "'each person': a letter to each; 'public notice': a notice on the website and in the clubs.",
-            s.FromUser(s.OneOf(e.MEANS.options)),
         ),
     ),
     raises=(MALFORMED, unknown(e.INCIDENTS)),
     fails=(CLOSED,),
-    effects=(s.Insert(e.REGISTER, {"subject": incident, "entry": s.argument("means")}),),
+    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("means")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
@@ -185,19 +176,16 @@ DOCUMENT_INCIDENT = s.Tool(
     leak_words=("document", "file the facts", "breach register", "write down"),
     parameters=(
         INCIDENT,
-        s.Parameter(
+        s.option(
             "effects",
             e.RISK,
             "What it means for people: a risk is 'unlikely', a risk is 'likely', or a 'high' risk is likely.",
-            s.FromUser(s.OneOf(e.RISK.options)),
         ),
         s.Parameter("number", s.INTEGER, "How many people are concerned, about.", s.FromUser(s.Amount(1, 5_000))),
     ),
     raises=(MALFORMED, unknown(e.INCIDENTS)),
     fails=(CLOSED,),
-    effects=(
-        s.Insert(e.REGISTER, {"subject": incident, "entry": s.argument("effects"), "people": s.argument("number")}),
-    ),
+    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("effects"), people=s.argument("number")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,

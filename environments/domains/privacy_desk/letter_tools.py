@@ -10,10 +10,7 @@ from .shared_terms import (
     MALFORMED,
     PARTNER,
     SUCCESS,
-    case,
-    contact,
     of_case,
-    partner,
     unknown,
 )
 
@@ -25,12 +22,7 @@ FIND_CONTACT = s.Tool(
     leak_words=("contact", "postal address", "e-mail address", "mailing address"),
     parameters=(
         CASE,
-        s.Parameter(
-            "kind",
-            e.CONTACT_KIND,
-            KINDS,
-            s.FromUser(s.OneOf(e.CONTACT_KIND.options)),
-        ),
+        s.option("kind", e.CONTACT_KIND, KINDS),
     ),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
@@ -47,7 +39,7 @@ FIND_CONTACT = s.Tool(
 
 
 def _letter(content: s.Term) -> s.Insert:
-    return s.Insert(e.LETTERS, {"case_id": case, "contact_id": contact, "content": content})
+    return s.register(e.LETTERS, "case_id", "contact_id", content=content)
 
 
 CONTENT = s.Choice(("what was done", "reasons and remedies"))
@@ -59,12 +51,11 @@ SEND_REPLY = s.Tool(
     parameters=(
         CASE,
         CONTACT,
-        s.Parameter(
+        s.option(
             "content",
             CONTENT,
             "'what was done': what the company has done on the request; 'reasons and remedies': why it has not done "
             "it, and that the person can complain to a supervisory authority and go to court.",
-            s.FromUser(s.OneOf(CONTENT.options)),
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
@@ -83,7 +74,7 @@ EXTEND_TIME = s.Tool(
     parameters=(
         CASE,
         CONTACT,
-        s.Parameter("reason", REASON, "Why it takes longer.", s.FromUser(s.OneOf(REASON.options))),
+        s.option("reason", REASON, "Why it takes longer."),
     ),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
     effects=(_letter(s.argument("reason")),),
@@ -113,16 +104,15 @@ INFORM_RECIPIENT = s.Tool(
     parameters=(
         CASE,
         PARTNER,
-        s.Parameter(
+        s.option(
             "form",
             NOTE,
             "'instruction': to do the same with the data that it holds for the company; 'notice': that it was done.",
-            s.FromUser(s.OneOf(NOTE.options)),
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(IS_CLOSED_DOWN,),
-    effects=(s.Insert(e.PARTNER_NOTES, {"case_id": case, "partner_id": partner, "form": s.argument("form")}),),
+    effects=(s.register(e.PARTNER_NOTES, "case_id", "partner_id", "form"),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,

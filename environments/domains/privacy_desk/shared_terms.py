@@ -17,18 +17,18 @@ def unknown(entity: s.Entity) -> s.Raises:
     )
 
 
-CASE = s.Parameter("case_id", e.CASE_ID, "The case.", s.FromLookup(e.CASES))
-PARTNER = s.Parameter("partner_id", e.PARTNER_ID, "The partner.", s.FromLookup(e.PARTNERS))
-CONTACT = s.Parameter("contact_id", e.CONTACT_ID, "The address to send it to.", s.FromLookup(e.CONTACTS))
+CASE = s.key(e.CASES, "The case.")
+PARTNER = s.key(e.PARTNERS, "The partner.")
+CONTACT = s.key(e.CONTACTS, "The address to send it to.")
 
 
 def of_case(field: str, otherwise: s.Value) -> s.Term:
-    return s.value_of(e.CASES, lambda c: c.case_id == case, field, otherwise)
+    return s.field_of(e.CASES, field, otherwise)
 
 
 def of_record(field: str, otherwise: s.Value) -> s.Term:
     """A field of the record that the case is about."""
-    return s.value_of(e.RECORDS, lambda r: r.case_id == case, field, otherwise)
+    return s.field_of(e.RECORDS, field, otherwise, by="case_id")
 
 
 def shown(entity: s.Entity, field: str, key: str, description: str, otherwise: s.Value) -> s.ValueResult:
@@ -56,14 +56,14 @@ def not_about(*matters: str) -> s.Fails:
 
 
 def case_becomes(status: str) -> s.Update:
-    return s.Update(e.CASES, lambda c: c.case_id == case, {"status": lambda c: s.constant(status)})
+    return s.change(e.CASES, status=status)
 
 
 def record_becomes(status: str) -> s.Update:
-    return s.Update(e.RECORDS, lambda r: r.case_id == case, {"status": lambda r: s.constant(status)})
+    return s.change(e.RECORDS, by="case_id", status=status)
 
 
 IS_CLOSED_DOWN = s.Fails(
     "The partner is closed down.",
-    s.value_of(e.PARTNERS, lambda p: p.partner_id == partner, "reach", "closed down") == "closed down",
+    s.field_of(e.PARTNERS, "reach", "closed down") == "closed down",
 )

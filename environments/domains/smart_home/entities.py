@@ -13,9 +13,7 @@ LOCK_STATUS = s.Choice(("locked", "unlocked"))
 WITHOUT_END = s.MOMENT.decode("9999-12-31 23:59")
 """The end of a permanent access."""
 
-LOCKS = s.Entity(
-    table="locks", singular="lock", key="lock_id", fields={"lock_id": s.Field(s.TEXT), "status": s.Field(LOCK_STATUS)}
-)
+LOCKS = s.table("locks", "lock", lock_id=s.TEXT, status=LOCK_STATUS)
 
 GUESTS = s.Entity(
     table="guests",
@@ -26,17 +24,8 @@ GUESTS = s.Entity(
 )
 
 # An access is separate from its guest: deleting a guest does not delete the access.
-ACCESSES = s.Entity(
-    table="accesses",
-    singular="access",
-    key="access_id",
-    key_prefix="A-",
-    fields={
-        "access_id": s.Field(s.TEXT),
-        "guest_id": s.Field(GUEST_ID),
-        "start_time": s.Field(s.MOMENT),
-        "end_time": s.Field(s.MOMENT),
-    },
+ACCESSES = s.table(
+    "accesses", "access", prefix="A-", access_id=s.TEXT, guest_id=GUEST_ID, start_time=s.MOMENT, end_time=s.MOMENT
 )
 
 
@@ -59,17 +48,14 @@ ACCESS_CODES = s.Entity(
 )
 
 # Who came in. Name and address are copied, so an entry stays complete after its guest is deleted.
-ACCESS_HISTORY = s.Entity(
-    table="access_history",
-    singular="entry",
-    key="entry_id",
-    fields={
-        "entry_id": s.Field(s.TEXT),
-        "guest_id": s.Field(GUEST_ID),
-        "guest_name": s.Field(s.TEXT),
-        "guest_email": s.Field(s.TEXT),
-        "access_time": s.Field(s.MOMENT),
-    },
+ACCESS_HISTORY = s.table(
+    "access_history",
+    "entry",
+    entry_id=s.TEXT,
+    guest_id=GUEST_ID,
+    guest_name=s.TEXT,
+    guest_email=s.TEXT,
+    access_time=s.MOMENT,
 )
 
 SESSION = s.session_entity(now=s.Field(s.MOMENT))

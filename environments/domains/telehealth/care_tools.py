@@ -32,10 +32,7 @@ doctor_response = s.apply(
     response,
     s.value_of(
         e.DOCTORS,
-        lambda d: (
-            d.doctor_id
-            == s.value_of(e.CONSULTATIONS, lambda c: c.consultation_id == consultation, "doctor_id", otherwise="")
-        ),
+        lambda d: d.doctor_id == s.field_of(e.CONSULTATIONS, "doctor_id", ""),
         "name",
         otherwise="",
     ),
@@ -54,7 +51,7 @@ CONSULT_DOCTOR = s.Tool(
         s.Parameter("reason", s.TEXT, "What the consultation is about.", s.FromUser(s.OneOf(CONSULTATION_REASONS))),
     ),
     raises=(UNKNOWN_DOCTOR,),
-    effects=(s.Insert(e.CONSULTATIONS, {"doctor_id": doctor, "reason": s.argument("reason"), "started": now}),),
+    effects=(s.register(e.CONSULTATIONS, "doctor_id", "reason", started=now),),
     results=(s.KeyResult("consultation_id", "The identifier of the new consultation.", e.CONSULTATIONS),),
     emits="CONSULT_DOCTOR",
     critical=True,
@@ -81,16 +78,7 @@ SEND_MESSAGE = s.Tool(
         unknown(e.CONSULTATIONS),
         blank("message_content"),
     ),
-    effects=(
-        s.Insert(
-            e.MESSAGES,
-            {
-                "consultation_id": consultation,
-                "message_content": s.argument("message_content"),
-                "doctor_response": doctor_response,
-            },
-        ),
-    ),
+    effects=(s.register(e.MESSAGES, "consultation_id", "message_content", doctor_response=doctor_response),),
     results=(s.ValueResult("doctor_response", "The doctor's response.", s.TEXT, doctor_response),),
     critical=True,
 )
@@ -122,28 +110,10 @@ REQUEST_PRESCRIPTION = s.Tool(
     fails=(
         s.Fails(
             "The same request to the same doctor is still pending.",
-            s.exists(
-                e.PRESCRIPTIONS,
-                lambda p: (
-                    (p.medication_name == medication)
-                    & (p.dosage == dosage)
-                    & (p.doctor_id == doctor)
-                    & (p.status == "pending")
-                ),
-            ),
+            s.has(e.PRESCRIPTIONS, by="medication_name", dosage=dosage, doctor_id=doctor, status="pending"),
         ),
     ),
-    effects=(
-        s.Insert(
-            e.PRESCRIPTIONS,
-            {
-                "medication_name": medication,
-                "dosage": dosage,
-                "status": s.constant("pending"),
-                "doctor_id": doctor,
-            },
-        ),
-    ),
+    effects=(s.register(e.PRESCRIPTIONS, "medication_name", "dosage", status="pending", doctor_id=doctor),),
     results=(
         s.KeyResult("prescription_request_id", "The identifier of the new request.", e.PRESCRIPTIONS),
         s.success_result("Whether the request was submitted."),

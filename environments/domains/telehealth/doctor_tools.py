@@ -156,14 +156,12 @@ LEAVE_REVIEW = s.Tool(
         blank("review_content"),
     ),
     effects=(
-        s.Insert(
+        s.register(
             e.REVIEWS,
-            {
-                "doctor_id": doctor,
-                "reviewer_name": s.value_of(e.PATIENT, lambda p: p.patient_id == e.CURRENT, "name", otherwise=""),
-                "rating": s.argument("rating"),
-                "review_content": s.argument("review_content"),
-            },
+            "doctor_id",
+            reviewer_name=s.value_of(e.PATIENT, lambda p: p.patient_id == e.CURRENT, "name", otherwise=""),
+            rating=s.argument("rating"),
+            review_content=s.argument("review_content"),
         ),
     ),
     results=(s.success_result("Whether the review was posted."),),
@@ -230,18 +228,7 @@ SCHEDULE_APPOINTMENT = s.Tool(
         blank("reason"),
     ),
     fails=(s.Fails("The doctor has no free slot that starts at that time.", ~offers(doctor, date, time)),),
-    effects=(
-        s.Insert(
-            e.APPOINTMENTS,
-            {
-                "doctor_id": doctor,
-                "date": date,
-                "time": time,
-                "reason": s.argument("reason"),
-                "status": s.constant("confirmed"),
-            },
-        ),
-    ),
+    effects=(s.register(e.APPOINTMENTS, "doctor_id", "date", "time", "reason", status="confirmed"),),
     results=(
         s.KeyResult("appointment_id", "The identifier of the new appointment.", e.APPOINTMENTS),
         s.success_result("Whether the appointment was scheduled."),
@@ -252,7 +239,7 @@ SCHEDULE_APPOINTMENT = s.Tool(
 
 
 def doctor_of_the_appointment() -> s.Term:
-    return s.value_of(e.APPOINTMENTS, lambda a: a.appointment_id == appointment, "doctor_id", otherwise="")
+    return s.field_of(e.APPOINTMENTS, "doctor_id", "")
 
 
 def is_meant(row: s.RowVariable) -> s.Term:
@@ -291,7 +278,7 @@ MANAGE_APPOINTMENTS = s.Tool(
         s.Parameter(
             "appointment_id", e.APPOINTMENT_ID, "The appointment.", s.FromLookup(e.APPOINTMENTS), malformed=NOT_FOUND
         ),
-        s.Parameter("action", ACTION, "What to do with it.", s.FromUser(s.OneOf(ACTION.options))),
+        s.option("action", ACTION, "What to do with it."),
         s.Parameter(
             "date",
             s.DATE,

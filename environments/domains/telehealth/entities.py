@@ -25,87 +25,62 @@ DOCTORS = s.Entity(
     },
 )
 
-SLOTS = s.Entity(
-    table="slots",
-    singular="slot",
-    key="slot_id",
-    fields={
-        "slot_id": s.Field(s.TEXT),
-        "doctor_id": s.Field(DOCTOR_ID),
-        "start": s.Field(s.MOMENT),
-        "end": s.Field(s.MOMENT),
-    },
+SLOTS = s.table("slots", "slot", slot_id=s.TEXT, doctor_id=DOCTOR_ID, start=s.MOMENT, end=s.MOMENT)
+
+APPOINTMENTS = s.table(
+    "appointments",
+    "appointment",
+    prefix="A-",
+    appointment_id=APPOINTMENT_ID,
+    doctor_id=DOCTOR_ID,
+    date=s.DATE,
+    time=s.TIME,
+    reason=s.TEXT,
+    status=s.Choice(("confirmed", "cancelled", "completed")),
+    # The doctor's findings, after the appointment has taken place.
+    conclusions=s.Field(s.TEXT, optional=True),
 )
 
-APPOINTMENTS = s.Entity(
-    table="appointments",
-    singular="appointment",
-    key="appointment_id",
-    key_prefix="A-",
-    fields={
-        "appointment_id": s.Field(APPOINTMENT_ID),
-        "doctor_id": s.Field(DOCTOR_ID),
-        "date": s.Field(s.DATE),
-        "time": s.Field(s.TIME),
-        "reason": s.Field(s.TEXT),
-        "status": s.Field(s.Choice(("confirmed", "cancelled", "completed"))),
-        # The doctor's findings, after the appointment has taken place.
-        "conclusions": s.Field(s.TEXT, optional=True),
-    },
+CONSULTATIONS = s.table(
+    "consultations",
+    "consultation",
+    prefix="C-",
+    consultation_id=CONSULTATION_ID,
+    doctor_id=DOCTOR_ID,
+    reason=s.TEXT,
+    started=s.MOMENT,
 )
 
-CONSULTATIONS = s.Entity(
-    table="consultations",
-    singular="consultation",
-    key="consultation_id",
-    key_prefix="C-",
-    fields={
-        "consultation_id": s.Field(CONSULTATION_ID),
-        "doctor_id": s.Field(DOCTOR_ID),
-        "reason": s.Field(s.TEXT),
-        "started": s.Field(s.MOMENT),
-    },
+MESSAGES = s.table(
+    "messages",
+    "message",
+    prefix="M-",
+    message_id=s.TEXT,
+    consultation_id=CONSULTATION_ID,
+    message_content=s.TEXT,
+    doctor_response=s.TEXT,
 )
 
-MESSAGES = s.Entity(
-    table="messages",
-    singular="message",
-    key="message_id",
-    key_prefix="M-",
-    fields={
-        "message_id": s.Field(s.TEXT),
-        "consultation_id": s.Field(CONSULTATION_ID),
-        "message_content": s.Field(s.TEXT),
-        "doctor_response": s.Field(s.TEXT),
-    },
+PRESCRIPTIONS = s.table(
+    "prescriptions",
+    "prescription",
+    prefix="R-",
+    prescription_request_id=s.TEXT,
+    medication_name=s.TEXT,
+    dosage=s.TEXT,
+    status=s.Choice(("pending", "approved", "declined")),
+    doctor_id=DOCTOR_ID,
 )
 
-PRESCRIPTIONS = s.Entity(
-    table="prescriptions",
-    singular="prescription",
-    key="prescription_request_id",
-    key_prefix="R-",
-    fields={
-        "prescription_request_id": s.Field(s.TEXT),
-        "medication_name": s.Field(s.TEXT),
-        "dosage": s.Field(s.TEXT),
-        "status": s.Field(s.Choice(("pending", "approved", "declined"))),
-        "doctor_id": s.Field(DOCTOR_ID),
-    },
-)
-
-REVIEWS = s.Entity(
-    table="reviews",
-    singular="review",
-    key="review_id",
-    key_prefix="V-",
-    fields={
-        "review_id": s.Field(s.TEXT),
-        "doctor_id": s.Field(DOCTOR_ID),
-        "reviewer_name": s.Field(s.TEXT),
-        "rating": s.Field(s.INTEGER),
-        "review_content": s.Field(s.TEXT),
-    },
+REVIEWS = s.table(
+    "reviews",
+    "review",
+    prefix="V-",
+    review_id=s.TEXT,
+    doctor_id=DOCTOR_ID,
+    reviewer_name=s.TEXT,
+    rating=s.INTEGER,
+    review_content=s.TEXT,
 )
 
 PATIENT = s.Entity(
