@@ -4,7 +4,7 @@ Each is made of the parts of the language and adds nothing to it. *The row that 
 whose field ``by`` equals the argument of that name; without ``by``, the one with this key.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lawtrace.environments.spec.compliance import INVALID_REQUEST
 from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
@@ -18,10 +18,18 @@ from lawtrace.environments.spec.types import TEXT, Choice, Value, ValueType
 NOT_FOUND = "NotFoundException"
 
 
-def table(name: str, singular: str, *, prefix: str | None = None, **fields: ValueType | Field) -> Entity:
-    """A table. The first field is its key; ``prefix`` is that of the keys that tools generate."""
+def table(
+    name: str,
+    singular: str,
+    /,
+    *,
+    prefix: str | None = None,
+    key_of: Callable[[int], str] | None = None,
+    **fields: ValueType | Field,
+) -> Entity:
+    """A table. The first field is its key; ``prefix`` or ``key_of`` makes the keys of rows that tools create."""
     declared = {field: kind if isinstance(kind, Field) else Field(kind) for field, kind in fields.items()}
-    return Entity(table=name, singular=singular, key=next(iter(fields)), fields=declared, key_prefix=prefix)
+    return Entity(name, singular, next(iter(fields)), declared, prefix, key_of)
 
 
 def tables_of(names: Mapping[str, object]) -> dict[str, Entity]:
@@ -59,9 +67,7 @@ def stated(
 
 def unknown(entity: Entity, exception: str = NOT_FOUND) -> Raises:
     """The refusal of a key that no row has."""
-    return Raises(
-        exception, f"There is no {entity.singular} with that '{entity.key}'.", is_unknown(entity, entity.key)
-    )
+    return Raises(exception, f"There is no {entity.singular} with that '{entity.key}'.", is_unknown(entity, entity.key))
 
 
 def blank(name: str) -> Raises:
@@ -69,7 +75,7 @@ def blank(name: str) -> Raises:
     return Raises(INVALID_REQUEST, f"The '{name}' is blank.", is_blank(argument(name)))
 
 
-def has(entity: Entity, *, by: str | None = None, **values: Value) -> Term:
+def has(entity: Entity, /, *, by: str | None = None, **values: Value) -> Term:
     """Whether the table has the row that the call names, with these values."""
 
     def meets(row: RowVariable) -> Term:
@@ -96,13 +102,13 @@ def show_row(name: str, description: str, entity: Entity, *fields: str, by: str 
     return RowsResult(name, description, entity, is_named(entity, by), fields, single=True)
 
 
-def register(entity: Entity, *arguments: str, **values: Value) -> Insert:
+def register(entity: Entity, /, *arguments: str, **values: Value) -> Insert:
     """An effect: a new row with these arguments in the fields of their names, and with these values and terms."""
     row = {name: argument(name) for name in arguments}
     return Insert(entity, {**row, **{name: as_term(value) for name, value in values.items()}})
 
 
-def change(entity: Entity, *, by: str | None = None, **values: Value) -> Update:
+def change(entity: Entity, /, *, by: str | None = None, **values: Value) -> Update:
     """An effect: these values, terms, or functions of the row in the row that the call names."""
     return Update(
         entity,

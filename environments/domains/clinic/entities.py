@@ -84,22 +84,17 @@ DIRECTORY = s.Choice(("room and condition", "room only", "condition only", "pres
 SCOPE = s.Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:4]))
 INFORMATION = s.Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
 
-PATIENTS = s.Entity(
-    table="patients",
-    singular="patient",
-    key="patient_id",
-    fields={
-        "patient_id": s.Field(s.TEXT),
-        "name": s.Field(s.TEXT),
-        "age_group": s.Field(s.Choice(("adult", "minor"))),
-        # What the clinic has agreed with the patient to keep back.
-        "restriction": s.Field(
-            s.Choice(("none", "nothing to insurers", "nothing to other providers", "nothing to relatives"))
-        ),
-        # What callers may be told.
-        "directory": s.Field(DIRECTORY),
-        "condition": s.Field(s.Choice(("able to decide", "unable to decide"))),
-    },
+PATIENTS = s.table(
+    "patients",
+    "patient",
+    patient_id=s.TEXT,
+    name=s.TEXT,
+    age_group=s.Choice(("adult", "minor")),
+    # What the clinic has agreed with the patient to keep back.
+    restriction=s.Choice(("none", "nothing to insurers", "nothing to other providers", "nothing to relatives")),
+    # What callers may be told.
+    directory=DIRECTORY,
+    condition=s.Choice(("able to decide", "unable to decide")),
 )
 
 CONTACTS = s.table(
@@ -112,17 +107,14 @@ CONTACTS = s.table(
     status=s.Choice(("in force", "withdrawn")),
 )
 
-REQUESTERS = s.Entity(
-    table="requesters",
-    singular="requester",
-    key="requester_id",
-    fields={
-        "requester_id": s.Field(s.TEXT),
-        "name": s.Field(s.TEXT),
-        "kind": s.Field(REQUESTER_KIND),
-        "known": s.Field(s.BOOLEAN),
-        "proof": s.Field(s.Choice(("complete", "missing"))),
-    },
+REQUESTERS = s.table(
+    "requesters",
+    "requester",
+    requester_id=s.TEXT,
+    name=s.TEXT,
+    kind=REQUESTER_KIND,
+    known=s.BOOLEAN,
+    proof=s.Choice(("complete", "missing")),
 )
 
 REQUESTS = s.table(
@@ -218,79 +210,36 @@ MAILING_LISTS = s.table(
 )
 
 
-def _log(table: str, singular: str, key: str, prefix: str, **fields: s.Field) -> s.Entity:
-    return s.Entity(table, singular, key, {key: s.Field(s.TEXT), **fields}, key_prefix=prefix)
+RELEASES = s.table("releases", "release", prefix="RL-", release_id=s.TEXT, request_id=s.TEXT, record_id=s.TEXT)
+ACCESSES = s.table("accesses", "access", prefix="AC-", access_id=s.TEXT, request_id=s.TEXT, record_id=s.TEXT)
+ACCOUNTINGS = s.table("accountings", "list of disclosures", prefix="LD-", accounting_id=s.TEXT, request_id=s.TEXT)
+FEES = s.table("fees", "fee", prefix="FE-", fee_id=s.TEXT, request_id=s.TEXT, amount=s.MONEY)
+NEWS = s.table("news", "piece of news", prefix="NW-", news_id=s.TEXT, request_id=s.TEXT)
+ROOMS_TOLD = s.table("rooms_told", "room told", prefix="RM-", room_id=s.TEXT, request_id=s.TEXT)
+FLYERS = s.table("flyers", "flyer", prefix="FL-", flyer_id=s.TEXT, request_id=s.TEXT)
+REFUSALS = s.table("refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, request_id=s.TEXT, ground=GROUND)
 
+CITATIONS = s.table(
+    "citations", "citation", prefix="CI-", citation_id=s.TEXT, request_id=s.TEXT, authorization_id=s.TEXT
+)
+SCOPES_SET = s.table("scopes_set", "scope set", prefix="SC-", scope_id=s.TEXT, request_id=s.TEXT, scope=SCOPE)
+ADDRESSES_SET = s.table(
+    "addresses_set", "address set", prefix="AD-", setting_id=s.TEXT, request_id=s.TEXT, contact_id=s.TEXT
+)
+DISCLOSURE_LOG = s.table(
+    "disclosure_log", "log line", prefix="DL-", line_id=s.TEXT, request_id=s.TEXT, patient_id=s.TEXT
+)
+FEE_QUOTES = s.table("fee_quotes", "quote", prefix="QU-", quote_id=s.TEXT, patient_id=s.TEXT, amount=s.MONEY)
+LETTERS = s.table("letters", "letter", prefix="LE-", letter_id=s.TEXT, request_id=s.TEXT, content=LETTER)
+FINDINGS = s.table("findings", "finding", prefix="FI-", finding_id=s.TEXT, assessment_id=s.TEXT, finding=FINDING)
+NOTICES = s.table(
+    "notices", "notice", prefix="NT-", notice_id=s.TEXT, list_id=s.TEXT, means=MEANS, information=INFORMATION
+)
+PRESS_NOTICES = s.table(
+    "press_notices", "press notice", prefix="PN-", press_notice_id=s.TEXT, incident_id=s.TEXT, state=s.TEXT
+)
+REPORTS = s.table("reports", "report", prefix="RE-", report_id=s.TEXT, incident_id=s.TEXT, channel=CHANNEL)
 
-RELEASES = _log("releases", "release", "release_id", "RL-", request_id=s.Field(s.TEXT), record_id=s.Field(s.TEXT))
-ACCESSES = _log("accesses", "access", "access_id", "AC-", request_id=s.Field(s.TEXT), record_id=s.Field(s.TEXT))
-ACCOUNTINGS = _log("accountings", "list of disclosures", "accounting_id", "LD-", request_id=s.Field(s.TEXT))
-FEES = _log("fees", "fee", "fee_id", "FE-", request_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-NEWS = _log("news", "piece of news", "news_id", "NW-", request_id=s.Field(s.TEXT))
-ROOMS_TOLD = _log("rooms_told", "room told", "room_id", "RM-", request_id=s.Field(s.TEXT))
-FLYERS = _log("flyers", "flyer", "flyer_id", "FL-", request_id=s.Field(s.TEXT))
-REFUSALS = _log("refusals", "refusal", "refusal_id", "NO-", request_id=s.Field(s.TEXT), ground=s.Field(GROUND))
+SESSION = s.table("session", "session", session_id=s.TEXT, today=s.DATE)
 
-CITATIONS = _log(
-    "citations", "citation", "citation_id", "CI-", request_id=s.Field(s.TEXT), authorization_id=s.Field(s.TEXT)
-)
-SCOPES_SET = _log("scopes_set", "scope set", "scope_id", "SC-", request_id=s.Field(s.TEXT), scope=s.Field(SCOPE))
-ADDRESSES_SET = _log(
-    "addresses_set", "address set", "setting_id", "AD-", request_id=s.Field(s.TEXT), contact_id=s.Field(s.TEXT)
-)
-DISCLOSURE_LOG = _log(
-    "disclosure_log", "log line", "line_id", "DL-", request_id=s.Field(s.TEXT), patient_id=s.Field(s.TEXT)
-)
-FEE_QUOTES = _log("fee_quotes", "quote", "quote_id", "QU-", patient_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-LETTERS = _log("letters", "letter", "letter_id", "LE-", request_id=s.Field(s.TEXT), content=s.Field(LETTER))
-FINDINGS = _log("findings", "finding", "finding_id", "FI-", assessment_id=s.Field(s.TEXT), finding=s.Field(FINDING))
-NOTICES = _log(
-    "notices",
-    "notice",
-    "notice_id",
-    "NT-",
-    list_id=s.Field(s.TEXT),
-    means=s.Field(MEANS),
-    information=s.Field(INFORMATION),
-)
-PRESS_NOTICES = _log(
-    "press_notices", "press notice", "press_notice_id", "PN-", incident_id=s.Field(s.TEXT), state=s.Field(s.TEXT)
-)
-REPORTS = _log("reports", "report", "report_id", "RE-", incident_id=s.Field(s.TEXT), channel=s.Field(CHANNEL))
-
-SESSION = s.Entity("session", "session", "session_id", {"session_id": s.Field(s.TEXT), "today": s.Field(s.DATE)})
-
-ENTITIES = {
-    entity.table: entity
-    for entity in (
-        PATIENTS,
-        CONTACTS,
-        REQUESTERS,
-        REQUESTS,
-        RECORDS,
-        AUTHORIZATIONS,
-        MANDATES,
-        INCIDENTS,
-        ASSESSMENTS,
-        MAILING_LISTS,
-        RELEASES,
-        ACCESSES,
-        ACCOUNTINGS,
-        FEES,
-        NEWS,
-        ROOMS_TOLD,
-        FLYERS,
-        REFUSALS,
-        CITATIONS,
-        SCOPES_SET,
-        ADDRESSES_SET,
-        DISCLOSURE_LOG,
-        FEE_QUOTES,
-        LETTERS,
-        FINDINGS,
-        NOTICES,
-        PRESS_NOTICES,
-        REPORTS,
-        SESSION,
-    )
-}
+ENTITIES = s.tables_of(globals())

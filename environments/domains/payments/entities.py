@@ -51,27 +51,19 @@ ACCOUNTS = s.table(
 )
 
 # What customers see of an account online.
-STATEMENTS = s.Entity(
-    table="statements",
-    singular="statement",
-    key="statement_id",
-    fields={"statement_id": s.Field(s.TEXT), "name": s.Field(s.TEXT), "account_id": s.Field(s.TEXT)},
-)
+STATEMENTS = s.table("statements", "statement", statement_id=s.TEXT, name=s.TEXT, account_id=s.TEXT)
 
-PAYEES = s.Entity(
-    table="payees",
-    singular="payee",
-    key="payee_id",
-    fields={
-        "payee_id": s.Field(s.TEXT),
-        "name": s.Field(s.TEXT),
-        "iban": s.Field(s.TEXT),
-        "trusted": s.Field(s.BOOLEAN),
-        "held_by": s.Field(HOLDER),
-        "same_institution": s.Field(s.BOOLEAN),
-        "suspicious": s.Field(s.BOOLEAN),
-        "restriction": s.Field(RESTRICTION),
-    },
+PAYEES = s.table(
+    "payees",
+    "payee",
+    payee_id=s.TEXT,
+    name=s.TEXT,
+    iban=s.TEXT,
+    trusted=s.BOOLEAN,
+    held_by=HOLDER,
+    same_institution=s.BOOLEAN,
+    suspicious=s.BOOLEAN,
+    restriction=RESTRICTION,
 )
 
 CARDS = s.table(
@@ -140,123 +132,69 @@ TRANSACTIONS = s.table(
     claim=s.Field(CLAIM_GROUND, optional=True),
 )
 
-PROVIDERS = s.Entity(
-    table="providers",
-    singular="provider",
-    key="provider_id",
-    fields={
-        "provider_id": s.Field(s.TEXT),
-        "name": s.Field(s.TEXT),
-        "consent": s.Field(CONSENT),
-        "designated_account": s.Field(s.TEXT),
-        "last_authenticated": s.Field(s.DATE, optional=True),
-        "evidence_of_misuse": s.Field(s.BOOLEAN),
-    },
+PROVIDERS = s.table(
+    "providers",
+    "provider",
+    provider_id=s.TEXT,
+    name=s.TEXT,
+    consent=CONSENT,
+    designated_account=s.TEXT,
+    last_authenticated=s.Field(s.DATE, optional=True),
+    evidence_of_misuse=s.BOOLEAN,
 )
 
 
-def _made(table: str, singular: str, key: str, prefix: str, **fields: s.Field) -> s.Entity:
-    """A table that only tools fill."""
-    return s.Entity(table=table, singular=singular, key=key, key_prefix=prefix, fields={key: s.Field(s.TEXT), **fields})
-
-
-PAYMENTS = _made(
-    "payments",
-    "payment",
-    "payment_id",
-    "PM-",
-    account_id=s.Field(s.TEXT),
-    payee_id=s.Field(s.TEXT),
-    amount=s.Field(s.MONEY),
+PAYMENTS = s.table(
+    "payments", "payment", prefix="PM-", payment_id=s.TEXT, account_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY
 )
-SERIES = _made(
+SERIES = s.table(
     "series",
     "standing order",
-    "series_id",
-    "SO-",
-    account_id=s.Field(s.TEXT),
-    payee_id=s.Field(s.TEXT),
-    amount=s.Field(s.MONEY),
-    day_of_month=s.Field(s.INTEGER),
+    prefix="SO-",
+    series_id=s.TEXT,
+    account_id=s.TEXT,
+    payee_id=s.TEXT,
+    amount=s.MONEY,
+    day_of_month=s.INTEGER,
 )
-TAPS = _made("taps", "contactless payment", "tap_id", "CT-", card_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-REFUNDS = _made("refunds", "refund", "refund_id", "RF-", transaction_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-VIEWS = _made("views", "view", "view_id", "VW-", statement_id=s.Field(s.TEXT), days_back=s.Field(s.INTEGER))
-SHARINGS = _made("sharings", "answer", "sharing_id", "SH-", provider_id=s.Field(s.TEXT), account_id=s.Field(s.TEXT))
-REFUSALS = _made("refusals", "refusal", "refusal_id", "RL-", subject=s.Field(s.TEXT), reason=s.Field(REASON))
+TAPS = s.table("taps", "contactless payment", prefix="CT-", tap_id=s.TEXT, card_id=s.TEXT, amount=s.MONEY)
+REFUNDS = s.table("refunds", "refund", prefix="RF-", refund_id=s.TEXT, transaction_id=s.TEXT, amount=s.MONEY)
+VIEWS = s.table("views", "view", prefix="VW-", view_id=s.TEXT, statement_id=s.TEXT, days_back=s.INTEGER)
+SHARINGS = s.table("sharings", "answer", prefix="SH-", sharing_id=s.TEXT, provider_id=s.TEXT, account_id=s.TEXT)
+REFUSALS = s.table("refusals", "refusal", prefix="RL-", refusal_id=s.TEXT, subject=s.TEXT, reason=REASON)
 
-SCREENINGS = _made("screenings", "screening", "screening_id", "SC-", payee_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-PRESENTED = _made("presented", "confirmation page", "page_id", "PG-", payee_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-LINKED_CODES = _made(
+SCREENINGS = s.table("screenings", "screening", prefix="SC-", screening_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY)
+PRESENTED = s.table("presented", "confirmation page", prefix="PG-", page_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY)
+LINKED_CODES = s.table(
     "linked_codes",
     "authentication code",
-    "code_id",
-    "AU-",
-    device_id=s.Field(s.TEXT),
-    second_element=s.Field(SECOND_ELEMENT),
-    payee_id=s.Field(s.TEXT),
-    amount=s.Field(s.MONEY),
+    prefix="AU-",
+    code_id=s.TEXT,
+    device_id=s.TEXT,
+    second_element=SECOND_ELEMENT,
+    payee_id=s.TEXT,
+    amount=s.MONEY,
 )
-SIGN_INS = _made(
+SIGN_INS = s.table(
     "sign_ins",
     "sign-in",
-    "sign_in_id",
-    "SI-",
-    device_id=s.Field(s.TEXT),
-    second_element=s.Field(SECOND_ELEMENT),
-    action=s.Field(ACTION),
+    prefix="SI-",
+    sign_in_id=s.TEXT,
+    device_id=s.TEXT,
+    second_element=SECOND_ELEMENT,
+    action=ACTION,
 )
-EXEMPTIONS = _made(
-    "exemptions",
-    "exemption",
-    "exemption_id",
-    "EX-",
-    payee_id=s.Field(s.TEXT),
-    amount=s.Field(s.MONEY),
-    ground=s.Field(EXEMPTION),
+EXEMPTIONS = s.table(
+    "exemptions", "exemption", prefix="EX-", exemption_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY, ground=EXEMPTION
 )
-PIN_ENTRIES = _made("pin_entries", "PIN entry", "entry_id", "PN-", card_id=s.Field(s.TEXT), amount=s.Field(s.MONEY))
-FINDINGS = _made("findings", "finding", "finding_id", "FI-", transaction_id=s.Field(s.TEXT), finding=s.Field(FINDING))
-INQUIRIES = _made("inquiries", "inquiry", "inquiry_id", "IQ-", order_id=s.Field(s.TEXT), party=s.Field(PARTY))
-FRAUD_REPORTS = _made("fraud_reports", "report", "report_id", "RP-", transaction_id=s.Field(s.TEXT))
-INCIDENT_REPORTS = _made("incident_reports", "report", "report_id", "RI-", matter=s.Field(MATTER))
-REFERRALS = _made("referrals", "letter", "letter_id", "LT-", transaction_id=s.Field(s.TEXT))
-WARNINGS = _made("warnings", "warning", "warning_id", "WN-", sent=s.Field(s.DATE))
+PIN_ENTRIES = s.table("pin_entries", "PIN entry", prefix="PN-", entry_id=s.TEXT, card_id=s.TEXT, amount=s.MONEY)
+FINDINGS = s.table("findings", "finding", prefix="FI-", finding_id=s.TEXT, transaction_id=s.TEXT, finding=FINDING)
+INQUIRIES = s.table("inquiries", "inquiry", prefix="IQ-", inquiry_id=s.TEXT, order_id=s.TEXT, party=PARTY)
+FRAUD_REPORTS = s.table("fraud_reports", "report", prefix="RP-", report_id=s.TEXT, transaction_id=s.TEXT)
+INCIDENT_REPORTS = s.table("incident_reports", "report", prefix="RI-", report_id=s.TEXT, matter=MATTER)
+REFERRALS = s.table("referrals", "letter", prefix="LT-", letter_id=s.TEXT, transaction_id=s.TEXT)
+WARNINGS = s.table("warnings", "warning", prefix="WN-", warning_id=s.TEXT, sent=s.DATE)
 
 SESSION = s.table("session", "session", session_id=s.TEXT, now=s.MOMENT)
 
-ENTITIES = {
-    entity.table: entity
-    for entity in (
-        ACCOUNTS,
-        STATEMENTS,
-        PAYEES,
-        CARDS,
-        DEVICES,
-        SECURITY_FILE,
-        COUNTERS,
-        ORDERS,
-        TRANSACTIONS,
-        PROVIDERS,
-        PAYMENTS,
-        SERIES,
-        TAPS,
-        REFUNDS,
-        VIEWS,
-        SHARINGS,
-        REFUSALS,
-        SCREENINGS,
-        PRESENTED,
-        LINKED_CODES,
-        SIGN_INS,
-        EXEMPTIONS,
-        PIN_ENTRIES,
-        FINDINGS,
-        INQUIRIES,
-        FRAUD_REPORTS,
-        INCIDENT_REPORTS,
-        REFERRALS,
-        WARNINGS,
-        SESSION,
-    )
-}
+ENTITIES = s.tables_of(globals())

@@ -21,12 +21,7 @@ BASIS = s.Choice(("consent", "contract", "legal obligation", "legitimate interes
 RISK = s.Choice(("unlikely", "likely", "high"))
 MEANS = s.Choice(("each person", "public notice"))
 
-PEOPLE = s.Entity(
-    table="people",
-    singular="person",
-    key="person_id",
-    fields={"person_id": s.Field(s.TEXT), "name": s.Field(s.TEXT), "age": s.Field(s.INTEGER)},
-)
+PEOPLE = s.table("people", "person", person_id=s.TEXT, name=s.TEXT, age=s.INTEGER)
 
 CONTACTS = s.table("contacts", "contact", contact_id=CONTACT_ID, person_id=s.TEXT, kind=CONTACT_KIND, address=s.TEXT)
 
@@ -71,19 +66,16 @@ RECORDS = s.table(
     objection=s.Choice(("none", "to direct marketing", "to this use")),
 )
 
-PARTNERS = s.Entity(
-    table="partners",
-    singular="partner",
-    key="partner_id",
-    fields={
-        "partner_id": s.Field(PARTNER_ID),
-        "name": s.Field(s.TEXT),
-        "country": s.Field(s.TEXT),
-        "standing": s.Field(s.Choice(("member state", "adequacy decision", "standard clauses", "nothing"))),
-        "role": s.Field(s.Choice(("controller", "processor"))),
-        "contract": s.Field(s.Choice(("signed", "not signed"))),
-        "reach": s.Field(s.Choice(("active", "closed down"))),
-    },
+PARTNERS = s.table(
+    "partners",
+    "partner",
+    partner_id=PARTNER_ID,
+    name=s.TEXT,
+    country=s.TEXT,
+    standing=s.Choice(("member state", "adequacy decision", "standard clauses", "nothing")),
+    role=s.Choice(("controller", "processor")),
+    contract=s.Choice(("signed", "not signed")),
+    reach=s.Choice(("active", "closed down")),
 )
 
 DISCLOSURES = s.table(
@@ -105,12 +97,7 @@ INCIDENTS = s.table(
     people=s.INTEGER,
 )
 
-AUTHORITIES = s.Entity(
-    table="authorities",
-    singular="authority",
-    key="authority_id",
-    fields={"authority_id": s.Field(AUTHORITY_ID), "name": s.Field(s.TEXT), "country": s.Field(s.TEXT)},
-)
+AUTHORITIES = s.table("authorities", "authority", authority_id=AUTHORITY_ID, name=s.TEXT, country=s.TEXT)
 
 COPIES = s.table("copies", "copy", prefix="Y-", copy_id=s.TEXT, case_id=CASE_ID, form=s.TEXT)
 
@@ -148,23 +135,4 @@ REGISTER = s.table(
 
 DESK = s.table("desk", "desk", desk_id=s.TEXT, now=s.MOMENT)
 
-ENTITIES = {
-    entity.table: entity
-    for entity in (
-        PEOPLE,
-        CONTACTS,
-        CASES,
-        RECORDS,
-        PARTNERS,
-        DISCLOSURES,
-        INCIDENTS,
-        AUTHORITIES,
-        COPIES,
-        FEES,
-        DECLINED,
-        LETTERS,
-        PARTNER_NOTES,
-        REGISTER,
-        DESK,
-    )
-}
+ENTITIES = s.tables_of(globals())

@@ -15,12 +15,8 @@ WITHOUT_END = s.MOMENT.decode("9999-12-31 23:59")
 
 LOCKS = s.table("locks", "lock", lock_id=s.TEXT, status=LOCK_STATUS)
 
-GUESTS = s.Entity(
-    table="guests",
-    singular="guest",
-    key="guest_id",
-    key_of=lambda number: f"guest_{number}",
-    fields={"guest_id": s.Field(GUEST_ID), "guest_name": s.Field(s.TEXT), "guest_email": s.Field(s.TEXT)},
+GUESTS = s.table(
+    "guests", "guest", key_of=lambda number: f"guest_{number}", guest_id=GUEST_ID, guest_name=s.TEXT, guest_email=s.TEXT
 )
 
 # An access is separate from its guest: deleting a guest does not delete the access.
@@ -34,17 +30,14 @@ def _scattered(number: int) -> str:
     return str(100_000 + number * 567_629 % 900_000)
 
 
-ACCESS_CODES = s.Entity(
-    table="access_codes",
-    singular="access code",
-    key="access_code",
+ACCESS_CODES = s.table(
+    "access_codes",
+    "access code",
     key_of=_scattered,
-    fields={
-        "access_code": s.Field(ACCESS_CODE),
-        "start_time": s.Field(s.MOMENT),
-        "end_time": s.Field(s.MOMENT),
-        "status": s.Field(s.Choice(("active", "revoked"))),
-    },
+    access_code=ACCESS_CODE,
+    start_time=s.MOMENT,
+    end_time=s.MOMENT,
+    status=s.Choice(("active", "revoked")),
 )
 
 # Who came in. Name and address are copied, so an entry stays complete after its guest is deleted.

@@ -13,17 +13,7 @@ DOCTOR_ID = s.Pattern("D-XXXX", r"D-\d{4}")
 APPOINTMENT_ID = s.Pattern("A-XXXXX", r"A-\d{5}")
 CONSULTATION_ID = s.Pattern("C-XXXXX", r"C-\d{5}")
 
-DOCTORS = s.Entity(
-    table="doctors",
-    singular="doctor",
-    key="doctor_id",
-    fields={
-        "doctor_id": s.Field(DOCTOR_ID),
-        "name": s.Field(s.TEXT),
-        "specialty": s.Field(s.TEXT),
-        "location": s.Field(s.TEXT),
-    },
-)
+DOCTORS = s.table("doctors", "doctor", doctor_id=DOCTOR_ID, name=s.TEXT, specialty=s.TEXT, location=s.TEXT)
 
 SLOTS = s.table("slots", "slot", slot_id=s.TEXT, doctor_id=DOCTOR_ID, start=s.MOMENT, end=s.MOMENT)
 
@@ -83,20 +73,17 @@ REVIEWS = s.table(
     review_content=s.TEXT,
 )
 
-PATIENT = s.Entity(
-    table="patient",
-    singular="patient",
-    key="patient_id",
-    fields={
-        "patient_id": s.Field(s.TEXT),
-        "name": s.Field(s.TEXT),
-        "date_of_birth": s.Field(s.DATE),
-        "location": s.Field(s.TEXT),
-        "familial_genetic_diseases": s.Field(s.TEXTS),
-        "allergies": s.Field(s.TEXTS),
-        "medications": s.Field(s.TEXTS),
-        "immunizations": s.Field(s.TEXTS),
-    },
+PATIENT = s.table(
+    "patient",
+    "patient",
+    patient_id=s.TEXT,
+    name=s.TEXT,
+    date_of_birth=s.DATE,
+    location=s.TEXT,
+    familial_genetic_diseases=s.TEXTS,
+    allergies=s.TEXTS,
+    medications=s.TEXTS,
+    immunizations=s.TEXTS,
 )
 
 SESSION = s.session_entity(now=s.Field(s.MOMENT))
