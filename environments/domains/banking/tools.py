@@ -126,11 +126,7 @@ SEARCH_PAYEE = s.Tool(
     ),
     raises=(
         s.Raises(s.INVALID_REQUEST, "The list 'keywords' is empty.", s.is_empty(s.argument("keywords"))),
-        s.Raises(
-            s.INVALID_REQUEST,
-            "A keyword is empty.",
-            s.any_item(s.argument("keywords"), s.is_blank),
-        ),
+        s.Raises(s.INVALID_REQUEST, "A keyword is empty.", s.any_item(s.argument("keywords"), s.is_blank)),
     ),
     results=(
         s.RowsResult(
@@ -160,10 +156,7 @@ PAY_BILL = s.Tool(
         account_number("from_account_number", "The user's account that pays."),
         s.key(e.PAYEES, "The identifier of the payee."),
         s.Parameter(
-            "service_account_number",
-            s.TEXT,
-            "The user's account number with the payee.",
-            s.FromUser(s.Digits(9)),
+            "service_account_number", s.TEXT, "The user's account number with the payee.", s.FromUser(s.Digits(9))
         ),
         s.Parameter(
             "payment_date", s.DATE, "The day of the payment.", s.FromUser(s.DayAfter(e.SESSION, "today", 1, 28))
@@ -222,10 +215,7 @@ GET_ACCOUNT_STATEMENT = s.Tool(
             default=False,
         ),
     ),
-    raises=(
-        not_an_account("account_number"),
-        s.Raises(s.INVALID_REQUEST, "A date is not in the format 'YYYY-MM-DD'."),
-    ),
+    raises=(not_an_account("account_number"), s.Raises(s.INVALID_REQUEST, "A date is not in the format 'YYYY-MM-DD'.")),
     results=(
         s.RowsResult(
             "transactions",

@@ -21,12 +21,7 @@ FACTS = (
     ),
     s.Fact("acceptance of the fee", e.REQUESTS, "accepts_fee", (True, False)),
     s.Fact("answer of the patient", e.REQUESTS, "patient_answer", ("agrees", "objects")),
-    s.Fact(
-        "judgement of the clinician",
-        e.REQUESTS,
-        "clinician_answer",
-        ("agrees", "objects"),
-    ),
+    s.Fact("judgement of the clinician", e.REQUESTS, "clinician_answer", ("agrees", "objects")),
     s.Fact("capacity of the patient", e.PATIENTS, "condition", ("able to decide", "unable to decide")),
     s.Fact(
         "agreed restriction",

@@ -5,12 +5,7 @@ from collections.abc import Callable
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .request_tools import (
-    FEE_PARAMETER,
-    NOT_POSITIVE,
-    request_parameter,
-    unknown,
-)
+from .request_tools import FEE_PARAMETER, NOT_POSITIVE, request_parameter, unknown
 
 patient = s.argument("patient_id")
 PATIENT = s.key(e.PATIENTS, "The patient.")
@@ -113,10 +108,7 @@ SET_SCOPE = s.Tool(
         "relatives what concerns a part in the care; for callers what the directory lets them know."
     ),
     leak_words=("scope", "limit it to", "limited to"),
-    parameters=(
-        request_parameter(),
-        s.option("scope", e.SCOPE, "What the answer is limited to."),
-    ),
+    parameters=(request_parameter(), s.option("scope", e.SCOPE, "What the answer is limited to.")),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
     effects=(s.register(e.SCOPES_SET, "request_id", "scope"),),
     results=(s.success_result("Whether it was set."),),
@@ -132,10 +124,7 @@ VERIFY_REQUESTER = s.Tool(
         "of the wrong kind does not verify an identity."
     ),
     leak_words=("identif", "the identity", "her identity", "his identity", "verif", "credential", "power of attorney"),
-    parameters=(
-        request_parameter(),
-        s.option("proof", e.PROOF, "What the check looks at."),
-    ),
+    parameters=(request_parameter(), s.option("proof", e.PROOF, "What the check looks at.")),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'proof' is not one of the proofs.")),
     results=(
         s.ValueResult(
@@ -213,10 +202,7 @@ CITE_AUTHORIZATION = s.Tool(
         "consent",
         "signed",
     ),
-    parameters=(
-        request_parameter(),
-        s.key(e.AUTHORIZATIONS, "The authorization."),
-    ),
+    parameters=(request_parameter(), s.key(e.AUTHORIZATIONS, "The authorization.")),
     raises=(unknown(e.REQUESTS), unknown(e.AUTHORIZATIONS)),
     fails=(
         s.Fails(
@@ -240,10 +226,7 @@ ASK_OPINION = s.Tool(
         "condition does not allow it."
     ),
     leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
-    parameters=(
-        request_parameter(),
-        s.option("whom", ASKED, "Who is asked."),
-    ),
+    parameters=(request_parameter(), s.option("whom", ASKED, "Who is asked.")),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
     results=(
         s.ValueResult(

@@ -81,11 +81,7 @@ OPEN_INCIDENT = s.Tool(
                 "stated in writing; the day of discovery if there is no such statement."
             ),
             s.DATE,
-            s.choose(
-                HELD,
-                s.field_of(e.INCIDENTS, "hold_until", 1),
-                s.field_of(e.INCIDENTS, "discovered_on", 1),
-            ),
+            s.choose(HELD, s.field_of(e.INCIDENTS, "hold_until", 1), s.field_of(e.INCIDENTS, "discovered_on", 1)),
         ),
         s.show_row(
             "assessment", "The risk assessment.", e.ASSESSMENTS, "assessment_id", "data", "risk", by="incident_id"
@@ -107,10 +103,7 @@ RECORD_FINDING = s.Tool(
     name="RecordFinding",
     summary="Writes the outcome under a risk assessment: encrypted data, a low probability of compromise, or a breach.",
     leak_words=("the finding", "a finding", "conclusion", "risk assessment"),
-    parameters=(
-        s.key(e.ASSESSMENTS, "The risk assessment."),
-        s.option("finding", e.FINDING, "The outcome."),
-    ),
+    parameters=(s.key(e.ASSESSMENTS, "The risk assessment."), s.option("finding", e.FINDING, "The outcome.")),
     raises=(unknown(e.ASSESSMENTS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the findings.")),
     effects=(s.register(e.FINDINGS, "assessment_id", "finding"),),
     results=(s.success_result("Whether it was written."),),
@@ -148,10 +141,7 @@ NOTIFY_MEDIA = s.Tool(
     name="NotifyMedia",
     summary="Sends a notice about an incident to prominent newspapers and broadcasters of a state.",
     leak_words=("media", "newspaper", "broadcast", "public notice"),
-    parameters=(
-        INCIDENT,
-        s.stated(e.INCIDENTS, "state", "The name of the state."),
-    ),
+    parameters=(INCIDENT, s.stated(e.INCIDENTS, "state", "The name of the state.")),
     raises=(unknown(e.INCIDENTS),),
     effects=(s.register(e.PRESS_NOTICES, "incident_id", "state"),),
     results=(s.success_result("Whether the notice was sent."),),
@@ -166,10 +156,7 @@ REPORT_TO_SECRETARY = s.Tool(
         "sent in after the end of the year."
     ),
     leak_words=("the secretary", "government", "authorit", "report it to", "yearly"),
-    parameters=(
-        INCIDENT,
-        s.option("channel", e.CHANNEL, "When the report is sent."),
-    ),
+    parameters=(INCIDENT, s.option("channel", e.CHANNEL, "When the report is sent.")),
     raises=(unknown(e.INCIDENTS), s.Raises(s.INVALID_REQUEST, "The 'channel' is not one of the channels.")),
     effects=(s.register(e.REPORTS, "incident_id", "channel"),),
     results=(s.success_result("Whether the report was sent or entered."),),

@@ -20,9 +20,7 @@ def record_parameter(description: str = "The record.") -> s.Parameter:
 
 def unknown(entity: s.Entity) -> s.Raises:
     """The refusal of a key that no row of the entity has."""
-    return s.Raises(
-        s.INVALID_REQUEST, f"There is no {entity.singular} with that '{entity.key}'.", s.is_unknown(entity, entity.key)
-    )
+    return s.unknown(entity, s.INVALID_REQUEST)
 
 
 def is_not_about(*categories: str) -> s.Term:
@@ -50,10 +48,7 @@ OF_ANOTHER_PATIENT = s.Fails(
     ~(patient_of(e.RECORDS, "record_id") == patient_of(e.REQUESTS, "request_id")),
 )
 KIND_OF_RECORD = s.show(e.RECORDS, "kind", "The kind of the record.", "visit summary")
-IN_THE_ARCHIVE = s.Fails(
-    "The record is still in the archive.",
-    s.has(e.RECORDS, location="in the archive"),
-)
+IN_THE_ARCHIVE = s.Fails("The record is still in the archive.", s.has(e.RECORDS, location="in the archive"))
 
 FIND_REQUEST = s.Tool(
     name="FindRequest",
@@ -91,10 +86,7 @@ FIND_RECORD = s.Tool(
         "within 20 days), who agreed to the care, and whether a licensed clinician has found that access to it is "
         "likely to endanger a person's life or safety."
     ),
-    phrases=s.Phrases(
-        step="Find the {kind} for {request_id}.",
-        noun_phrase="the {kind} for {request_id}",
-    ),
+    phrases=s.Phrases(step="Find the {kind} for {request_id}.", noun_phrase="the {kind} for {request_id}"),
     parameters=(
         request_parameter("The request."),
         s.stated(
@@ -121,17 +113,11 @@ FETCH_FROM_ARCHIVE = s.Tool(
     name="FetchFromArchive",
     summary=f"Orders a record from the archive, and waits until it has arrived, which takes {ARCHIVE_DAYS} days.",
     phrases=s.Phrases(
-        step="Get {record_id} from the archive.",
-        outcome="{record_id} has been fetched from the archive.",
+        step="Get {record_id} from the archive.", outcome="{record_id} has been fetched from the archive."
     ),
     parameters=(record_parameter(),),
     raises=(unknown(e.RECORDS),),
-    fails=(
-        s.Fails(
-            "The record is not in the archive.",
-            s.has(e.RECORDS, location="on site"),
-        ),
-    ),
+    fails=(s.Fails("The record is not in the archive.", s.has(e.RECORDS, location="on site")),),
     effects=(s.change(e.RECORDS, location="on site"),),
     results=(s.success_result("Whether the record has arrived."),),
     duration=ARCHIVE_DAYS * 24 * 60 * 60,
@@ -141,8 +127,7 @@ RELEASE_RECORD = s.Tool(
     name="ReleaseRecord",
     summary="Sends a copy of a record to the person or organisation that requested it.",
     phrases=s.Phrases(
-        step="Send {record_id} out on {request_id}.",
-        outcome="{record_id} has been sent out on {request_id}.",
+        step="Send {record_id} out on {request_id}.", outcome="{record_id} has been sent out on {request_id}."
     ),
     parameters=(request_parameter("The request that the copy answers."), record_parameter()),
     raises=(unknown(e.REQUESTS), unknown(e.RECORDS)),
@@ -237,8 +222,7 @@ MAIL_FLYER = _answer(
         "address that was set for the request, else to the home address."
     ),
     s.Phrases(
-        step="Mail the flyer in answer to {request_id}.",
-        outcome="The flyer has been mailed in answer to {request_id}.",
+        step="Mail the flyer in answer to {request_id}.", outcome="The flyer has been mailed in answer to {request_id}."
     ),
     "flyer",
     "for a flyer to be mailed",
@@ -254,8 +238,7 @@ CHARGE_FEE = s.Tool(
     name="ChargeFee",
     summary="Bills the patient a fee for a list of disclosures.",
     phrases=s.Phrases(
-        step="Bill a fee of {amount} for {request_id}.",
-        outcome="A fee of {amount} has been billed for {request_id}.",
+        step="Bill a fee of {amount} for {request_id}.", outcome="A fee of {amount} has been billed for {request_id}."
     ),
     parameters=(request_parameter("The request for the list."), FEE_PARAMETER),
     raises=(unknown(e.REQUESTS), NOT_POSITIVE),
@@ -272,10 +255,7 @@ DECLINE_REQUEST = s.Tool(
         step='Turn down {request_id}, for the reason "{ground}".',
         outcome='{request_id} has been turned down, for the reason "{ground}".',
     ),
-    parameters=(
-        request_parameter("The request."),
-        s.option("ground", e.GROUND, "Why."),
-    ),
+    parameters=(request_parameter("The request."), s.option("ground", e.GROUND, "Why.")),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'ground' is not one of the grounds.")),
     effects=(s.register(e.REFUSALS, "request_id", "ground"),),
     results=(s.success_result("Whether the request was closed."),),

@@ -3,7 +3,7 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .terms import DONE, NOT_FOUND, TRANSACTION, transaction, unknown
+from .terms import DONE, TRANSACTION, transaction
 
 NAMED: tuple[tuple[s.Entity, str], ...] = (
     (e.STATEMENTS, "name"),
@@ -36,7 +36,7 @@ REFUND_TRANSACTION = s.Tool(
         outcome="The money for {transaction_id} is back on my account.",
     ),
     parameters=(TRANSACTION,),
-    raises=(unknown(e.TRANSACTIONS),),
+    raises=(s.unknown(e.TRANSACTIONS),),
     fails=(
         s.Fails("The transaction was refunded already.", s.has(e.REFUNDS, by="transaction_id")),
         s.Fails(
@@ -74,7 +74,7 @@ DECLINE_REQUEST = s.Tool(
         s.option("reason", e.REASON, "What the customer is told as the reason."),
     ),
     raises=(
-        s.Raises(NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
+        s.Raises(s.NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
         s.Raises(s.INVALID_REQUEST, "The 'reason' is not one of the reasons."),
     ),
     effects=(s.register(e.REFUSALS, "subject", "reason"),),
@@ -86,7 +86,7 @@ READ_CLAIM = s.Tool(
     name="ReadClaim",
     summary="Shows the claim for a refund of a transaction that the institution received from the customer today.",
     parameters=(TRANSACTION,),
-    raises=(unknown(e.TRANSACTIONS),),
+    raises=(s.unknown(e.TRANSACTIONS),),
     results=(
         s.RowsResult(
             "claim",
@@ -110,7 +110,7 @@ READ_TRANSACTION_FILE = s.Tool(
     name="ReadTransactionFile",
     summary="Collects what is known about a transaction: logs, the payee's mandate, and what the fraud team found.",
     parameters=(TRANSACTION,),
-    raises=(unknown(e.TRANSACTIONS),),
+    raises=(s.unknown(e.TRANSACTIONS),),
     results=(
         s.show_row(
             "file",
@@ -140,7 +140,7 @@ REPORT_FRAUD_GROUNDS = s.Tool(
     name="ReportFraudGrounds",
     summary="Writes to the national authority why fraud is suspected in a transaction.",
     parameters=(TRANSACTION,),
-    raises=(unknown(e.TRANSACTIONS),),
+    raises=(s.unknown(e.TRANSACTIONS),),
     effects=(s.register(e.FRAUD_REPORTS, "transaction_id"),),
     results=(DONE,),
     leak_words=("authority", "regulator", "supervisor"),
@@ -152,11 +152,8 @@ REPORT_FRAUD_GROUNDS = s.Tool(
 RECORD_FINDING = s.Tool(
     name="RecordFinding",
     summary="Records what the institution found about a claim: on what ground a refund is owed.",
-    parameters=(
-        TRANSACTION,
-        s.option("finding", e.FINDING, "The ground of the refund."),
-    ),
-    raises=(unknown(e.TRANSACTIONS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
+    parameters=(TRANSACTION, s.option("finding", e.FINDING, "The ground of the refund.")),
+    raises=(s.unknown(e.TRANSACTIONS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
     effects=(s.register(e.FINDINGS, "transaction_id", "finding"),),
     results=(DONE,),
     leak_words=("the finding", "a finding", "your finding", "your assessment"),
@@ -171,7 +168,7 @@ NAME_COMPLAINT_BODIES = s.Tool(
         "out-of-court dispute resolution."
     ),
     parameters=(TRANSACTION,),
-    raises=(unknown(e.TRANSACTIONS),),
+    raises=(s.unknown(e.TRANSACTIONS),),
     effects=(s.register(e.REFERRALS, "transaction_id"),),
     results=(DONE,),
     leak_words=("ombudsman", "complaints bod", "dispute resolution", "out-of-court", "where can i complain"),

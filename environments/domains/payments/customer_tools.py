@@ -14,75 +14,64 @@ from .terms import (
     PROVIDER,
     STATEMENT,
     amount,
-    find_by_name,
     money,
     order,
     payee,
-    unknown,
 )
 
-FIND_ACCOUNT = find_by_name(
+FIND_ACCOUNT = s.lookup(
     "FindAccount",
     e.ACCOUNTS,
     "nickname",
-    ("iban",),
-    "the customer's payment accounts",
-    plural="accounts",
-    question="Find the account called {nickname}.",
+    "iban",
+    summary="Finds the customer's payment accounts by name.",
+    step="Find the account called {nickname}.",
 )
-FIND_STATEMENT = find_by_name(
+FIND_STATEMENT = s.lookup(
     "FindStatement",
     e.STATEMENTS,
     "name",
-    (),
-    "the online statements of the customer's accounts",
-    plural="statements",
-    question="Find the {name}.",
+    summary="Finds the online statements of the customer's accounts by name.",
+    step="Find the {name}.",
 )
-FIND_PAYEE = find_by_name(
+FIND_PAYEE = s.lookup(
     "FindPayee",
     e.PAYEES,
     "name",
-    ("iban",),
-    "payees in the customer's address book",
-    plural="payees",
-    question="Find the payee {name}.",
+    "iban",
+    summary="Finds payees in the customer's address book by name.",
+    step="Find the payee {name}.",
 )
-FIND_CARD = find_by_name(
+FIND_CARD = s.lookup(
     "FindCard",
     e.CARDS,
     "nickname",
-    (),
-    "the customer's cards",
-    plural="cards",
-    question="Find the card called {nickname}.",
+    summary="Finds the customer's cards by name.",
+    step="Find the card called {nickname}.",
 )
-FIND_ORDER = find_by_name(
+FIND_ORDER = s.lookup(
     "FindOrder",
     e.ORDERS,
     "description",
-    ("kind", "amount"),
-    "pending payment orders",
-    plural="orders",
-    question="Find the order for the {description}.",
+    "kind",
+    "amount",
+    summary="Finds pending payment orders by name.",
+    step="Find the order for the {description}.",
 )
-FIND_TRANSACTION = find_by_name(
+FIND_TRANSACTION = s.lookup(
     "FindTransaction",
     e.TRANSACTIONS,
     "description",
-    ("amount",),
-    "executed transactions",
-    plural="transactions",
-    question="Find the transaction {description}.",
+    "amount",
+    summary="Finds executed transactions by name.",
+    step="Find the transaction {description}.",
 )
-FIND_PROVIDER = find_by_name(
+FIND_PROVIDER = s.lookup(
     "FindProvider",
     e.PROVIDERS,
     "name",
-    (),
-    "providers of account information services that the customer uses",
-    plural="providers",
-    question="Find the provider {name}.",
+    summary="Finds providers of account information services that the customer uses by name.",
+    step="Find the provider {name}.",
 )
 
 _was_authenticated = s.has(e.LINKED_CODES, by="payee_id", amount=amount)
@@ -96,7 +85,7 @@ SEND_PAYMENT = s.Tool(
         outcome="{amount} has been sent from {account_id} to {payee_id}.",
     ),
     parameters=(ACCOUNT, PAYEE, money("The amount in euro, more than zero.", 4_00, 120_00)),
-    raises=(NOT_POSITIVE, unknown(e.ACCOUNTS), unknown(e.PAYEES)),
+    raises=(NOT_POSITIVE, s.unknown(e.ACCOUNTS), s.unknown(e.PAYEES)),
     fails=(NOT_COVERED,),
     effects=(
         s.register(e.PAYMENTS, "account_id", "payee_id", "amount"),
@@ -134,8 +123,8 @@ CREATE_STANDING_ORDER = s.Tool(
     ),
     raises=(
         NOT_POSITIVE,
-        unknown(e.ACCOUNTS),
-        unknown(e.PAYEES),
+        s.unknown(e.ACCOUNTS),
+        s.unknown(e.PAYEES),
         s.Raises(
             s.INVALID_REQUEST,
             "The 'day_of_month' is not a whole number from 1 to 28.",
@@ -154,7 +143,7 @@ TRUST_PAYEE = s.Tool(
         step="Add {payee_id} to my trusted payees.", outcome="{payee_id} is on the list of trusted payees."
     ),
     parameters=(PAYEE,),
-    raises=(unknown(e.PAYEES),),
+    raises=(s.unknown(e.PAYEES),),
     fails=(
         s.Fails("The payee is on the list already.", s.exists(e.PAYEES, lambda p: (p.payee_id == payee) & p.trusted)),
     ),
@@ -168,7 +157,7 @@ CANCEL_ORDER = s.Tool(
     summary="Revokes a pending payment order, so that it is not executed.",
     phrases=s.Phrases(step="Cancel the order for {order_id}.", outcome="The order for {order_id} has been cancelled."),
     parameters=(ORDER,),
-    raises=(unknown(e.ORDERS),),
+    raises=(s.unknown(e.ORDERS),),
     fails=(s.Fails("The order is revoked already.", s.exists(e.ORDERS, lambda o: (o.order_id == order) & o.revoked)),),
     effects=(s.change(e.ORDERS, revoked=True),),
     results=(DONE,),
@@ -183,7 +172,7 @@ APPROVE_CONTACTLESS = s.Tool(
         outcome="A contactless payment of {amount} with {card_id} has gone through.",
     ),
     parameters=(CARD, money("The amount in euro, more than zero.", 6_00, 90_00)),
-    raises=(NOT_POSITIVE, unknown(e.CARDS)),
+    raises=(NOT_POSITIVE, s.unknown(e.CARDS)),
     effects=(
         s.register(e.TAPS, "card_id", "amount"),
         s.change(
@@ -201,7 +190,7 @@ UNBLOCK_CARD = s.Tool(
     summary="Makes a card usable again.",
     phrases=s.Phrases(step="Unblock {card_id}.", outcome="{card_id} can be used again."),
     parameters=(CARD,),
-    raises=(unknown(e.CARDS),),
+    raises=(s.unknown(e.CARDS),),
     fails=(s.Fails("The card is active.", s.has(e.CARDS, status="active")),),
     effects=(s.change(e.CARDS, status="active"),),
     results=(DONE,),
@@ -224,7 +213,7 @@ SHOW_STATEMENT = s.Tool(
         ),
     ),
     raises=(
-        unknown(e.STATEMENTS),
+        s.unknown(e.STATEMENTS),
         s.Raises(s.INVALID_REQUEST, "The 'days_back' are not a whole number above zero.", s.argument("days_back") <= 0),
     ),
     effects=(s.register(e.VIEWS, "statement_id", "days_back"),),
@@ -258,7 +247,7 @@ SHARE_ACCOUNT_DATA = s.Tool(
         outcome="{provider_id} has received the balance and recent transactions of {account_id}.",
     ),
     parameters=(PROVIDER, ACCOUNT),
-    raises=(unknown(e.PROVIDERS), unknown(e.ACCOUNTS)),
+    raises=(s.unknown(e.PROVIDERS), s.unknown(e.ACCOUNTS)),
     effects=(s.register(e.SHARINGS, "provider_id", "account_id"),),
     results=(DONE,),
     critical=True,

@@ -3,14 +3,7 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .initial_state import (
-    AUTUMN,
-    DUE_DAYS,
-    LAST_SPRING,
-    LATELY,
-    WEEKS_AGO,
-    YEARS_AGO,
-)
+from .initial_state import AUTUMN, DUE_DAYS, LAST_SPRING, LATELY, WEEKS_AGO, YEARS_AGO
 
 FACTS = (
     s.Fact("status of a device", e.DEVICES, "status", ("active", "reported lost", "awaiting activation")),

@@ -3,16 +3,7 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .terms import (
-    CARD,
-    NOT_AN_OPTION,
-    ORDER,
-    PAYEE,
-    PROVIDER,
-    option,
-    order,
-    unknown,
-)
+from .terms import CARD, NOT_AN_OPTION, ORDER, PAYEE, PROVIDER, order
 
 READ_SECURITY_FILE = s.Tool(
     name="ReadSecurityFile",
@@ -59,7 +50,7 @@ READ_SECURITY_FILE = s.Tool(
 FIND_DEVICE = s.Tool(
     name="FindDevice",
     summary="Shows the device of one kind that the customer uses to sign in.",
-    parameters=(option("kind", e.DEVICE_KIND, "The kind of device."),),
+    parameters=(s.option("kind", e.DEVICE_KIND, "The kind of device."),),
     raises=(NOT_AN_OPTION,),
     results=(s.show_row("device", "The device.", e.DEVICES, "device_id", "kind", "model", "status", by="kind"),),
     leak_words=("card reader", "which device", "my device", "registered phone"),
@@ -71,7 +62,7 @@ READ_PAYEE_RECORD = s.Tool(
     name="ReadPayeeRecord",
     summary="Shows what is on file about a payee.",
     parameters=(PAYEE,),
-    raises=(unknown(e.PAYEES),),
+    raises=(s.unknown(e.PAYEES),),
     results=(
         s.show_row(
             "record",
@@ -95,7 +86,7 @@ READ_CARD_FILE = s.Tool(
     name="ReadCardFile",
     summary="Shows what is on file about a card.",
     parameters=(CARD,),
-    raises=(unknown(e.CARDS),),
+    raises=(s.unknown(e.CARDS),),
     results=(
         s.show_row(
             "file",
@@ -120,7 +111,7 @@ READ_ORDER_FILE = s.Tool(
     name="ReadOrderFile",
     summary="Shows what is on file about a payment order.",
     parameters=(ORDER,),
-    raises=(unknown(e.ORDERS),),
+    raises=(s.unknown(e.ORDERS),),
     results=(
         s.show_row(
             "file",
@@ -141,7 +132,7 @@ READ_PROVIDER_FILE = s.Tool(
     name="ReadProviderFile",
     summary="Shows what is on file about a provider and the customer.",
     parameters=(PROVIDER,),
-    raises=(unknown(e.PROVIDERS),),
+    raises=(s.unknown(e.PROVIDERS),),
     results=(
         s.show_row(
             "file",
@@ -165,8 +156,8 @@ READ_PROVIDER_FILE = s.Tool(
 ASK_AGREEMENT = s.Tool(
     name="AskAgreement",
     summary="Asks another party whether it agrees that a payment order is revoked although the time for it has passed.",
-    parameters=(ORDER, option("party", e.PARTY, "Who is asked.")),
-    raises=(unknown(e.ORDERS), NOT_AN_OPTION),
+    parameters=(ORDER, s.option("party", e.PARTY, "Who is asked.")),
+    raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
     effects=(s.register(e.INQUIRIES, "order_id", "party"),),
     results=(
         s.show(e.ORDERS, "description", "The name of the order.", ""),

@@ -3,24 +3,12 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .terms import (
-    CARD,
-    NOT_AN_OPTION,
-    NOT_POSITIVE,
-    PAYEE,
-    card,
-    device,
-    key,
-    money,
-    option,
-    payee,
-    unknown,
-)
+from .terms import CARD, NOT_AN_OPTION, NOT_POSITIVE, PAYEE, card, device, money, payee
 
 SENT = s.success_result("Whether it was sent.")
-DEVICE = key(e.DEVICES, "The customer's device.")
+DEVICE = s.key(e.DEVICES, "The customer's device.")
 AMOUNT = money("The amount in euro.", 4_00, 120_00)
-_second_element = option("second_element", e.SECOND_ELEMENT, "What the customer gives besides the device.")
+_second_element = s.option("second_element", e.SECOND_ELEMENT, "What the customer gives besides the device.")
 _accepted = s.ValueResult(
     "accepted",
     "Whether the answer of the customer was right and a code was generated. It never says what was wrong.",
@@ -32,15 +20,10 @@ SCREEN_PAYMENT = s.Tool(
     name="ScreenPayment",
     summary="Runs transaction monitoring on an amount and a payee, before or after the payment.",
     parameters=(PAYEE, AMOUNT),
-    raises=(unknown(e.PAYEES), NOT_POSITIVE),
+    raises=(s.unknown(e.PAYEES), NOT_POSITIVE),
     effects=(s.register(e.SCREENINGS, "payee_id", "amount"),),
     results=(
-        s.ValueResult(
-            "payee_name",
-            "The name of the payee.",
-            s.TEXT,
-            s.field_of(e.PAYEES, "name", ""),
-        ),
+        s.ValueResult("payee_name", "The name of the payee.", s.TEXT, s.field_of(e.PAYEES, "name", "")),
         s.ValueResult(
             "flagged",
             "Whether there are signs of fraud.",
@@ -57,7 +40,7 @@ PRESENT_PAYMENT = s.Tool(
     name="PresentPayment",
     summary="Shows the customer an amount and a payee on the confirmation page, before the payment is authenticated.",
     parameters=(PAYEE, AMOUNT),
-    raises=(unknown(e.PAYEES), NOT_POSITIVE),
+    raises=(s.unknown(e.PAYEES), NOT_POSITIVE),
     effects=(s.register(e.PRESENTED, "payee_id", "amount"),),
     results=(SENT,),
     leak_words=("confirmation page", "show me the payee", "show me the amount"),
@@ -69,7 +52,7 @@ AUTHENTICATE_PAYMENT = s.Tool(
     name="AuthenticatePayment",
     summary="Asks the customer for two elements and generates an authentication code for an amount and a payee.",
     parameters=(DEVICE, _second_element, PAYEE, AMOUNT),
-    raises=(unknown(e.DEVICES), NOT_AN_OPTION, unknown(e.PAYEES), NOT_POSITIVE),
+    raises=(s.unknown(e.DEVICES), NOT_AN_OPTION, s.unknown(e.PAYEES), NOT_POSITIVE),
     effects=(s.register(e.LINKED_CODES, "device_id", "second_element", "payee_id", "amount"),),
     results=(_accepted,),
     leak_words=("authentic", "two-factor", "second factor", "verify me", "verify my"),
@@ -81,8 +64,8 @@ AUTHENTICATE_PAYMENT = s.Tool(
 AUTHENTICATE_CUSTOMER = s.Tool(
     name="AuthenticateCustomer",
     summary="Asks the customer for two elements and generates an authentication code for one action.",
-    parameters=(DEVICE, _second_element, option("action", e.ACTION, "What the code is for.")),
-    raises=(unknown(e.DEVICES), NOT_AN_OPTION),
+    parameters=(DEVICE, _second_element, s.option("action", e.ACTION, "What the code is for.")),
+    raises=(s.unknown(e.DEVICES), NOT_AN_OPTION),
     effects=(s.register(e.SIGN_INS, "device_id", "second_element", "action"),),
     results=(_accepted,),
     leak_words=("log me in", "sign me in", "identify me", "confirm my identity"),
@@ -97,8 +80,8 @@ APPLY_EXEMPTION = s.Tool(
         "Records, before a payment of an amount to a payee is executed, that it is exempt from strong customer "
         "authentication."
     ),
-    parameters=(PAYEE, AMOUNT, option("ground", e.EXEMPTION, "The ground of the exemption.")),
-    raises=(unknown(e.PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
+    parameters=(PAYEE, AMOUNT, s.option("ground", e.EXEMPTION, "The ground of the exemption.")),
+    raises=(s.unknown(e.PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
     effects=(s.register(e.EXEMPTIONS, "payee_id", "amount", "ground"),),
     results=(s.success_result("Whether it was recorded."),),
     leak_words=("exempt", "waive", "without asking me again"),
@@ -110,7 +93,7 @@ ASK_FOR_PIN = s.Tool(
     name="AskForPin",
     summary="Has the terminal ask for the PIN, so that card and PIN authenticate a payment of an amount.",
     parameters=(CARD, money("The amount in euro.", 6_00, 90_00)),
-    raises=(unknown(e.CARDS), NOT_POSITIVE),
+    raises=(s.unknown(e.CARDS), NOT_POSITIVE),
     effects=(s.register(e.PIN_ENTRIES, "card_id", "amount"),),
     results=(
         s.ValueResult(
@@ -129,7 +112,7 @@ ASK_FOR_PIN = s.Tool(
 REPORT_INCIDENT = s.Tool(
     name="ReportIncident",
     summary="Notifies the competent authority of a matter.",
-    parameters=(option("matter", e.MATTER, "The matter."),),
+    parameters=(s.option("matter", e.MATTER, "The matter."),),
     raises=(NOT_AN_OPTION,),
     effects=(s.register(e.INCIDENT_REPORTS, "matter"),),
     results=(SENT,),

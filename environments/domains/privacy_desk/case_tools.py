@@ -124,10 +124,7 @@ CORRECT_DATA = s.Tool(
         s.Raises(s.INVALID_REQUEST, "The 'correction' is blank.", s.is_blank(s.argument("correction"))),
     ),
     fails=(not_about("rectification"),),
-    effects=(
-        s.change(e.RECORDS, by="case_id", entry=s.argument("correction")),
-        case_becomes("met"),
-    ),
+    effects=(s.change(e.RECORDS, by="case_id", entry=s.argument("correction")), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -213,10 +210,7 @@ SHARE_DATA = s.Tool(
     raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(
         not_about("passing on"),
-        s.Fails(
-            "The partner has the data already.",
-            s.has(e.DISCLOSURES, by="case_id", partner_id=partner),
-        ),
+        s.Fails("The partner has the data already.", s.has(e.DISCLOSURES, by="case_id", partner_id=partner)),
         IS_CLOSED_DOWN,
     ),
     effects=(s.register(e.DISCLOSURES, "case_id", "partner_id"), case_becomes("met")),

@@ -3,17 +3,7 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .shared_terms import (
-    CASE,
-    MALFORMED,
-    PARTNER,
-    SUCCESS,
-    case,
-    of_case,
-    partner,
-    shown,
-    unknown,
-)
+from .shared_terms import CASE, MALFORMED, PARTNER, SUCCESS, case, of_case, partner, unknown
 
 DAY = 24 * 3600
 PROOF_DAYS = 5
@@ -21,11 +11,11 @@ COLLECTION_DAYS = 40
 
 
 def _case(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    return shown(e.CASES, field, "case_id", description, otherwise)
+    return s.show(e.CASES, field, description, otherwise)
 
 
 def _record(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    return shown(e.RECORDS, field, "case_id", description, otherwise)
+    return s.show(e.RECORDS, field, description, otherwise, by="case_id")
 
 
 READ_MESSAGE = s.Tool(
@@ -41,11 +31,7 @@ READ_MESSAGE = s.Tool(
             "one, which leaves a reasonable doubt about who wrote it.",
             "not on file",
         ),
-        _case(
-            "write_by",
-            "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.",
-            "email",
-        ),
+        _case("write_by", "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.", "email"),
         _case(
             "earlier",
             "'none': nothing like it was asked before; 'has a copy': the person has been given a copy of the same data "
@@ -215,7 +201,7 @@ READ_CONSENT = s.Tool(
 
 
 def _partner(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    return shown(e.PARTNERS, field, "partner_id", description, otherwise)
+    return s.show(e.PARTNERS, field, description, otherwise)
 
 
 READ_PARTNER_FILE = s.Tool(

@@ -4,17 +4,14 @@ from lawtrace.environments import spec as s
 
 from . import entities as e
 from .initial_state import AUTHORITY_NAMES
-from .shared_terms import MALFORMED, SUCCESS, shown, unknown
+from .shared_terms import MALFORMED, SUCCESS, unknown
 
 DAY = 24 * 3600
 RESTORING_DAYS = 4
 
 incident = s.argument("incident_id")
 INCIDENT = s.key(e.INCIDENTS, "The incident.")
-CLOSED = s.Fails(
-    "The incident is closed.",
-    s.field_of(e.INCIDENTS, "status", "closed") == "closed",
-)
+CLOSED = s.Fails("The incident is closed.", s.field_of(e.INCIDENTS, "status", "closed") == "closed")
 
 
 def _incident_becomes(status: str) -> s.Update:
@@ -66,7 +63,7 @@ CLOSE_INCIDENT = s.Tool(
 
 
 def _found(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    return shown(e.INCIDENTS, field, "incident_id", description, otherwise)
+    return s.show(e.INCIDENTS, field, description, otherwise)
 
 
 ASSESS_INCIDENT = s.Tool(

@@ -3,16 +3,7 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .shared_terms import (
-    CASE,
-    CONTACT,
-    IS_CLOSED_DOWN,
-    MALFORMED,
-    PARTNER,
-    SUCCESS,
-    of_case,
-    unknown,
-)
+from .shared_terms import CASE, CONTACT, IS_CLOSED_DOWN, MALFORMED, PARTNER, SUCCESS, of_case, unknown
 
 KINDS = "'email', 'post', 'portal' (the member page), or 'club' (by hand at the club)."
 
@@ -20,10 +11,7 @@ FIND_CONTACT = s.Tool(
     name="FindContact",
     summary="Finds an address of the person in a case.",
     leak_words=("contact", "postal address", "e-mail address", "mailing address"),
-    parameters=(
-        CASE,
-        s.option("kind", e.CONTACT_KIND, KINDS),
-    ),
+    parameters=(CASE, s.option("kind", e.CONTACT_KIND, KINDS)),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
         s.RowsResult(
@@ -71,11 +59,7 @@ EXTEND_TIME = s.Tool(
     name="ExtendTime",
     summary="Tells the person in a case that the answer takes up to two months longer, and why.",
     leak_words=("extend", "extension", "two months", "longer", "deadline"),
-    parameters=(
-        CASE,
-        CONTACT,
-        s.option("reason", REASON, "Why it takes longer."),
-    ),
+    parameters=(CASE, CONTACT, s.option("reason", REASON, "Why it takes longer.")),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
     effects=(_letter(s.argument("reason")),),
     results=(SUCCESS,),

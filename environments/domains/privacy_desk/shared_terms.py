@@ -4,8 +4,6 @@ from lawtrace.environments import spec as s
 
 from . import entities as e
 
-NOT_FOUND = "NotFoundException"
-
 case, partner, contact = s.argument("case_id"), s.argument("partner_id"), s.argument("contact_id")
 SUCCESS = s.success_result("Whether it was done.")
 MALFORMED = s.Raises(s.INVALID_REQUEST, "An argument is not in its format.")
@@ -13,7 +11,7 @@ MALFORMED = s.Raises(s.INVALID_REQUEST, "An argument is not in its format.")
 
 def unknown(entity: s.Entity) -> s.Raises:
     return s.Raises(
-        NOT_FOUND, f"There is no {entity.singular} with this '{entity.key}'.", s.is_unknown(entity, entity.key)
+        s.NOT_FOUND, f"There is no {entity.singular} with this '{entity.key}'.", s.is_unknown(entity, entity.key)
     )
 
 
@@ -29,12 +27,6 @@ def of_case(field: str, otherwise: s.Value) -> s.Term:
 def of_record(field: str, otherwise: s.Value) -> s.Term:
     """A field of the record that the case is about."""
     return s.field_of(e.RECORDS, field, otherwise, by="case_id")
-
-
-def shown(entity: s.Entity, field: str, key: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    """A result that shows a field of the row whose ``key`` field is the argument of that name."""
-    term = s.value_of(entity, lambda row: getattr(row, key) == s.argument(key), field, otherwise)
-    return s.ValueResult(field, description, entity.fields[field].type, term)
 
 
 def is_open(*matters: str) -> s.Term:
@@ -63,7 +55,4 @@ def record_becomes(status: str) -> s.Update:
     return s.change(e.RECORDS, by="case_id", status=status)
 
 
-IS_CLOSED_DOWN = s.Fails(
-    "The partner is closed down.",
-    s.field_of(e.PARTNERS, "reach", "closed down") == "closed down",
-)
+IS_CLOSED_DOWN = s.Fails("The partner is closed down.", s.field_of(e.PARTNERS, "reach", "closed down") == "closed down")

@@ -7,7 +7,6 @@ from lawtrace.environments import spec as s
 from . import entities as e
 from .initial_state import GUEST_EMAILS, GUEST_NAMES
 
-NOT_FOUND = "NotFoundException"
 CONFLICT = "ConflictException"
 
 now = s.session_value(e.SESSION, "now")
@@ -16,7 +15,7 @@ named, start, end = s.argument("guest_ids"), s.argument("start_time"), s.argumen
 # The document does not define the result for an empty list of guests: the call does not succeed.
 NO_GUEST_NAMED = s.Fails("The list of guests is empty.", s.is_empty(named))
 UNKNOWN_GUEST = s.Raises(
-    NOT_FOUND,
+    s.NOT_FOUND,
     "At least one of the guests does not exist.",
     s.any_item(named, lambda guest: ~s.exists(e.GUESTS, lambda g: g.guest_id == guest)),
 )
@@ -35,7 +34,7 @@ def has_access(guest_id: s.Term) -> s.Term:
 
 
 def guest_ids(description: str) -> s.Parameter:
-    return s.Parameter("guest_ids", s.ListOf(e.GUEST_ID), description, s.FromLookup(e.GUESTS), malformed=NOT_FOUND)
+    return s.Parameter("guest_ids", s.ListOf(e.GUEST_ID), description, s.FromLookup(e.GUESTS), malformed=s.NOT_FOUND)
 
 
 def moment(
@@ -126,12 +125,14 @@ REVOKE_TEMPORARY_ACCESS_CODE = s.Tool(
     summary="Revokes a temporary access code, which then no longer opens the door.",
     phrases=s.Phrases(step="Revoke {access_code}.", outcome="Revoked: {access_code}."),
     parameters=(
-        s.Parameter("access_code", e.ACCESS_CODE, "The code.", s.FromLookup(e.ACCESS_CODES), malformed=NOT_FOUND),
+        s.Parameter("access_code", e.ACCESS_CODE, "The code.", s.FromLookup(e.ACCESS_CODES), malformed=s.NOT_FOUND),
     ),
     raises=(
         # A revoked or expired code is treated as an unknown code.
         s.Raises(
-            NOT_FOUND, "The code does not exist, was revoked or has expired.", ~s.exists(e.ACCESS_CODES, opens_the_door)
+            s.NOT_FOUND,
+            "The code does not exist, was revoked or has expired.",
+            ~s.exists(e.ACCESS_CODES, opens_the_door),
         ),
     ),
     effects=(s.Update(e.ACCESS_CODES, opens_the_door, {"status": lambda code: s.constant("revoked")}),),
@@ -183,13 +184,7 @@ ADD_GUEST = s.Tool(
         ),
     ),
     # The document does not define when two guests are the same: the address decides, since people may share a name.
-    raises=(
-        s.Raises(
-            CONFLICT,
-            "A guest with that e-mail address already exists.",
-            s.has(e.GUESTS, by="guest_email"),
-        ),
-    ),
+    raises=(s.Raises(CONFLICT, "A guest with that e-mail address already exists.", s.has(e.GUESTS, by="guest_email")),),
     effects=(s.register(e.GUESTS, "guest_name", "guest_email"),),
     results=(s.KeyResult("guest_id", "The identifier of the new guest.", e.GUESTS),),
     emits="GUEST_MANAGEMENT",

@@ -16,13 +16,7 @@ from .care_tools import (
     SEND_MESSAGE,
     VIEW_PRESCRIPTIONS,
 )
-from .doctor_tools import (
-    LEAVE_REVIEW,
-    MANAGE_APPOINTMENTS,
-    SCHEDULE_APPOINTMENT,
-    SEARCH_DOCTORS,
-    VIEW_REVIEWS,
-)
+from .doctor_tools import LEAVE_REVIEW, MANAGE_APPOINTMENTS, SCHEDULE_APPOINTMENT, SEARCH_DOCTORS, VIEW_REVIEWS
 from .entities import ENTITIES, SESSION
 from .initial_state import populate
 

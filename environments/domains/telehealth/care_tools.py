@@ -3,21 +3,8 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .doctor_tools import (
-    NOT_FOUND,
-    UNKNOWN_DOCTOR,
-    blank,
-    doctor,
-    doctor_parameter,
-    now,
-    unknown,
-)
-from .vocabulary import (
-    CONSULTATION_REASONS,
-    DOSAGES,
-    MEDICATIONS,
-    MESSAGE_TEXTS,
-)
+from .doctor_tools import UNKNOWN_DOCTOR, doctor, doctor_parameter, now
+from .vocabulary import CONSULTATION_REASONS, DOSAGES, MEDICATIONS, MESSAGE_TEXTS
 
 consultation = s.argument("consultation_id")
 medication, dosage = s.argument("medication_name"), s.argument("dosage")
@@ -30,12 +17,7 @@ def response(name: str) -> str:
 doctor_response = s.apply(
     "the response of {0}",
     response,
-    s.value_of(
-        e.DOCTORS,
-        lambda d: d.doctor_id == s.field_of(e.CONSULTATIONS, "doctor_id", ""),
-        "name",
-        otherwise="",
-    ),
+    s.value_of(e.DOCTORS, lambda d: d.doctor_id == s.field_of(e.CONSULTATIONS, "doctor_id", ""), "name", otherwise=""),
 )
 
 CONSULT_DOCTOR = s.Tool(
@@ -70,14 +52,11 @@ SEND_MESSAGE = s.Tool(
             e.CONSULTATION_ID,
             "The consultation.",
             s.FromLookup(e.CONSULTATIONS),
-            malformed=NOT_FOUND,
+            malformed=s.NOT_FOUND,
         ),
         s.Parameter("message_content", s.TEXT, "The message.", s.FromUser(s.OneOf(MESSAGE_TEXTS))),
     ),
-    raises=(
-        unknown(e.CONSULTATIONS),
-        blank("message_content"),
-    ),
+    raises=(s.unknown(e.CONSULTATIONS), s.blank("message_content")),
     effects=(s.register(e.MESSAGES, "consultation_id", "message_content", doctor_response=doctor_response),),
     results=(s.ValueResult("doctor_response", "The doctor's response.", s.TEXT, doctor_response),),
     critical=True,
@@ -150,14 +129,7 @@ ACCESS_USER_INFO = s.Tool(
             "The user's information.",
             e.PATIENT,
             lambda p: p.patient_id == e.CURRENT,
-            (
-                "date_of_birth",
-                "location",
-                "familial_genetic_diseases",
-                "allergies",
-                "medications",
-                "immunizations",
-            ),
+            ("date_of_birth", "location", "familial_genetic_diseases", "allergies", "medications", "immunizations"),
             single=True,
         ),
     ),

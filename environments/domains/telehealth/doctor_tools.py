@@ -5,31 +5,18 @@ from lawtrace.environments import spec as s
 from . import entities as e
 from .vocabulary import APPOINTMENT_REASONS, REVIEW_TEXTS
 
-NOT_FOUND = "NotFoundException"
-
 now = s.session_value(e.SESSION, "now")
 doctor, date, time = s.argument("doctor_id"), s.argument("date"), s.argument("time")
 keywords, location = s.argument("keywords"), s.argument("location")
 appointment, action = s.argument("appointment_id"), s.argument("action")
 
 
-def unknown(entity: s.Entity) -> s.Raises:
-    """The refusal of a key that no row of the entity has."""
-    description = f"There is no {entity.singular} with that '{entity.key}'."
-    return s.Raises(NOT_FOUND, description, s.is_unknown(entity, entity.key))
-
-
-UNKNOWN_DOCTOR = unknown(e.DOCTORS)
+UNKNOWN_DOCTOR = s.unknown(e.DOCTORS)
 
 
 def doctor_parameter(description: str) -> s.Parameter:
     # An identifier in a wrong format is treated as unknown.
-    return s.Parameter("doctor_id", e.DOCTOR_ID, description, s.FromLookup(e.DOCTORS), malformed=NOT_FOUND)
-
-
-def blank(name: str) -> s.Raises:
-    """The refusal of a blank text."""
-    return s.Raises(s.INVALID_REQUEST, f"The '{name}' is blank.", s.is_blank(s.argument(name)))
+    return s.Parameter("doctor_id", e.DOCTOR_ID, description, s.FromLookup(e.DOCTORS), malformed=s.NOT_FOUND)
 
 
 def moment(date: s.Term, time: s.Term) -> s.Term:
@@ -113,10 +100,7 @@ SEARCH_DOCTORS = s.Tool(
             "The doctors that were found.",
             e.DOCTORS,
             lambda d: (
-                s.if_given(
-                    keywords,
-                    s.contains_text(d.name, keywords) | s.contains_text(d.specialty, keywords),
-                )
+                s.if_given(keywords, s.contains_text(d.name, keywords) | s.contains_text(d.specialty, keywords))
                 & s.if_given(location, s.contains_text(d.location, location))
                 & s.if_given(date, s.exists(e.SLOTS, lambda row: free_on_the_day(d, row)))
             ),
@@ -153,7 +137,7 @@ LEAVE_REVIEW = s.Tool(
             "The 'rating' is not a whole number from 1 to 5.",
             (s.argument("rating") < 1) | (s.argument("rating") > 5),
         ),
-        blank("review_content"),
+        s.blank("review_content"),
     ),
     effects=(
         s.register(
@@ -225,7 +209,7 @@ SCHEDULE_APPOINTMENT = s.Tool(
     raises=(
         UNKNOWN_DOCTOR,
         s.Raises(s.INVALID_REQUEST, "The 'date' or the 'time' is not in the right format."),
-        blank("reason"),
+        s.blank("reason"),
     ),
     fails=(s.Fails("The doctor has no free slot that starts at that time.", ~offers(doctor, date, time)),),
     effects=(s.register(e.APPOINTMENTS, "doctor_id", "date", "time", "reason", status="confirmed"),),
@@ -276,7 +260,7 @@ MANAGE_APPOINTMENTS = s.Tool(
     ),
     parameters=(
         s.Parameter(
-            "appointment_id", e.APPOINTMENT_ID, "The appointment.", s.FromLookup(e.APPOINTMENTS), malformed=NOT_FOUND
+            "appointment_id", e.APPOINTMENT_ID, "The appointment.", s.FromLookup(e.APPOINTMENTS), malformed=s.NOT_FOUND
         ),
         s.option("action", ACTION, "What to do with it."),
         s.Parameter(
@@ -308,7 +292,7 @@ MANAGE_APPOINTMENTS = s.Tool(
         ),
     ),
     raises=(
-        unknown(e.APPOINTMENTS),
+        s.unknown(e.APPOINTMENTS),
         s.Raises(
             s.INVALID_REQUEST,
             "The 'action' is not one of the three, or the 'date' or the 'time' is not in the right format.",
@@ -326,9 +310,7 @@ MANAGE_APPOINTMENTS = s.Tool(
             {"date": lambda a: s.if_given(date, date, a.date), "time": lambda a: s.if_given(time, time, a.time)},
         ),
         s.Update(
-            e.APPOINTMENTS,
-            lambda a: is_meant(a) & (action == "cancel"),
-            {"status": lambda a: s.constant("cancelled")},
+            e.APPOINTMENTS, lambda a: is_meant(a) & (action == "cancel"), {"status": lambda a: s.constant("cancelled")}
         ),
     ),
     results=(
