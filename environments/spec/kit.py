@@ -108,13 +108,12 @@ def register(entity: Entity, /, *arguments: str, **values: Value) -> Insert:
     return Insert(entity, {**row, **{name: as_term(value) for name, value in values.items()}})
 
 
-def change(entity: Entity, /, *, by: str | None = None, **values: Value) -> Update:
+def change(
+    entity: Entity, /, *, by: str | None = None, **values: RowCondition | Term | bool | int | str | None
+) -> Update:
     """An effect: these values, terms, or functions of the row in the row that the call names."""
-    return Update(
-        entity,
-        is_named(entity, by),
-        {name: value if callable(value) else as_term(value) for name, value in values.items()},
-    )
+    terms = {name: value if callable(value) else as_term(value) for name, value in values.items()}
+    return Update(entity, is_named(entity, by), terms)
 
 
 def lookup(name: str, entity: Entity, field: str, *shown: str, summary: str, step: str) -> Tool:

@@ -49,7 +49,7 @@ def test_the_page_names_every_field() -> None:
 def test_environments_import_the_module_that_the_page_describes(folder: str) -> None:
     declarations = [path.read_text(encoding="utf-8") for path in (ROOT / folder).glob("*/*.py")]
     modules = {name for text in declarations for name in re.findall(r"lawtrace\.environments\.spec[.\w]*", text)}
-    assert modules == {"lawtrace.environments.spec"}
+    assert modules <= {"lawtrace.environments.spec"}
 
 
 FREEZE = """

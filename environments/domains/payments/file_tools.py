@@ -183,12 +183,4 @@ ASK_AGREEMENT = s.Tool(
     critical=True,
 )
 
-TOOLS = (
-    READ_SECURITY_FILE,
-    FIND_DEVICE,
-    READ_PAYEE_RECORD,
-    READ_CARD_FILE,
-    READ_ORDER_FILE,
-    READ_PROVIDER_FILE,
-    ASK_AGREEMENT,
-)
+TOOLS = s.tools_of(globals())

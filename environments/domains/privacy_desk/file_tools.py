@@ -227,24 +227,6 @@ READ_PARTNER_FILE = s.Tool(
     compliance=True,
 )
 
-REASON = s.Choice(("further copy", "repetitive requests"))
-
-FILE_COSTS = s.Tool(
-    name="FileCosts",
-    summary="Files for a case what shows that a fee may be billed: the reason, and what the answer costs the company.",
-    leak_words=("file the cost", "reason for the fee", "justif", "burden"),
-    parameters=(
-        CASE,
-        s.option("reason", REASON, "Why a fee may be billed."),
-        s.Parameter("expense", s.MONEY, "What the answer costs the company.", s.FromUser(s.Amount(8_00, 25_00))),
-    ),
-    raises=(MALFORMED, unknown(e.CASES)),
-    effects=(s.register(e.REGISTER, subject=case, entry=s.argument("reason"), expense=s.argument("expense")),),
-    results=(SUCCESS,),
-    compliance=True,
-    critical=True,
-)
-
 COVER = s.Choice(("member state", "adequacy decision", "standard clauses", "consent of the person"))
 
 LOG_DISCLOSURE = s.Tool(
@@ -274,6 +256,24 @@ LOG_DISCLOSURE = s.Tool(
             document=s.argument("reference"),
         ),
     ),
+    results=(SUCCESS,),
+    compliance=True,
+    critical=True,
+)
+
+REASON = s.Choice(("further copy", "repetitive requests"))
+
+FILE_COSTS = s.Tool(
+    name="FileCosts",
+    summary="Files for a case what shows that a fee may be billed: the reason, and what the answer costs the company.",
+    leak_words=("file the cost", "reason for the fee", "justif", "burden"),
+    parameters=(
+        CASE,
+        s.option("reason", REASON, "Why a fee may be billed."),
+        s.Parameter("expense", s.MONEY, "What the answer costs the company.", s.FromUser(s.Amount(8_00, 25_00))),
+    ),
+    raises=(MALFORMED, unknown(e.CASES)),
+    effects=(s.register(e.REGISTER, subject=case, entry=s.argument("reason"), expense=s.argument("expense")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
