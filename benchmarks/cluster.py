@@ -27,8 +27,8 @@ from benchmarks.audit import conversations, traces
 from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool, Limits
-from lawtrace.runs.ingest.audit_run import AuditJob, judge_batches
-from lawtrace.runs.ingest.sources.reading import find_transcripts
+from lawtrace.runs.audit.sources.reading import find_transcripts
+from lawtrace.runs.audit.workers import AuditJob, judge_batches
 from lawtrace.runs.recipe import Recipe, TaskOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import TraceRow
@@ -135,9 +135,9 @@ def graded(cluster: Cluster | None, count: int) -> float:
 
 def audited(cluster: Cluster | None, log: Path, rules: Path) -> float:
     """Events (calls and messages) per second."""
-    job = AuditJob("payments", rules, complete=False)
+    job = AuditJob("payments", load_rules(rules))
     batches = judge_batches(job, find_transcripts(log), 0, cluster)
-    return pace(batch.summary.calls + batch.summary.messages for batch in batches)
+    return pace(batch.tally.count("calls") + batch.tally.count("messages") for batch in batches)
 
 
 def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path) -> float:

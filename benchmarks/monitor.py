@@ -21,9 +21,9 @@ from statistics import median
 from time import process_time
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.runs.ingest.monpoly.mfotl import import_mfotl
-from lawtrace.runs.ingest.monpoly.mfotl_signature import parse_signature
-from lawtrace.runs.ingest.monpoly_logs import LogStep, read_monpoly_log
+from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
+from lawtrace.runs.audit.monpoly.mfotl import import_mfotl
+from lawtrace.runs.audit.monpoly.mfotl_signature import parse_signature
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
@@ -141,7 +141,7 @@ def read_published() -> tuple[list[LogStep], dict[str, MetricRule]]:
         name.removeprefix("gdpr_"): MetricRule(import_mfotl(text, signature, time_unit=DAY).rule)
         for name, text in texts.items()
     }
-    return list(read_monpoly_log(PUBLISHED_LOG, signature, time_unit=DAY)), rules
+    return list(MonpolyLog(PUBLISHED_LOG).steps(signature, time_unit=DAY)), rules
 
 
 def feed_steps(monitor: MetricMonitor, log: Sequence[LogStep], delay: int = 0) -> None:

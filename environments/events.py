@@ -86,10 +86,13 @@ def event_labels(events: Iterable[Event]) -> list[str]:
 
 
 def name_events(labels: Sequence[str]) -> str:
-    """Events in words, given their labels: ``call 3``, ``calls 1, 2 and 6``, ``call 4 and message m1``."""
+    """Events in words, given their labels: ``call 3``, ``calls 1, 2 and 6``, ``call 4 and message m1``. The label
+    ``t7`` is time point 7 of a log."""
     messages = [label for label in labels if label.startswith("m")]
-    calls = [label for label in labels if not label.startswith("m")]
-    return " and ".join(count_off(noun, some) for noun, some in (("call", calls), ("message", messages)) if some)
+    points = [label[1:] for label in labels if label.startswith("t")]
+    calls = [label for label in labels if label[:1] not in {"m", "t"}]
+    named = (("call", calls), ("message", messages), ("time point", points))
+    return " and ".join(count_off(noun, some) for noun, some in named if some)
 
 
 def count_off(noun: str, numbers: Sequence[str]) -> str:

@@ -9,6 +9,9 @@ The public API. Everything else may change between versions.
     verdict = lawtrace.judge(rules, [{"tool": "PayBill", "arguments": {...}, "result": {...}}])
     verdict.kept, [rule.rule for rule in verdict.broken]
 
+    for row in lawtrace.audit(rules, "transcripts.jsonl", bank):
+        row.conversation, row.outcome, row.reason
+
     guard = lawtrace.Guard(rules, bank)
     guard.before({"tool": "PayBill", "arguments": {...}})  # Allow, or Refuse with what to call first
 
@@ -21,13 +24,16 @@ Names are imported when they are first used, so ``import lawtrace`` costs nothin
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lawtrace._audit import audit
     from lawtrace._judge import RuleSet, TraceVerdict, judge, load_environment, load_rules
     from lawtrace._run import Run, Verdicts, load_run, run
     from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
     from lawtrace.environments.domains.loader import Domain
     from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
     from lawtrace.environments.events import Event
+    from lawtrace.runs.audit.audit import Audit
     from lawtrace.runs.recipe import Recipe
+    from lawtrace.runs.schemas.audit_rows import AuditRow
     from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
     from lawtrace.solver.guard.guard import Guard
     from lawtrace.solver.guard.log import GuardLog
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Allow",
+    "Audit",
+    "AuditRow",
     "Call",
     "Domain",
     "Event",
@@ -55,6 +63,7 @@ __all__ = [
     "Step",
     "TraceVerdict",
     "Verdicts",
+    "audit",
     "judge",
     "load_environment",
     "load_rules",
@@ -66,6 +75,9 @@ _MODULES = {
     **dict.fromkeys(("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"), "lawtrace._judge"),
     **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
     **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
+    "Audit": "lawtrace.runs.audit.audit",
+    "AuditRow": "lawtrace.runs.schemas.audit_rows",
+    "audit": "lawtrace._audit",
     "Guard": "lawtrace.solver.guard.guard",
     "GuardLog": "lawtrace.solver.guard.log",
     "GuardedAgent": "lawtrace.agents.guarded_tools",

@@ -1,8 +1,8 @@
 """What rules read of parts that a tool without state leaves open, and whether a recorded call has it.
 
-Where a declaration says what a value is, a missing field or another kind of value is a doubt about the call
-(`lawtrace.runs.ingest.doubts`). Where it says nothing, a comparison with what is not there would be false, silently. So
-the rule is undetermined there. Null is known: it is no value, and comparisons with it are false.
+Where a declaration says what a value is, a missing field or another kind of value is a gap in the record
+(`lawtrace.runs.audit.missing_data`). Where it says nothing, a comparison with what is not there would be false,
+silently. So the rule is undetermined there. Null is known: it is no value, and comparisons with it are false.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

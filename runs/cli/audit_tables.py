@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lawtrace.runs.audit.rates import RateTable
+from lawtrace.runs.audit.summary import AuditSummary
+from lawtrace.runs.audit.tally import Examples
+from lawtrace.runs.audit.versions import DIFFERENCES, SIDES, VersionComparison
 from lawtrace.runs.cli.output import make_table, print_note, print_result
-from lawtrace.runs.ingest.audit_summary import MAX_REWARDS, AuditSummary
-from lawtrace.runs.ingest.backtest import DIFFERENCES, Backtest
-from lawtrace.runs.ingest.examples import Examples
-from lawtrace.runs.ingest.rates import RateTable
 from lawtrace.runs.report.text import counted, cut, percent, show_interval, visible
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.solver.rules import Rule
@@ -20,27 +20,25 @@ SHOWN_CHARACTERS = 1_000
 
 def print_summary(summary: AuditSummary, rules: Sequence[Rule]) -> None:
     """The notes, findings and tables of an audit."""
-    _print_examples(summary.notes, "notes")
-    for outcome, found in summary.findings.items():
-        _print_examples(found, outcome)
+    for kind in ("notes", "broken", "undetermined", "invalid"):
+        _print_examples(summary.examples(kind), kind)
     print_result("Conversations by rule and verdict, and the events that trigger each rule:")
     table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events")
     for rule in rules:
-        counts = summary.rules[rule.id]
+        counts = summary.of(rule.id)
         numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
         table.add_row(rule.id, *map(str, numbers))
     print_result(table)
-    if 1 < len(summary.by_reward) <= MAX_REWARDS:
-        rewards = sorted(summary.by_reward, key=float)
+    if rewards := summary.told_rewards:
         demanded = ("at a call the task demands",) if summary.at_reference else ()
         table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards), *demanded)
-        for rule in (rule for rule in rules if summary.rules[rule.id].broken):
-            cells = (summary.by_reward[reward][rule.id] for reward in rewards)
+        for rule in (rule for rule in rules if summary.of(rule.id).broken):
+            cells = (summary.of(rule.id, reward) for reward in rewards)
             numbers = [f"{counts.broken} of {counts.judged}" for counts in cells]
-            table.add_row(rule.id, *numbers, *(str(summary.rules[rule.id].at_reference) for _ in demanded))
+            table.add_row(rule.id, *numbers, *(str(summary.of(rule.id).at_reference) for _ in demanded))
         print_result(table)
     counted = ", ".join(
-        f"{summary.outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
+        f"{summary.outcomes.get(outcome, 0)} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
     )
     print_result(f"{summary.conversations} conversations ({summary.calls} calls): {counted}")
 
@@ -73,33 +71,31 @@ def _rate(share: float | None, interval: Interval | None) -> str:
     return percent(share) + ("" if interval is None else f" ({show_interval(interval, digits=0)})")
 
 
-def print_backtest(backtest: Backtest, against: Path) -> None:
+def print_versions(versions: VersionComparison, against: Path) -> None:
     """What two versions of the rules say of the same conversations: the rules that differ, with examples."""
-    for what, both, old, new in (
-        ("Conversations with a broken rule", *(backtest.conversations[one] for one in _SIDES)),
-        ("Findings (a rule broken in a conversation)", *(backtest.findings(old=o, new=n) for o, n in _SIDES)),
+    sides = SIDES.values()
+    for what, numbers in (
+        ("Conversations with a broken rule", [versions.conversations(old=old, new=new) for old, new in sides]),
+        ("Findings (a rule broken in a conversation)", [versions.findings(old=old, new=new) for old, new in sides]),
     ):
+        both, old, new = numbers
         print_result(
             f"{what}: {both} by both versions, {old} only by {visible(str(against))}, {new} only by the new rules"
         )
     columns = ("rule", "change", "both", "only old", "only new", "undetermined")
     table = make_table(*columns, title="Rules that differ: conversations in which they are broken, or undetermined")
-    for name, compared in backtest.rules.items():
+    for name, compared in versions.rules.items():
         if compared.differs:
-            broken = (str(compared.count(old=old, new=new)) for old, new in _SIDES)
+            broken = (str(compared.count(old=old, new=new)) for old, new in sides)
             table.add_row(visible(name), compared.change, *broken, " -> ".join(map(str, compared.undetermined)))
     if table.row_count:
         print_result(table)
-    if same := len(backtest.rules) - table.row_count:
+    if same := len(versions.rules) - table.row_count:
         print_result(f"{counted(same, 'rule')} without a difference")
-    for name, compared in backtest.rules.items():
+    for name, compared in versions.rules.items():
         for difference in DIFFERENCES:
             found = compared.examples[difference]
             for text in found.first[:SHOWN_EXAMPLES]:
                 print_note(visible(cut(f"{difference}: {name}: {text}", SHOWN_CHARACTERS)))
             if found.count > SHOWN_EXAMPLES:
                 print_note(f"... and {found.count - SHOWN_EXAMPLES} more {difference} of {visible(name)}")
-
-
-_SIDES = ((True, True), (True, False), (False, True))
-"""Which versions a rule is broken by: old, new."""

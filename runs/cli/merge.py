@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lawtrace.environments.errors import InputError
+from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.cli.attempt import end_attempts
 from lawtrace.runs.cli.audit import audit_by
-from lawtrace.runs.cli.audit_shards import AuditArguments
 from lawtrace.runs.cli.grade import merge_grades
 from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -96,7 +96,7 @@ def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_
 
 def _merge_audit(shards: Sequence[FoundShard], out: Path, *, force: bool, as_json: bool) -> None:
     try:
-        arguments = AuditArguments.model_validate(shards[0].record.options)
+        options = AuditOptions.model_validate(shards[0].record.options)
     except ValidationError as error:
         raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
-    audit_by(arguments, out, merged=shards, force=force, as_json=as_json)
+    audit_by(options, out, merged=shards, force=force, as_json=as_json)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.runs.ingest.transcripts import fields_of, items_of, unwrap_result
+from lawtrace.runs.audit.transcripts import fields_of, items_of, unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse
 from lawtrace.solver.guard.guard import Guard

@@ -40,7 +40,7 @@ from mcp.types import (
 )
 
 from lawtrace.environments.tool_schemas.json_types import object_of
-from lawtrace.runs.ingest.transcripts import is_list
+from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized
 from lawtrace.solver.guard.log import is_recordable

@@ -49,3 +49,23 @@ def test_rules_are_checked_against_the_tools(tmp_path: Path) -> None:
 def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(lawtrace.InputError, match="holds no run"):
         lawtrace.load_run(tmp_path)
+
+
+def test_an_audit_reads_what_it_is_asked_for_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows come one by one, whatever stands later in the log; tools may be names, and what is missing is named."""
+    log, rule = tmp_path / "log.jsonl", lawtrace.Rule(id="check", formula="!((!CheckAuthorization) U PayBill)")
+    paid = '{"conversation": "%d", "tool": "PayBill", "result": 1}\n'
+    log.write_text("".join(paid % number for number in range(3)), encoding="utf-8")
+    audit = lawtrace.audit([rule], log, ["PayBill", "CheckAuthorization"])
+    rows = iter(audit)
+    assert isinstance(first := next(rows), lawtrace.AuditRow)
+    assert (first.conversation, first.outcome, first.broken[0].call) == ("0", "broken", "1")
+    assert (len([*rows]), audit.summary().outcomes) == (2, {"broken": 3})
+    assert audit.to_pandas()["rule"].tolist() == ["check"] * 3
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(lawtrace.InputError, match=r"lawtrace\[tables\]"):
+        audit.to_pandas()
+    with pytest.raises(lawtrace.InputError, match=r"PayBil`.*PayBill"):
+        lawtrace.audit([lawtrace.Rule(id="a", formula="G !PayBil")], log, lawtrace.load_environment("banking"))
+    with pytest.raises(lawtrace.InputError, match="No such file"):
+        lawtrace.audit([rule], tmp_path / "none", ["PayBill"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.event_log import RequestSent
-from lawtrace.runs.cli.audit_shards import AuditArguments
+from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.cli.commands.attempts import audit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import entry_key
@@ -194,7 +194,7 @@ def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path
 def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
     signature, _ = audit.__dict__["implementation"]
     given = {*signature.__annotations__} - {"return", "shard", "on", "out", "force", "as_json"}
-    assert {*AuditArguments.model_fields} == given
+    assert {*AuditOptions.model_fields} == given
 
 
 def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
-"""Recorded bill payments for tests of audits: conversations of plain events, and rules on them."""
+"""Recorded bill payments for tests of audits: conversations of plain events, messages, and rules on them."""
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.audit.transcripts import RecordedAnswer, RecordedCall, RecordedMessage, Speaker
 
 RULES: Final = """
 [[rules]]
@@ -30,6 +33,20 @@ PAY: Final[Mapping[str, Any]] = {
 }
 _RESULTS: Final[Mapping[str, Any]] = {"CheckAuthorization": {"authorized": True}, "PayBill": {"success": True}}
 _ARGUMENTS: Final[Mapping[str, Any]] = {"PayBill": PAY, "RecordAuditEvent": {"events": ["BILL_PAYMENT"]}}
+
+
+def called(tool: str, arguments: Mapping[str, Json] | None, result: Json, error: str | None = None) -> RecordedMessage:
+    """A message with a call that is answered."""
+    return RecordedMessage(None, calls=[RecordedCall(tool, arguments, answer=RecordedAnswer(result, error))])
+
+
+def said(text: str, speaker: Speaker = "user") -> RecordedMessage:
+    return RecordedMessage(speaker, text)
+
+
+CHECKED: Final = called("CheckAuthorization", {}, {"authorized": True})
+PAID: Final = called("PayBill", PAY, {"success": True})
+RECORDED: Final = called("RecordAuditEvent", {"events": ["BILL_PAYMENT"]}, {"log_entry_id": "L-1"})
 
 
 def conversation(name: str, *steps: str, **labels: object) -> list[dict[str, Any]]:

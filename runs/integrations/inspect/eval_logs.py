@@ -29,7 +29,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import SPEAKERS, Event
 from lawtrace.environments.strict_json import parse_strict_json
-from lawtrace.runs.ingest.sources.inspect_logs import CALL_TIME
+from lawtrace.runs.audit.sources.inspect_logs import CALL_TIME
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, PROVIDER
 from lawtrace.runs.integrations.inspect.scorers import score_of
 from lawtrace.runs.integrations.inspect.tasks import sample_id, sample_metadata

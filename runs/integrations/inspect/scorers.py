@@ -7,14 +7,15 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from lawtrace.runs.ingest.sources.chat_messages import read_messages
-from lawtrace.runs.ingest.transcript_audit import TranscriptAuditor, place_of
-from lawtrace.runs.ingest.transcripts import make_transcript
+from lawtrace.runs.audit.judging import TranscriptAuditor
+from lawtrace.runs.audit.sources.chat_messages import read_messages
+from lawtrace.runs.audit.transcripts import make_transcript
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER
 from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes, pairs, rules_broken, rules_broken_by
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
 from lawtrace.runs.integrations.released_tasks import read_task_file
 from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.audit_rows import place_of
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_conversation

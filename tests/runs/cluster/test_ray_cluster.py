@@ -16,8 +16,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from lawtrace.environments.errors import LawtraceError
+from lawtrace.runs.audit import workers
 from lawtrace.runs.cluster.worker import WorkerLog
-from lawtrace.runs.ingest import audit_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
@@ -267,7 +267,7 @@ def test_grades_are_those_of_one_process(cluster: None, tasks: Path, lawtrace: S
 def test_an_audit_is_that_of_one_process(
     cluster: None, lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_run, "BATCH", 7)
+    monkeypatch.setattr(workers, "BATCH", 7)
     pay = {"id": "1", "type": "function", "function": {"name": "PayBill", "arguments": '{"amount": 10.5}'}}
     paid: list[object] = [{"role": "assistant", "content": None, "tool_calls": [pay]}]
     messages = [{"role": "user", "content": "Pay."}, *paid, {"role": "tool", "tool_call_id": "1", "content": "{}"}]

@@ -1,0 +1,1 @@
+"""Audits: recorded conversations and logs, judged by rules."""

@@ -1,0 +1,210 @@
+"""An audit: records, and what they are judged by.
+
+The command line, its shards, workers of a cluster and `lawtrace.audit` begin here.
+"""
+
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.tool_schemas.given_tools import read_given_tools
+from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.runs.audit.annotations import read_annotations
+from lawtrace.runs.audit.labels import DEFAULT_CHOICE, read_label_choice
+from lawtrace.runs.audit.monpoly.import_rules import seconds_of
+from lawtrace.runs.audit.monpoly.log_audit import prepare_rules
+from lawtrace.runs.audit.monpoly.logs import MonpolyLog, is_monpoly_log
+from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature, read_signature
+from lawtrace.runs.audit.records import COLUMNS, flat_records
+from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
+from lawtrace.runs.audit.summary import AuditSummary
+from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, JudgedBatch, judge_batches
+from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.solver.rules import Rule, check_rules, load_rules
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
+"""An environment, its name or folder; a file of tool schemas, or with the signature of MonPoly logs; or what
+`read_given_tools` reads: schemas, functions, names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit(Iterable[AuditRow]):
+    """The verdicts on recorded conversations or logs.
+
+    Iterating reads and judges the records one after the other, each time anew; nothing is kept, so memory does not grow
+    with their number.
+
+    Attributes:
+        files: the files of the records.
+        job: what they are judged by.
+        environment: the name of the environment, or what stands for one.
+        regulation: what the rules rest on, if it is at hand.
+        rules_file: where the rules are from; None if they were given.
+    """
+
+    files: tuple[Path, ...]
+    job: AuditJob
+    environment: str
+    regulation: Regulation | None
+    rules_file: Path | None
+
+    def __iter__(self) -> Iterator[AuditRow]:
+        return map(self.job.auditor(), self.units())
+
+    def summary(self) -> AuditSummary:
+        """Counts by outcome and rule, examples, and the comparisons that were asked for."""
+        summary = self.job.summary()
+        for row in self:
+            summary.add(row)
+        return summary
+
+    def to_pandas(self) -> "DataFrame":
+        """One row a record and rule, with the columns of the CSV file of ``lawtrace audit``.
+
+        Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
+        return pandas.DataFrame(flat_records(self), columns=[*COLUMNS])
+
+    def units(self) -> Iterator[AuditUnit]:
+        """The records of all files, unread. A file that cannot be read, among several, counts as one invalid record."""
+        for path in self.files:
+            if isinstance(self.job.tools, LogSignature):
+                yield MonpolyLog(path, alone=len(self.files) == 1)
+                continue
+            try:
+                yield from find_transcripts(path)
+            except InputError as error:
+                if len(self.files) == 1:
+                    raise
+                yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
+
+    def judge(self, units: Iterable[AuditUnit], cluster: Cluster | None = None) -> Iterator[JudgedBatch]:
+        """The rows of some of its records, judged on all cores or by a ``cluster``."""
+        return judge_batches(self.job, units, sum(file.stat().st_size for file in self.files), cluster)
+
+
+def open_audit(
+    rules: Path | Iterable[Rule] | None,
+    sources: Sequence[Path],
+    tools: Tools,
+    *,
+    complete: bool = False,
+    against: Path | Iterable[Rule] | None = None,
+    label: str | None = None,
+    marks: Path | None = None,
+    time_unit: str = "1s",
+) -> Audit:
+    """An audit of what is recorded in the sources.
+
+    Args:
+        rules: a rule file, or rules; None for those of the environment.
+        sources: files and folders; may be empty if only rows that exist are counted.
+        tools: see `Tools`.
+        complete: the records are whole: a duty that is open at the end of one is broken.
+        against: an older version of the rules, to compare with.
+        label: the label of the source that rules are compared with, such as ``reward<1``.
+        marks: a file of findings marked right or wrong.
+        time_unit: the unit of the timestamps of MonPoly logs.
+
+    Raises:
+        InputError: a file that is missing or of another kind than the tools, or a rule that does not fit them.
+    """
+    files = tuple(find_files(list(sources)))
+    known = _open_tools(tools, files)
+    if rules is None and known.domain is not None:
+        rules = known.domain.rules_file
+    if rules is None:
+        raise InputError("--tools: name the rules with --rules")
+    chosen, older = _read_rules(rules), None if against is None else _read_rules(against)
+    known.check(chosen)
+    if older is not None:
+        try:
+            known.check(older)
+        except LawtraceError as error:
+            raise InputError(f"{against}: {error}" if isinstance(against, Path) else str(error)) from error
+    job = AuditJob(
+        known.given,
+        chosen,
+        complete,
+        older,
+        DEFAULT_CHOICE if label is None else read_label_choice(label),
+        None if marks is None else read_annotations(marks),
+        seconds_of(time_unit),
+    )
+    return Audit(files, job, known.name, known.regulation, rules if isinstance(rules, Path) else None)
+
+
+def _read_rules(rules: Path | Iterable[Rule]) -> tuple[Rule, ...]:
+    return load_rules(rules) if isinstance(rules, Path) else tuple(rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedTools:
+    """The tools of an audit, as jobs have them, and what comes with them."""
+
+    given: AuditedTools
+    environment: Environment | None = None
+    domain: Domain | None = None
+
+    @property
+    def name(self) -> str:
+        return self.environment.name if self.environment else "log"
+
+    @property
+    def regulation(self) -> Regulation | None:
+        return self.domain and self.domain.regulation
+
+    def check(self, rules: Sequence[Rule]) -> None:
+        """Raises InputError or FormulaError naming the rule that does not fit."""
+        if isinstance(self.given, LogSignature):
+            prepare_rules(rules, self.given)
+        elif self.environment is not None:
+            check_rules(rules, self.environment, self.regulation)
+
+
+def _open_tools(tools: Tools, files: Sequence[Path]) -> _OpenedTools:
+    if isinstance(tools, str | PathLike):
+        tools = [Path(tools)] if Path(tools).is_file() else load_domain(str(tools))
+    if isinstance(tools, Domain | Environment):
+        if log := next(filter(is_monpoly_log, files), None):
+            raise InputError(f"{log}: for a MonPoly log, name the signature with --tools and the rules with --rules")
+        return (
+            _OpenedTools(tools, tools.environment, tools) if isinstance(tools, Domain) else _OpenedTools(tools, tools)
+        )
+    schemas: Sequence[ToolSchema]
+    if isinstance(tools, Mapping):
+        schemas = read_given_tools(cast("Mapping[str, Any]", tools))
+    else:
+        entries = list(tools)
+        paths = [entry for entry in entries if isinstance(entry, Path)]
+        if len(paths) == 1 and not is_tool_source(str(paths[0])):
+            return _OpenedTools(_read_log_signature(paths[0], files))
+        schemas = read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(entries)
+    return _OpenedTools(tuple(schemas), make_environment("tools", schemas))
+
+
+def _read_log_signature(path: Path, files: Sequence[Path]) -> LogSignature:
+    if other := next((file for file in files if not is_monpoly_log(file)), None):
+        raise InputError(
+            f"--tools {path}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a log, with "
+            f"lines such as `@100 pay(5);`, and {other} is none"
+        )
+    return read_signature(path)

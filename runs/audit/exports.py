@@ -1,0 +1,247 @@
+"""The verdicts of an audit in formats of others: CSV, Parquet, SARIF 2.1.0, and OSCAL 1.1 assessment results.
+
+CSV and Parquet have a row for each conversation and rule. SARIF has a result for each broken or undetermined rule of a
+conversation, at the line of its record, as code scanners show it. OSCAL has a finding for each rule, and an observation
+for each conversation in which it is broken or undetermined.
+"""
+
+# pyright: reportMissingTypeStubs=false
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, Literal
+from uuid import NAMESPACE_URL, uuid5
+
+from pydantic_core import from_json
+
+from lawtrace.environments.choices import AuditFormat
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.audit.audit import Audit
+from lawtrace.runs.audit.records import COLUMNS, flat_records
+from lawtrace.runs.report.table_files import csv_text
+from lawtrace.runs.report.text import sentence
+from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.runs.store.stage_files import numbered_lines, write_lines
+from lawtrace.solver.rules import Rule
+
+ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]
+"""Those of `AuditFormat` but for the page, which `lawtrace.runs.audit.page` writes."""
+_PARQUET_ROWS: Final = 20_000
+_LINE: Final = re.compile(r"(.*), line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedAudit:
+    """An audit with its file of verdicts."""
+
+    file: Path
+    audit: Audit
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.audit.job.rules
+
+    def rows(self) -> Iterator[AuditRow]:
+        """The verdicts, read one after the other."""
+        return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
+
+    def rows_with_findings(self) -> Iterator[AuditRow]:
+        """Those of conversations in which a rule is not kept, in either version of a backtest."""
+        for _, line in numbered_lines(self.file):
+            row = from_json(line)
+            if row["outcome"] in {"broken", "undetermined"} or (row.get("against") or row)["outcome"] == "broken":
+                yield AuditRow.model_validate(row)
+
+
+def export_file(audit: Path, form: AuditFormat) -> Path:
+    """Where the verdicts in a format are written: beside the file of verdicts."""
+    endings = {"parquet": ".parquet", "csv": ".csv", "html": ".html", "sarif": ".sarif", "oscal": ".oscal.json"}
+    return audit.with_suffix(endings[form])
+
+
+def export_audit(audit: FinishedAudit, form: ExportFormat) -> Path:
+    """Write the verdicts in a format and return the file. Raises InputError if Parquet needs an extra."""
+    path = export_file(audit.file, form)
+    writers: Mapping[ExportFormat, Callable[[FinishedAudit, Path], None]] = {
+        "csv": _write_csv,
+        "parquet": _write_parquet,
+        "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
+        "oscal": lambda audit, path: _write_json(path, as_oscal(audit)),
+    }
+    writers[form](audit, path)
+    return path
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    write_lines(path, [json.dumps(value, indent=2, ensure_ascii=False)])
+
+
+def _write_csv(audit: FinishedAudit, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for record in flat_records(audit.rows()):
+            values = (record[name] for name in COLUMNS)
+            writer.writerow([csv_text(value) if isinstance(value, str) else value for value in values])
+
+
+def _write_parquet(audit: FinishedAudit, path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError("Parquet needs pyarrow: pip install 'lawtrace[tables]'") from error
+    arrow: Any = pyarrow  # has no types
+    files: Any = parquet
+    kinds = {**dict.fromkeys(COLUMNS, arrow.string()), "reward": arrow.float64(), "triggering_events": arrow.int64()}
+    kinds["at_reference"] = arrow.bool_()
+    schema = arrow.schema(list(kinds.items()))
+    with files.ParquetWriter(path, schema) as writer:
+        batch: list[dict[str, Json]] = []
+        for record in flat_records(audit.rows()):
+            reward = record["reward"]
+            record["reward"] = float(reward) if isinstance(reward, bool | int | float) else None
+            batch.append(record)
+            if len(batch) == _PARQUET_ROWS:
+                writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
+                batch.clear()
+        writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
+
+
+def as_sarif(audit: FinishedAudit) -> dict[str, Any]:
+    """The findings as a SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0)."""
+    numbers = {rule.id: number for number, rule in enumerate(audit.rules)}
+    results = [
+        _sarif_result(row, rule, numbers[rule.rule])
+        for row in audit.rows()
+        for rule in row.rules
+        if rule.broken or rule.undetermined
+    ]
+    rules = [
+        {
+            "id": rule.id,
+            "shortDescription": {"text": sentence(rule.rationale or rule.formula)},
+            "properties": {"formula": rule.formula, "provisions": list(rule.provisions)},
+        }
+        for rule in audit.rules
+    ]
+    driver = {"name": "lawtrace", "version": version("lawtrace"), "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_result(row: AuditRow, rule: RuleVerdict, number: int) -> dict[str, Any]:
+    file, line = _file_and_line(row.place)
+    name = f"conversation {row.conversation}" + (f", message {rule.message}" if rule.message else "")
+    physical: dict[str, Any] = {"artifactLocation": {"uri": Path(file).as_posix()}}
+    if line is not None:
+        physical["region"] = {"startLine": line}
+    return {
+        "ruleId": rule.rule,
+        "ruleIndex": number,
+        "kind": "fail" if rule.broken else "open",
+        # A result that does not fail has no level.
+        "level": "error" if rule.broken else "none",
+        "message": {"text": sentence(f"{name}: {rule.explanation or rule.undetermined}")},
+        "locations": [{"physicalLocation": physical, "logicalLocations": [{"fullyQualifiedName": name}]}],
+        "partialFingerprints": {"conversation/v1": str(_id(row.conversation, rule.rule, rule.message or ""))},
+    }
+
+
+def _file_and_line(place: str) -> tuple[str, int | None]:
+    """The file of a place, and its line if it names one."""
+    found = _LINE.fullmatch(place)
+    return (found[1], int(found[2])) if found else (place.split(", ")[0], None)
+
+
+def _id(*parts: str) -> str:
+    """The same id for the same parts."""
+    return str(uuid5(NAMESPACE_URL, "lawtrace:" + "\n".join(parts)))
+
+
+def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
+    """The verdicts as OSCAL assessment results (NIST, version 1.1.2)."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    observations: list[dict[str, Any]] = []
+    related: dict[str, list[str]] = {rule.id: [] for rule in audit.rules}
+    broken: set[str] = set()
+    for row in audit.rows():
+        for rule in row.rules:
+            if not (rule.broken or rule.undetermined):
+                continue
+            observation = _id(row.place, row.conversation, rule.rule)
+            related[rule.rule].append(observation)
+            if rule.broken:
+                broken.add(rule.rule)
+            observations.append(
+                {
+                    "uuid": observation,
+                    "title": f"{rule.rule}: {rule.name}",
+                    "description": sentence(
+                        f"conversation {row.conversation} ({row.place}): {rule.explanation or rule.undetermined}"
+                    ),
+                    "methods": ["TEST-AUTOMATED"],
+                    "collected": now,
+                }
+            )
+    findings = [
+        {
+            "uuid": _id("finding", str(audit.file), rule.id),
+            "title": rule.id,
+            "description": sentence(rule.rationale or rule.formula),
+            "target": {
+                "type": "objective-id",
+                "target-id": _token(rule.id),
+                "description": "; ".join(rule.provisions) or "no provision is cited",
+                "status": {"state": "not-satisfied" if rule.id in broken else "satisfied"},
+            },
+            **(
+                {"related-observations": [{"observation-uuid": one} for one in related[rule.id]]}
+                if related[rule.id]
+                else {}
+            ),
+        }
+        for rule in audit.rules
+    ]
+    result: dict[str, Any] = {
+        "uuid": _id("result", str(audit.file), now),
+        "title": f"Audit by the rules of {audit.audit.environment}",
+        "description": f"Recorded conversations judged by {len(audit.rules)} rules of {_name_of_rules(audit.audit)}.",
+        "start": now,
+        "reviewed-controls": {"control-selections": [{"include-all": {}}]},
+        **({"observations": observations} if observations else {}),
+        "findings": findings,
+    }
+    metadata = {
+        "title": "Assessment results of lawtrace",
+        "last-modified": now,
+        "version": version("lawtrace"),
+        "oscal-version": "1.1.2",
+    }
+    document: dict[str, Any] = {
+        "uuid": _id("document", str(audit.file), now),
+        "metadata": metadata,
+        "import-ap": {"href": "#", "remarks": "There is no assessment plan: the rules are the plan."},
+        "results": [result],
+    }
+    return {"assessment-results": document}
+
+
+def _name_of_rules(audit: Audit) -> str:
+    if audit.regulation is not None:
+        return audit.regulation.id
+    return audit.rules_file.name if audit.rules_file else "a rule set"
+
+
+def _token(name: str) -> str:
+    """A name in the form that OSCAL asks of identifiers."""
+    token = re.sub(r"[^\w.-]", "-", name)
+    return token if re.match(r"[^\W\d]", token) else f"rule-{token}"

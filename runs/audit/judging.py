@@ -1,0 +1,170 @@
+"""Audit of transcripts: judges recorded conversations against a rule set."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from lawtrace.environments.events import CallOutcome, Event, Json, event_labels, message_event
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import ObjectOf
+from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
+from lawtrace.runs.audit.transcripts import Transcript, Turn
+from lawtrace.runs.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.solver.rules import Rule
+
+AT_REFERENCE: Final = "the task demands this call"
+"""What readers are told of a finding at a reference action."""
+
+
+class TranscriptAuditor:
+    """Judges one transcript after the other by the same rules."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        *,
+        complete: bool = False,
+        against: Sequence[Rule] | None = None,
+    ) -> None:
+        """``complete``: a transcript is all that happened, so that a duty that is open at its end is broken.
+
+        ``against``: an older version of the rules, by which each transcript is judged, too.
+        """
+        self._environment: Final = environment
+        self._rules: Final = _RuleSet(rules, environment, complete=complete)
+        self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
+
+    def audit(self, transcript: Transcript) -> AuditRow:
+        """Judge one transcript. It is invalid if it calls tools, and the environment has none of them."""
+        environment = self._environment
+        if transcript.trouble is not None:
+            return invalid_row(transcript, transcript.trouble)
+        turns = [turn for turn in transcript.turns if not _is_users_own(environment, turn)]
+        called = [turn.call.tool for turn in turns if turn.call is not None]
+        unknown = [tool for tool in called if tool not in environment.tools]
+        names = ", ".join(dict.fromkeys(unknown))
+        if unknown and len(unknown) == len(called):
+            return invalid_row(transcript, f"it calls {names}, unknown in {environment.name}")
+        notes = list(transcript.notes)
+        if unknown:
+            notes.append(f"{len(unknown)} call(s) of a tool that is not declared: {names}")
+        if backwards := _first_step_back(turns):
+            notes.append(f"the clock goes back at message {backwards}; its times are not used")
+        events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
+        gaps = find_gaps(environment, turns, events)
+        verdicts = self._rules.judge(events, gaps)
+        older = None if self._older is None else self._older.judge(events, gaps)
+        demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}
+        return AuditRow(
+            place=transcript.place,
+            conversation=transcript.id,
+            labels=transcript.labels,
+            outcome=outcome_of(verdicts),
+            reason=reason_of(verdicts, demanded),
+            rules=verdicts,
+            events=events,
+            notes=(*notes, *(gap.reason for gap in gaps)),
+            against=None if older is None else OlderVerdict(outcome=outcome_of(older), rules=older),
+            at_reference=tuple(verdict.rule for verdict in verdicts if verdict.rule in demanded),
+        )
+
+
+class _RuleSet:
+    """One version of the rules, ready to judge events."""
+
+    def __init__(self, rules: Sequence[Rule], environment: Environment, *, complete: bool) -> None:
+        self._complete: Final = complete
+        self._judge: Final = RuleJudge(rules, states=False, located=True)
+        self._resolvers: Final = [GapResolver(rule, environment, complete=complete) for rule in rules]
+
+    def judge(self, events: Sequence[Event], gaps: Sequence[DataGap]) -> tuple[RuleVerdict, ...]:
+        judged = self._judge.judge(events, complete=self._complete, explained=True)
+        resolved = [
+            resolver.resolve_three_valued(verdict, gaps, events)
+            for resolver, verdict in zip(self._resolvers, judged, strict=True)
+        ]
+        labels = event_labels(events) if any(verdict.at is not None for verdict in resolved) else []
+        return tuple(_with_place(verdict, events, labels) for verdict in resolved)
+
+
+def reason_of(verdicts: Sequence[RuleVerdict], demanded: Iterable[str] = ()) -> str:
+    """One sentence for each broken rule, then for each undetermined one. ``demanded``: rules with a finding at a call
+    that the task demands."""
+    ordered = [*(one for one in verdicts if one.broken), *(one for one in verdicts if one.undetermined)]
+    return "; ".join(sentence_of(one, f" ({AT_REFERENCE})" if one.rule in demanded else "") for one in ordered)
+
+
+def invalid_row(transcript: Transcript, reason: str) -> AuditRow:
+    """The row of a record that cannot be judged."""
+    return AuditRow(
+        place=transcript.place,
+        conversation=transcript.id,
+        labels=transcript.labels,
+        outcome="invalid",
+        reason=reason,
+        rules=(),
+        events=(),
+        notes=transcript.notes,
+    )
+
+
+def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[str]) -> RuleVerdict:
+    """The verdict with the number of the call and of the message that it is about."""
+    if verdict.at is None:
+        return verdict
+    return verdict.model_copy(update={"call": labels[verdict.at], "message": events[verdict.at].message})
+
+
+def _is_demanded(verdict: RuleVerdict, events: Sequence[Event], transcript: Transcript) -> bool:
+    """Whether the event of a finding is a call that the task demands."""
+    if verdict.at is None or not transcript.reference:
+        return False
+    event = events[verdict.at]
+    return (event.tool, event.arguments) in transcript.reference
+
+
+def _is_users_own(environment: Environment, turn: Turn) -> bool:
+    """Whether the user called a tool of their own, which rules on the agent's tools do not know."""
+    return turn.call is not None and turn.call.caller == "user" and turn.call.tool not in environment.tools
+
+
+def _first_step_back(turns: Sequence[Turn]) -> int | None:
+    """The number of the first message that is earlier than the one before it; None if there is none."""
+    latest = None
+    for turn in turns:
+        time = turn.message.time
+        if time is not None and latest is not None and time < latest:
+            return turn.number
+        latest = time if time is not None else latest
+    return None
+
+
+def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
+    time, message, call = turn.message.time if timed else None, str(turn.number), turn.call
+    if call is None:
+        return message_event(turn.message.speaker or "agent", turn.message.text, time, message)
+    result = None if call.answer is None else call.answer.content
+    error = (call.answer and call.answer.error) or _reported_error(environment.tools.get(call.tool), result)
+    outcome: CallOutcome = "completed"
+    if error is not None:
+        outcome = "raised"
+    elif call.answer is None or (isinstance(result, dict) and result.get("success") is False):
+        outcome = "failed"
+    return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)
+
+
+def _reported_error(tool: Tool | None, result: Json) -> str | None:
+    """The error in a result: the text of an exception, such as ``NotFoundException: ...``, or an object with an
+    undocumented field ``error`` or ``isError``."""
+    if isinstance(result, str):
+        return result if re.match(r"\w*(Exception|Error)\b", result) else None
+    if not isinstance(result, dict):
+        return None
+    promised = {declared.name for declared in tool.results} if tool else set[str]()
+    if tool and isinstance(tool.returns, ObjectOf):
+        promised |= tool.returns.fields.keys()
+    return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)

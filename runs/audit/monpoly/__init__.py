@@ -1,0 +1,1 @@
+"""MonPoly logs, and their audit."""

@@ -1,0 +1,309 @@
+"""Audit of logs with timestamps: judges the time points of a log by rules, as they are read.
+
+A log is an incomplete trace. A rule is broken if a violation is certain, undetermined if the future decides whether
+there is one (an open deadline), and kept otherwise: no violation up to the end of the log. If a log is said to be
+complete, its end decides what is open.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Final
+
+from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.environments.events import Event, count_off
+from lawtrace.runs.audit.judging import invalid_row, reason_of
+from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
+from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
+from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.runs.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.logic.conditions import Comparison, conjuncts
+from lawtrace.solver.logic.syntax import Atom, atoms_of
+from lawtrace.solver.logic.terms import FieldPath, LiteralValue
+from lawtrace.solver.monitoring.evidence import (
+    ExplainedViolation,
+    Step,
+    could_match,
+    explain,
+    format_time,
+    needs_every_step,
+)
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.monitoring.type_check import check_formula
+from lawtrace.solver.rules import Rule
+
+LISTED_VIOLATIONS: Final = 10
+"""How many violations a row lists."""
+MAX_STEPS: Final = 100_000
+"""How many time points are kept to explain one violation."""
+
+ReadLog = Callable[[], Iterable[LogStep]]
+
+
+class LogAuditor:
+    """Judges one log after the other by the same rules."""
+
+    def __init__(
+        self,
+        signature: LogSignature,
+        rules: Sequence[Rule],
+        *,
+        time_unit: int = 1,
+        complete: bool = False,
+        against: Sequence[Rule] | None = None,
+    ) -> None:
+        """``time_unit``: of the logs' timestamps, in seconds. ``complete``: the logs are whole. ``against``: an older
+        version of the rules. Raises FormulaError as `prepare_rules` does."""
+        self._signature: Final = signature
+        self._time_unit: Final = time_unit
+        self._complete: Final = complete
+        self._rules: Final = prepare_rules(rules, signature)
+        self._older: Final = None if against is None else prepare_rules(against, signature)
+
+    def audit(self, log: MonpolyLog) -> AuditRow:
+        """Judge one log. Raises InputError if it cannot be read and is the only one; else it is invalid then."""
+        read = partial(log.steps, self._signature, time_unit=self._time_unit)
+        try:
+            return self.judge(log.place, log.id, read)
+        except InputError as error:
+            if log.alone:
+                raise
+            reason = str(error).removeprefix(f"{log.place}: ")
+            return invalid_row(Transcript(log.place, log.id, ()), reason)
+
+    def judge(self, place: str, name: str, read: ReadLog) -> AuditRow:
+        """Judge the time points of a log. ``read`` gives them; it is called again for the evidence of violations."""
+        new, *older = (_judge_rules(rules, read, self._complete) for rules in (self._rules, self._older) if rules)
+        found = {(step, number): event for one in (new, *older) for step, number, event in one.evidence}
+        order = sorted(found)
+        events = tuple(replace(found[at], message=str(at[0])) for at in order)
+        first = {step: index for index, (step, _) in reversed([*enumerate(order)])}
+        verdicts, *before = (tuple(self._verdict(end, first) for end in one.ends) for one in (new, *older))
+        return AuditRow(
+            place=place,
+            conversation=name,
+            labels={},
+            outcome=outcome_of(verdicts),
+            reason=reason_of(verdicts),
+            rules=verdicts,
+            events=events,
+            notes=(),
+            against=OlderVerdict(outcome=outcome_of(before[0]), rules=before[0]) if before else None,
+            log=LogCounts(
+                time_points=new.time_points,
+                events=new.events,
+                violations={end.rule.id: end.count for end in new.ends},
+                open={end.rule.id: end.open for end in new.ends},
+            ),
+        )
+
+    def _verdict(self, end: "_End", first_events: dict[int, int]) -> RuleVerdict:
+        undetermined = bool(end.undecided) and not end.count
+        sentence = self._sentence(end) if end.explained else ""
+        at = end.explained[0].step if end.explained else None
+        return RuleVerdict(
+            rule=end.rule.id,
+            formula=end.rule.formula,
+            provisions=end.rule.provisions,
+            template=end.rule.template,
+            kept=not end.count and not end.undecided,
+            undetermined=f"the log ends before it is decided: {sentence}" if undetermined else "",
+            triggered=end.triggered > 0,
+            applicable=False,
+            broken_at=None,
+            states=(),
+            values=tuple(end.explained[0].values.values()) if end.explained else (),
+            explanation=sentence if end.count else "",
+            violations=end.explained,
+            at=None if at is None else first_events.get(at),
+            call=None if at is None else f"t{at}",
+            triggers=end.triggered,
+        )
+
+    def _sentence(self, end: "_End") -> str:
+        """The first violation, or what is open, in words, and how many more there are."""
+        found, total = end.explained[0], end.count or end.open
+        stamp = "" if found.time is None else f"@{found.time // self._time_unit} ({format_time(found.time)}): "
+        more = f"; {total - 1} more" if total > 1 else ""
+        return f"{stamp}{found.sentence(_time_points)}{more}"
+
+
+def _time_points(steps: Sequence[int]) -> str:
+    return count_off("time point", [str(step) for step in steps])
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A rule at the end of a log: the violations, how many there are, and what the future decides.
+
+    Attributes:
+        explained: the first violations, or of what is open, with the evidence.
+    """
+
+    rule: Rule
+    violations: Sequence[Violation]
+    count: int
+    undecided: Sequence[Violation]
+    open: int
+    triggered: int
+    explained: tuple[ExplainedViolation, ...] = ()
+
+    @classmethod
+    def of(cls, rule: Rule, monitor: MetricMonitor, *, complete: bool) -> "_End":
+        if not complete:
+            undecided = monitor.undecided
+            return cls(
+                rule, monitor.violations, monitor.violation_count, undecided, monitor.undecided_count, monitor.triggered
+            )
+        violations = [*monitor.violations, *monitor.owed()]
+        return cls(rule, violations, monitor.violation_count + monitor.owed_count(), (), 0, monitor.triggered)
+
+    @property
+    def listed(self) -> list[Violation]:
+        """What a row lists."""
+        return sorted(self.violations or self.undecided, key=lambda found: found.position)[:LISTED_VIOLATIONS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """All rules at the end of a log. ``evidence``: the events that count, with time point and place in it."""
+
+    time_points: int
+    events: int
+    ends: Sequence[_End]
+    evidence: Sequence[tuple[int, int, Event]]
+
+
+def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[Rule, MetricRule]]:
+    """The rules, ready for evaluation. Raises FormulaError naming the rule: an unknown predicate or argument, or no
+    order of evaluation finds the values of its variables."""
+    prepared: list[tuple[Rule, MetricRule]] = []
+    for rule in rules:
+        try:
+            check_formula(rule.parsed, signature.tools, rule.formula)
+            prepared.append((rule, MetricRule(rule.parsed)))
+        except FormulaError as error:
+            message = str(error)
+            raise FormulaError(message if rule.id in message else f"rule {rule.id!r}: {message}") from error
+    return prepared
+
+
+def _judge_rules(rules: Sequence[tuple[Rule, MetricRule]], read: ReadLog, complete: bool) -> _Judged:
+    monitors = [MetricMonitor(prepared) for _, prepared in rules]
+    feeds = [monitor.feed_step for monitor in monitors]
+    time_points = events = 0
+    for step in read():
+        time_points += 1
+        events += len(step.events)
+        for feed in feeds:
+            feed(step.time, step.events)
+    ends = [_End.of(rule, monitor, complete=complete) for (rule, _), monitor in zip(rules, monitors, strict=True)]
+    recordings = [[_Recording(rule, found) for found in end.listed] for (_, rule), end in zip(rules, ends, strict=True)]
+    _record([*chain.from_iterable(recordings)], read)
+    explained = [tuple(one.explained(complete=complete) for one in some) for some in recordings]
+    evidence = [
+        piece
+        for some, found in zip(recordings, explained, strict=True)
+        for one, violation in zip(some, found, strict=True)
+        for piece in one.events_of(violation)
+    ]
+    return _Judged(
+        time_points,
+        events,
+        [replace(end, explained=found) for end, found in zip(ends, explained, strict=True)],
+        evidence,
+    )
+
+
+class _Recording:
+    """The time points of a log that can matter to one violation."""
+
+    def __init__(self, rule: MetricRule, violation: Violation) -> None:
+        self.rule = rule
+        self.violation = violation
+        instances = list(rule.instances(violation.position, dict(violation.values)))
+        self.atoms = atoms_of(instances)
+        self.whole = any(map(needs_every_step, instances))
+        self.steps: list[Step] = []
+        self.places: list[Sequence[int]] = []
+
+    @property
+    def last(self) -> float:
+        """The time point after which nothing matters."""
+        return float("inf") if self.violation.certain is None else self.violation.certain
+
+    def add(self, position: int, time: int, events: dict[int, Event]) -> None:
+        """Keep the events of a time point, given by their places in it."""
+        if position <= self.last and len(self.steps) <= MAX_STEPS:
+            self.steps.append(Step(position, time, tuple(events.values())))
+            self.places.append([*events])
+
+    def events_of(self, found: ExplainedViolation) -> Iterator[tuple[int, int, Event]]:
+        """The events at the time points that a violation names, each with time point and place in it."""
+        named = {found.step, found.certain, *(step for piece in found.evidence for step in piece.steps)}
+        for step, places in zip(self.steps, self.places, strict=True):
+            if step.position in named:
+                yield from ((step.position, place, event) for place, event in zip(places, step.events, strict=True))
+
+    def explained(self, *, complete: bool) -> ExplainedViolation:
+        found = self.violation
+        if len(self.steps) <= MAX_STEPS:
+            return explain(self.rule, found, self.steps, complete=complete)
+        time = next((step.time for step in self.steps if step.position == found.position), None)
+        return ExplainedViolation(found.position, time, dict(found.values), found.certain, ())
+
+
+class _Wanted:
+    """Which events of a tool are recorded, by the value of one field where a condition names it."""
+
+    def __init__(self) -> None:
+        self.always: list[tuple[Atom, _Recording]] = []
+        self.by_field: dict[str, dict[Hashable, list[tuple[Atom, _Recording]]]] = {}
+
+    def add(self, atom: Atom, recording: _Recording) -> None:
+        for part in conjuncts(atom.condition):
+            match part:
+                case Comparison(FieldPath((str(field),)), "==", LiteralValue(str(value))):
+                    self.by_field.setdefault(field, {}).setdefault(value, []).append((atom, recording))
+                    return
+                case _:
+                    pass
+        self.always.append((atom, recording))
+
+    def of(self, event: Event) -> Iterator[_Recording]:
+        for field, by_value in self.by_field.items():
+            value = event.arguments.get(field)
+            for atom, recording in by_value.get(value, ()) if isinstance(value, str) else ():
+                if atom.matches(event):
+                    yield recording
+        for atom, recording in self.always:
+            if could_match(atom, event):
+                yield recording
+
+
+def _record(recordings: Sequence[_Recording], read: ReadLog) -> None:
+    """Read the log once more, for the time points that matter to violations."""
+    if not recordings:
+        return
+    wanted: dict[str, _Wanted] = {}
+    for recording in recordings:
+        for atom in recording.atoms:
+            wanted.setdefault(atom.tool, _Wanted()).add(atom, recording)
+    whole = [recording for recording in recordings if recording.whole]
+    fixed: dict[int | None, list[_Recording]] = {}
+    for recording in recordings:
+        for position in {recording.violation.position, recording.violation.certain}:
+            fixed.setdefault(position, []).append(recording)
+    last = max(recording.last for recording in recordings)
+    for position, step in enumerate(read()):
+        if position > last:
+            break
+        found: dict[_Recording, dict[int, Event]] = {recording: {} for recording in (*whole, *fixed.get(position, ()))}
+        for number, event in enumerate(step.events):
+            if event.tool in wanted:
+                for recording in wanted[event.tool].of(event):
+                    found.setdefault(recording, {})[number] = event
+        for recording, events in found.items():
+            recording.add(position, step.time, events)

@@ -1,0 +1,100 @@
+"""The options of ``lawtrace audit``, as shards record them, and the rows of an audit, a shard, or merged shards."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.audit.audit import Audit, open_audit
+from lawtrace.runs.audit.sources.reading import find_files
+from lawtrace.runs.audit.summary import AuditSummary
+from lawtrace.runs.audit.workers import AuditUnit
+from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines
+from lawtrace.runs.store.stage_files import file_digest, write_lines
+from lawtrace.runs.store.stage_store import stage_key
+
+
+class AuditOptions(BaseModel):
+    """The options of the command that its result depends on. A merge audits by them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sources: list[Path]
+    env: str
+    rules: Path | None
+    against: Path | None
+    label: str | None
+    marks: Path | None
+    complete: bool
+    tools: list[str] | None
+    time_unit: str
+    formats: list[str] | None
+    fail_on: list[str] | None
+
+    def open(self, *, merged: bool = False) -> Audit:
+        """The audit; see `open_audit`. ``merged``: there are rows already, so that no source is needed."""
+        return open_audit(
+            self.rules,
+            [] if merged else self.sources,
+            [*map(Path, self.tools)] if self.tools else load_domain(self.env),
+            complete=self.complete,
+            against=self.against,
+            label=self.label,
+            marks=self.marks,
+            time_unit=self.time_unit,
+        )
+
+    def key(self) -> str:
+        """A hash over the options and the files that they name."""
+        files = [*find_files(self.sources), *(path for path in (self.rules, self.against, self.marks) if path)]
+        files += [path for path in map(Path, self.tools or ()) if path.is_file()]
+        domain = None if self.tools else load_domain(self.env).digest
+        return stage_key("audit", version("lawtrace"), self, domain, [file_digest(path) for path in files])
+
+
+Step = Callable[[], None]
+"""Called for each row."""
+
+
+def judged_lines(
+    audit: Audit, units: Iterable[AuditUnit], summary: AuditSummary, step: Step, cluster: Cluster | None = None
+) -> Iterator[str]:
+    """The rows of the records as lines; ``summary`` counts them."""
+    for batch in audit.judge(units, cluster):
+        summary.tally.merge(batch.tally)
+        for line in batch.lines:
+            yield line
+            step()
+
+
+def merged_rows(shards: Sequence[FoundShard], summary: AuditSummary, step: Step) -> Iterator[str]:
+    """The rows of all shards as lines; ``summary`` counts them."""
+    for line in merged_lines(shards):
+        summary.add(AuditRow.model_validate_json(line))
+        yield line
+        step()
+
+
+def write_shard(
+    audit: Audit, options: AuditOptions, shard: Shard, out: Path, summary: AuditSummary, step: Step
+) -> None:
+    """Judge the records of a shard, and write their rows and its record.
+
+    All files are parsed, since nothing else shows where a conversation begins. Those of other shards are not read.
+    """
+    units = 0
+
+    def chosen() -> Iterator[AuditUnit]:
+        nonlocal units
+        for unit in audit.units():
+            if units % shard.count == shard.number - 1:
+                yield unit
+            units += 1
+
+    write_lines(out, judged_lines(audit, chosen(), summary, step))
+    record = begin_record("audit", shard, out)
+    end_record(record, out, key=options.key(), units=units, options=options.model_dump(mode="json"))

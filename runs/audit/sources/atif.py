@@ -1,0 +1,81 @@
+"""Trajectories in ATIF, the Agent Trajectory Interchange Format.
+
+A trajectory has steps of a user, an agent or the system. An agent's step may call tools, and its observation brings the
+results. Trajectories of sub-agents are conversations of their own.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.audit.sources.chat_messages import text_of
+from lawtrace.runs.audit.sources.source import Record, Source
+from lawtrace.runs.audit.transcripts import (
+    RecordedAnswer,
+    RecordedCall,
+    RecordedMessage,
+    Transcript,
+    fields_of,
+    items_of,
+    make_transcript,
+    read_arguments,
+    read_time,
+)
+
+
+class Atif(Source):
+    title: ClassVar = "ATIF trajectories"
+    lists: ClassVar = ("trajectories",)
+
+    @staticmethod
+    def recognizes(value: Json) -> bool:
+        return str(fields_of(value).get("schema_version", "")).startswith("ATIF") and "steps" in fields_of(value)
+
+    def read(self, record: Record) -> Iterable[Transcript]:
+        fields = fields_of(record.value)
+        own = fields.get("trajectory_id") or fields.get("session_id")
+        name = str(own or record.name)
+        agent = fields_of(fields.get("agent"))
+        labels = {"agent": agent.get("name"), "model": agent.get("model_name")}
+        rewards = {key: value for key, value in fields_of(fields.get("final_metrics")).items() if "reward" in key}
+        messages = [message for step in fields["steps"] for message in _messages(fields_of(step))]
+        yield make_transcript(record.place, name, messages, {**labels, **rewards})
+        for number, part in enumerate(items_of(fields.get("subagent_trajectories")), 1):
+            yield from self.read(Record(f"{record.place}, sub-agent {number}", f"{name}, sub-agent {number}", part))
+
+
+def _messages(step: dict[str, Any]) -> Iterable[RecordedMessage]:
+    """The message of a step and, after it, the results that it observed."""
+    source, time = step.get("source"), read_time(step.get("timestamp"))
+    if source not in {"user", "agent", "system"}:
+        raise ValueError(f"a step of source {source!r} is not read")
+    calls = [
+        RecordedCall(str(call["function_name"]), read_arguments(call.get("arguments")), str(call["tool_call_id"]))
+        for call in map(fields_of, items_of(step.get("tool_calls")))
+    ]
+    answers = [
+        RecordedAnswer(_content(result.get("content")), None, _call_id(result))
+        for result in map(fields_of, items_of(fields_of(step.get("observation")).get("results")))
+        if calls
+    ]
+    speaker = None if source == "system" else source
+    # Answers are told with the step itself: a step is the message that readers count.
+    answered = [_with_answer(call, answers) for call in calls]
+    yield RecordedMessage(speaker, text_of(step.get("message")), answered, (), time)
+
+
+def _call_id(result: dict[str, Any]) -> str | None:
+    return None if result.get("source_call_id") is None else str(result["source_call_id"])
+
+
+def _with_answer(call: RecordedCall, answers: list[RecordedAnswer]) -> RecordedCall:
+    """The call with its answer, which is taken out of the list."""
+    answer = next((one for one in answers if one.call in {None, call.id}), None)
+    if answer is None:
+        return call
+    answers.remove(answer)
+    return RecordedCall(call.tool, call.arguments, call.id, answer)
+
+
+def _content(content: Json) -> Json:
+    return text_of(content) if isinstance(content, list) else content

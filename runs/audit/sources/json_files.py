@@ -1,0 +1,175 @@
+"""The records of a JSON file: its lines, the elements of its main list, or all of it.
+
+Large files are read piece by piece: memory holds one record at a time.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import ijson
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.audit.sources.chat_messages import is_message
+from lawtrace.runs.audit.sources.source import Record
+from lawtrace.runs.audit.transcripts import fields_of, items_of
+
+MAX_RECORD_BYTES = 512 * 2**20
+"""How large one record may be; a larger one is reported and not read."""
+_LOOK_AHEAD = 2**22
+"""How many bytes of a first line are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A part of a file that is not JSON, with the reason."""
+
+    place: str
+    name: str
+    reason: str
+
+
+def read_json_records(path: Path, lists: Collection[str]) -> Iterator[Record | Unreadable]:
+    """The records of a file, in order. ``lists``: the fields of a JSON object whose lists hold the records.
+
+    Raises InputError if the file is empty or holds no JSON. Raises OSError.
+    """
+    with path.open("rb") as file:
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
+        start = file.tell()
+        first, second = _first_lines(file)
+        if not first.strip():
+            raise InputError(f"{path}: is empty")
+        file.seek(start)
+        if _is_lines(first, second):
+            yield from _read_lines(path, file)
+        else:
+            yield from _read_document(path, file, lists)
+
+
+def _first_lines(file: BinaryIO) -> tuple[bytes, bytes]:
+    """The first two lines that are not blank; of a very long line the beginning."""
+    found: list[bytes] = []
+    while len(found) < 2 and (line := file.readline(_LOOK_AHEAD)):
+        if line.strip():
+            found.append(line)
+    return (*found, b"", b"")[0], (*found, b"", b"")[1]
+
+
+def _is_lines(first: bytes, second: bytes) -> bool:
+    """Whether each line is a JSON value of its own. One of the first two lines may be damaged."""
+    if not second or not first.endswith(b"\n"):
+        return False
+    return _parses(first) or (first.strip() not in {b"[", b"{"} and _parses(second))
+
+
+def _parses(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Unreadable]:
+    number = 0
+    while line := file.readline(MAX_RECORD_BYTES):
+        number += 1
+        place, name = f"{path}, line {number}", f"{path.stem}, line {number}"
+        if not line.endswith(b"\n") and len(line) == MAX_RECORD_BYTES:
+            yield Unreadable(place, name, f"longer than {MAX_RECORD_BYTES // 2**20} MB")
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_RECORD_BYTES)
+        elif line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield Unreadable(place, name, f"not JSON: {error}")
+                continue
+            yield Record(place, name, value)
+
+
+def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterator[Record | Unreadable]:
+    """The records of a file that is one JSON value."""
+    start = file.tell()
+    field, elements = _main_list(file, lists)
+    if not elements:
+        file.seek(start)
+        yield Record(str(path), path.stem, _whole(path, file))
+        return
+    what = f"{field}, " if field else ""
+    number = 0
+    file.seek(start)
+    try:
+        for value in ijson.items(file, f"{field}.item" if field else "item", use_float=True):
+            number += 1
+            yield Record(f"{path}, {what}entry {number}", f"{path.stem}, entry {number}", value)
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        file.seek(start)
+        rest = _rest(path, file, field, number)
+        if rest is None:
+            reason = f"the JSON breaks off or is malformed after {number} entries: {_one_line(error)}"
+            yield Unreadable(f"{path}, {what}entry {number + 1}", f"{path.stem}, entry {number + 1}", reason)
+        for value in rest or ():
+            number += 1
+            yield Record(f"{path}, {what}entry {number}", f"{path.stem}, entry {number}", value)
+    if number == 0:
+        raise InputError(f"{path}: holds no conversation")
+
+
+def _main_list(file: BinaryIO, lists: Collection[str]) -> tuple[str, bool]:
+    """The field whose list holds the records, and whether the file consists of records in a list.
+
+    A list of messages is a conversation, and so a record itself.
+    """
+    field = ""
+    try:
+        for prefix, event, value in ijson.parse(file, use_float=True):
+            if not field and event == "start_array" and prefix in {"", *lists}:
+                if prefix == "":
+                    return _list_of_records(file)
+                return prefix, True
+            if prefix == "" and event not in {"start_map", "map_key"}:
+                return "", False
+            del value
+    except (ijson.JSONError, UnicodeDecodeError):
+        pass
+    return "", False
+
+
+def _list_of_records(file: BinaryIO) -> tuple[str, bool]:
+    file.seek(0)
+    if file.read(3) != b"\xef\xbb\xbf":
+        file.seek(0)
+    try:
+        first = fields_of(next(ijson.items(file, "item", use_float=True), None))
+    except (ijson.JSONError, UnicodeDecodeError):
+        return "", True
+    return "", not is_message(first)
+
+
+def _whole(path: Path, file: BinaryIO) -> Json:
+    text = file.read(MAX_RECORD_BYTES + 1)
+    if len(text) > MAX_RECORD_BYTES:
+        raise InputError(f"{path}: one JSON value of more than {MAX_RECORD_BYTES // 2**20} MB; split it")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {_one_line(error)}") from error
+
+
+def _rest(path: Path, file: BinaryIO, field: str, read: int) -> list[Any] | None:
+    """The other elements of a list that holds NaN or Infinity, which Python writes and standard JSON has not."""
+    try:
+        value = _whole(path, file)
+    except InputError:
+        return None
+    return items_of(fields_of(value)[field] if field else value)[read:]
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:120]

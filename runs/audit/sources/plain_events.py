@@ -1,0 +1,85 @@
+"""The plain format: JSON lines of events, each with the id of its conversation.
+
+    {"conversation": "7", "user": "Pay the bill.", "time": "2026-03-01T10:00:00Z"}
+    {"conversation": "7", "tool": "PayBill", "arguments": {"amount": 12.5}, "result": {"success": true}}
+
+The events of a conversation need not stand together. A call with an id, in ``call``, may have its answer in a later
+line with this id. A line with ``note`` is no event.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.environments.written_values import parse_if_json
+from lawtrace.runs.audit.sources.grouping import Groups
+from lawtrace.runs.audit.sources.source import Record, Source
+from lawtrace.runs.audit.transcripts import (
+    RecordedAnswer,
+    RecordedCall,
+    RecordedMessage,
+    Speaker,
+    Transcript,
+    fields_of,
+    read_arguments,
+    read_time,
+)
+
+
+class PlainEvents(Source):
+    title: ClassVar = "JSON lines of events"
+
+    def __init__(self) -> None:
+        self._groups = Groups()
+
+    @staticmethod
+    def recognizes(value: Json) -> bool:
+        fields = fields_of(value)
+        return "conversation" in fields and "messages" not in fields
+
+    def read(self, record: Record) -> Iterable[Transcript]:
+        self._groups.add(str(fields_of(record.value)["conversation"]), record.place, record.value)
+        return ()
+
+    def end(self) -> Iterable[Transcript]:
+        for name in self._groups.names():
+            yield _transcript(name, self._groups.get(name))
+
+
+def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
+    messages: list[RecordedMessage] = []
+    labels: dict[str, Any] = {}
+    open_calls: dict[str, int] = {}
+    for place, entry in entries:
+        labels |= fields_of(entry.get("labels"))
+        time = read_time(entry.get("time"))
+        if time is None and entry.get("time") is not None:
+            trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
+            return Transcript(place, name, (), trouble)
+        message = RecordedMessage(None)
+        if "tool" in entry:
+            call = RecordedCall(str(entry["tool"]), read_arguments(entry.get("arguments")), answer=_answer(entry))
+            message = RecordedMessage(None, calls=[call], time=time)
+            if "call" in entry and call.answer is None:
+                open_calls[str(entry["call"])] = len(messages)
+        elif "call" in entry:
+            index = open_calls.pop(str(entry["call"]), None)
+            if index is None:
+                return Transcript(place, name, (), f"no call with the id {entry['call']!r} waits for an answer")
+            (call,) = messages[index].calls
+            messages[index] = replace(messages[index], calls=[replace(call, answer=_answer(entry))])
+        elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
+            message = RecordedMessage(cast("Speaker", speaker), str(entry[speaker]), time=time)
+        elif "labels" not in entry and "note" not in entry:
+            return Transcript(place, name, (), "an event needs 'tool', 'user' or 'agent'")
+        messages.append(message)
+    return Transcript(entries[0][0], name, messages, labels=labels)
+
+
+def _answer(entry: dict[str, Any]) -> RecordedAnswer | None:
+    """The answer of a line, if the line has one."""
+    error = entry.get("error")
+    if "result" not in entry and not error:
+        return None
+    return RecordedAnswer(parse_if_json(entry.get("result")), str(error) if error else None)

@@ -1,0 +1,174 @@
+"""What an audit found, counted as its rows come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.runs.audit.annotations import Annotations, annotation_rates, count_annotations
+from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, count_labels, label_rates
+from lawtrace.runs.audit.rates import RateTable
+from lawtrace.runs.audit.tally import Examples, Tally
+from lawtrace.runs.audit.versions import RuleChange, VersionComparison, count_versions
+from lawtrace.runs.schemas.audit_rows import AuditRow
+
+MAX_REWARDS: Final = 6
+"""With more values, rewards are not a table's columns."""
+
+ALL_REWARDS: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCounts:
+    """In how many conversations a rule is kept, broken, undetermined, or never triggered.
+
+    ``triggers``: how many events (calls or messages) trigger it. ``at_reference``: in how many of the conversations it
+    is broken at a call that the task demands.
+    """
+
+    kept: int
+    broken: int
+    undetermined: int
+    never: int
+    triggers: int
+    at_reference: int
+
+    @property
+    def judged(self) -> int:
+        return self.kept + self.broken + self.undetermined
+
+    def as_json(self) -> dict[str, Json]:
+        """The counts by name."""
+        return {
+            "kept": self.kept,
+            "broken": self.broken,
+            "undetermined": self.undetermined,
+            "never_triggered": self.never,
+            "triggering_events": self.triggers,
+            **({"at_reference": self.at_reference} if self.at_reference else {}),
+        }
+
+
+class AuditSummary:
+    """The counts of an audit, read from its tally.
+
+    Attributes:
+        rules: their ids.
+        tally: what is counted so far.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[str],
+        changes: Mapping[str, RuleChange] | None = None,
+        label: LabelChoice = DEFAULT_CHOICE,
+        annotations: Annotations | None = None,
+    ) -> None:
+        """``changes``: to the rules that these are compared with, if any. ``label``: that rules are compared with, and
+        ``annotations`` of people."""
+        self.rules: Final = tuple(rules)
+        self.tally: Final = Tally()
+        self._changes: Final = changes
+        self._label: Final = label
+        self._annotations: Final = annotations
+
+    def add(self, row: AuditRow) -> None:
+        """Count the verdict on one record."""
+        tally = self.tally
+        subject = f"{row.conversation} ({row.place})"
+        tally.add("outcome", row.outcome)
+        said = 0 if row.log else sum(event.tool in SPEAKERS for event in row.events)
+        tally.add("messages", times=said)
+        tally.add("calls", times=row.log.events if row.log else len(row.events) - said)
+        if row.outcome != "kept":
+            tally.add_example(row.outcome, text=f"{subject}: {row.reason}")
+        for note in row.notes:
+            tally.add_example("notes", text=f"{subject}: {note}")
+        rewards = [ALL_REWARDS]
+        if isinstance(reward := row.labels.get("reward"), bool | int | float):
+            rewards.append(f"{float(reward):g}")
+            tally.add("reward", rewards[-1])
+        for verdict in row.rules:
+            for one in rewards:
+                tally.add("rule", one, verdict.rule, verdict.name)
+                if verdict.triggers:
+                    tally.add("rule", one, verdict.rule, "triggers", times=verdict.triggers)
+                if verdict.rule in row.at_reference:
+                    tally.add("rule", one, verdict.rule, "at reference")
+        if self._changes is not None:
+            count_versions(tally, row)
+        count_labels(tally, row, self._label)
+        if self._annotations is not None:
+            count_annotations(tally, row, self._annotations)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Conversations by outcome."""
+        return {outcome: number for (outcome,), number in self.tally.below("outcome")}
+
+    @property
+    def conversations(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def calls(self) -> int:
+        return self.tally.count("calls")
+
+    @property
+    def rewards(self) -> list[str]:
+        """The values of the reward, where the sources have one."""
+        return sorted(reward for (reward,), _ in self.tally.below("reward"))
+
+    @property
+    def told_rewards(self) -> list[str]:
+        """The rewards that columns of a table tell apart: none with one, or with too many."""
+        return sorted(self.rewards, key=float) if 1 < len(self.rewards) <= MAX_REWARDS else []
+
+    def of(self, rule: str, reward: str = ALL_REWARDS) -> RuleCounts:
+        """The counts of a rule; with ``reward`` in the conversations with this reward."""
+        kinds = ("kept", "broken", "undetermined", "never triggered", "triggers", "at reference")
+        return RuleCounts(*(self.tally.count("rule", reward, rule, kind) for kind in kinds))
+
+    def examples(self, kind: str) -> Examples:
+        """Why conversations are broken, undetermined or invalid, or the notes on them."""
+        return self.tally.examples_of(kind)
+
+    @property
+    def at_reference(self) -> bool:
+        """Whether a rule is broken at a call that a task demands."""
+        return any(self.of(rule).at_reference for rule in self.rules)
+
+    @property
+    def triggered(self) -> bool:
+        """Whether an event of any conversation is about a rule."""
+        return any(self.of(rule).judged for rule in self.rules)
+
+    @property
+    def versions(self) -> VersionComparison | None:
+        """The comparison with an older version of the rules; None without one."""
+        return None if self._changes is None else VersionComparison(self._changes, self.tally)
+
+    @property
+    def rates(self) -> list[RateTable]:
+        """Precision and recall of the rules against a label, and against annotations, where there are any."""
+        label = label_rates(self.tally, self._label)
+        judged = self.conversations - self.outcomes.get("invalid", 0)
+        given = self._annotations
+        people = None if given is None else annotation_rates(self.tally, given, self.rules, judged)
+        return [table for table in (label, people) if table is not None]
+
+    def as_json(self) -> dict[str, Json]:
+        """The summary as one object."""
+        rewards: dict[str, Json] = {
+            reward: {rule: self.of(rule, reward).as_json() for rule in self.rules} for reward in self.rewards
+        }
+        return {
+            "conversations": self.conversations,
+            "calls": self.calls,
+            "messages": self.tally.count("messages"),
+            "outcomes": {**self.outcomes},
+            "rules": {rule: self.of(rule).as_json() for rule in self.rules},
+            **({"by_reward": rewards} if rewards else {}),
+            **{table.title.split()[0].lower(): table.as_json() for table in self.rates},
+            **({"against": self.versions.as_json()} if self.versions else {}),
+        }

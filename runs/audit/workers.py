@@ -1,0 +1,206 @@
+"""An audit of many records: found one after the other, read and judged on all cores, written in order."""
+
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, Self, cast
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, environment_files, is_folder, load_domain
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.runs.audit.annotations import Annotations
+from lawtrace.runs.audit.judging import TranscriptAuditor
+from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice
+from lawtrace.runs.audit.monpoly.log_audit import LogAuditor
+from lawtrace.runs.audit.monpoly.logs import MonpolyLog
+from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
+from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
+from lawtrace.runs.audit.summary import AuditSummary, Tally
+from lawtrace.runs.audit.versions import compare_rules
+from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
+from lawtrace.runs.stages.sent_files import SentFiles
+from lawtrace.solver.rules import Rule
+
+BATCH = 64
+"""How many transcripts a process judges at a time."""
+MIN_BYTES = 16 * 2**20
+"""Smaller files are judged in one process: to start others takes longer."""
+
+AuditUnit = AnyTranscript | MonpolyLog
+"""What has a verdict of its own."""
+AuditedTools = Domain | Environment | str | tuple[ToolSchema, ...] | LogSignature
+"""An environment, its name or folder; the schemas of tools; or the signature of logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditJob:
+    """What an audit judges by.
+
+    Attributes:
+        complete: whether the records are whole.
+        against: an older version of the rules; None if the audit compares with none.
+        label: the label of the source that rules are compared with.
+        annotations: what people say of findings; None without any.
+        time_unit: the unit of the timestamps of logs, in seconds.
+    """
+
+    tools: AuditedTools
+    rules: tuple[Rule, ...]
+    complete: bool = False
+    against: tuple[Rule, ...] | None = None
+    label: LabelChoice = DEFAULT_CHOICE
+    annotations: Annotations | None = None
+    time_unit: int = 1
+
+    def auditor(self) -> Callable[[AuditUnit], AuditRow]:
+        """What judges a record. Raises FormulaError if a rule does not fit the signature of logs."""
+        if isinstance(self.tools, LogSignature):
+            logs = LogAuditor(
+                self.tools, self.rules, time_unit=self.time_unit, complete=self.complete, against=self.against
+            )
+            return lambda unit: logs.audit(cast("MonpolyLog", unit))  # `find_units` gives a signature nothing else
+        tools = load_domain(self.tools) if isinstance(self.tools, str) else self.tools
+        if isinstance(tools, tuple):
+            environment = make_environment("tools", tools)
+        else:
+            environment = tools.environment if isinstance(tools, Domain) else tools
+        transcripts = TranscriptAuditor(environment, self.rules, complete=self.complete, against=self.against)
+        return lambda unit: transcripts.audit(read_transcript(cast("AnyTranscript", unit)))
+
+    def summary(self) -> AuditSummary:
+        """An empty summary."""
+        changes = None if self.against is None else compare_rules(self.against, self.rules)
+        return AuditSummary([rule.id for rule in self.rules], changes, self.label, self.annotations)
+
+    def portable(self) -> Self:
+        """The job for another process: with rules as they were read, and an environment by its name or folder."""
+        rules, older = (None if some is None else tuple(map(_as_read, some)) for some in (self.rules, self.against))
+        tools = self.tools
+        if isinstance(tools, Domain):
+            name = tools.environment.name
+            tools = name if name in BUILT_IN_DOMAINS else str(tools.folder.resolve())
+        return replace(self, tools=tools, rules=rules or (), against=older)
+
+
+def _as_read(rule: Rule) -> Rule:
+    return Rule.model_validate(rule.model_dump())
+
+
+@dataclass(frozen=True, slots=True)
+class SentAudit:
+    """An audit with the files that it judges by, for other machines (`lawtrace.runs.stages.cluster_jobs.Job`).
+
+    Attributes:
+        folder: the files of its environment, if that is a folder.
+    """
+
+    job: AuditJob
+    folder: SentFiles | None
+
+    @classmethod
+    def of(cls, job: AuditJob) -> Self:
+        """The audit with its files. Raises InputError if one cannot be read."""
+        job = job.portable()
+        folder = job.tools if isinstance(job.tools, str) and is_folder(job.tools) else None
+        return cls(job, None if folder is None else SentFiles.of(Path(folder), environment_files))
+
+    def open(
+        self, access: ModelAccess | None, stack: ExitStack
+    ) -> Callable[[list[AuditUnit]], Awaitable["JudgedBatch"]]:
+        """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of records."""
+        job = self.job
+        if self.folder is not None:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            job = replace(job, tools=str(self.folder.unpack(folder / "environment")))
+        worker = _Worker(job)
+
+        async def judge(units: list[AuditUnit]) -> JudgedBatch:
+            return worker.judge(units)
+
+        return judge
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBatch:
+    """The rows of some records as lines of JSON, and their counts."""
+
+    lines: list[str]
+    tally: Tally
+
+
+def judge_batches(
+    job: AuditJob, units: Iterable[AuditUnit], size: int, cluster: Cluster | None = None
+) -> Iterator[JudgedBatch]:
+    """Judge the records in order, in batches. ``size``: of the files in bytes; it decides how many processes.
+    ``cluster``: other processes that judge them."""
+    batches = _batches(units)
+    if cluster is not None:
+        yield from cluster.stream(SentAudit.of(job), (Unit(batch[0].place, _with_content(batch)) for batch in batches))
+        return
+    processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
+    if processes == 1:
+        worker = _Worker(job)
+        yield from (worker.judge(batch) for batch in batches)
+        return
+    # A new interpreter for each: a fork would copy the threads of this one in an unknown state.
+    with ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (job.portable(),)) as pool:
+        waiting: deque[Future[JudgedBatch]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(_judge_prepared, batch))
+            if len(waiting) > 2 * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _batches(units: Iterable[AuditUnit]) -> Iterator[list[AuditUnit]]:
+    """Transcripts together, a log by itself."""
+    batch: list[AuditUnit] = []
+    for unit in units:
+        batch.append(unit)
+        if len(batch) == BATCH or isinstance(unit, MonpolyLog):
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _with_content(batch: list[AuditUnit]) -> list[AuditUnit]:
+    """The records with what another machine reads: a log is read where it is judged."""
+    return [unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch]
+
+
+class _Worker:
+    """What one process judges by."""
+
+    def __init__(self, job: AuditJob) -> None:
+        self._job: Final = job
+        self._judge: Final = job.auditor()
+
+    def judge(self, units: list[AuditUnit]) -> JudgedBatch:
+        summary = self._job.summary()
+        lines: list[str] = []
+        for unit in units:
+            row = self._judge(unit)
+            summary.add(row)
+            lines.append(row.model_dump_json())
+        return JudgedBatch(lines, summary.tally)
+
+
+_prepared: list[_Worker] = []
+"""The worker of this process, if it is one that `judge_batches` started."""
+
+
+def _prepare(job: AuditJob) -> None:
+    _prepared.append(_Worker(job))
+
+
+def _judge_prepared(units: list[AuditUnit]) -> JudgedBatch:
+    return _prepared[0].judge(units)

@@ -1,1 +1,0 @@
-"""Reading external data: recorded conversations, programs, published tasks and records."""
