@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from lawtrace.environments.choices import ShieldMode
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.schemas.choices import ShieldMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lawtrace.environments.errors import LawtraceError
+from lawtrace.schemas.errors import LawtraceError
 
 Result = TypeVar("Result")
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from structlog.contextvars import bound_contextvars
 
-from lawtrace.agents.event_log import Context
+from lawtrace.schemas.log_entries import Context
 
 
 @contextmanager

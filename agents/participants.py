@@ -35,13 +35,13 @@ from autogen_core.tools import ToolSchema
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.event_log import Context
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.models.recording import recorded_call
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.prompts.loader import Prompt
+from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)
 MessageFilter = Callable[[BaseModel | str], str | None]

@@ -5,12 +5,12 @@ from typing import Protocol
 
 from autogen_core.models import ChatCompletionClient
 
-from lawtrace.agents.event_log import Context
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES, ScriptedRole
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 
 
 class RoleModels(Protocol):

@@ -8,10 +8,10 @@ from autogen_core import CancellationToken
 from autogen_core.tools import ParametersSchema, TextResultContent, ToolResult, ToolSchema, Workbench
 
 from lawtrace.agents.guarded_tools import GuardedWorkbench, SimulatedCall, Simulator
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import CallResult, PreparedCall, Session
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Allow, Decision
 from lawtrace.solver.guard.shield import Shield, objection_of
 

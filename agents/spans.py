@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from opentelemetry import trace
 from opentelemetry.trace import Span
 
-from lawtrace.agents.event_log import Context, ModelCalled
+from lawtrace.schemas.log_entries import Context, ModelCalled
 
 Attribute = str | int | float | bool
 

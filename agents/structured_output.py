@@ -13,7 +13,7 @@ from typing import TypeVar
 import json5
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.environments.errors import describe_validation_error
+from lawtrace.schemas.errors import describe_validation_error
 
 _DECODER = json.JSONDecoder(strict=False)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)

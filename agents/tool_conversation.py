@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.event_log import FunctionCalled
 from lawtrace.agents.scripted.user_automaton import Behaviour, UserMove
 from lawtrace.environments.runtime.session import Session
+from lawtrace.schemas.log_entries import FunctionCalled
 
 ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
 

@@ -24,7 +24,6 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.audit import conversations, traces
-from lawtrace.agents.event_log import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.audit.sources.reading import find_transcripts
@@ -44,6 +43,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.schemas.log_entries import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.solver.rules import load_rules
 
 TASKS = Path("docs/tasks/1.1/clinic.jsonl")

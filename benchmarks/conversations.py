@@ -24,8 +24,6 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import Utterance, run_conversation
-from lawtrace.agents.event_log import Context
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
@@ -33,6 +31,8 @@ from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.prompts.loader import load_prompt
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 
 SPEC = ModelSpec.parse("openai:loopback")
 BANKING = load_domain("banking").environment

@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from lawtrace.agents.event_log import Context, MessageSent, ModelCalled, RequestMessage, RequestSent
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import Context, MessageSent, ModelCalled, RequestMessage, RequestSent
 
 TURNS = 25
 TEXT = "I look the account up, check that the payment is authorized, and tell the user what I have done. " * 5

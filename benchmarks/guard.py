@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from random import Random
 from statistics import quantiles
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.decisions import Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.monitoring.monitor import Monitor

@@ -12,8 +12,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, Program, Reply, Returned, Toolset
+from lawtrace.schemas.events import Json
 
 SOURCE = """
 accounts = Bank.GetAccounts(owner="Ada")["accounts"]

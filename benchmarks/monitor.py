@@ -20,10 +20,10 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl import import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import parse_signature
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse

@@ -20,12 +20,12 @@ from random import Random
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, StageFinished
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.runner import run_recipe
@@ -28,6 +27,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, StageFinished
 
 A_CONVERSATION = 25
 TIMES = 15

@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any, NoReturn
 
-from lawtrace.environments.events import Json
+from lawtrace.schemas.events import Json
 
 MAX_DEPTH = 64
 """Levels of nesting."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, describe_read_error
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import cast
 
-from lawtrace.environments.events import Json
+from lawtrace.schemas.events import Json
 
 
 def parse_if_json(content: Json) -> Json:

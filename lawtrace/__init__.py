@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from lawtrace._run import Run, Verdicts, load_run, run
     from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
     from lawtrace.environments.domains.loader import Domain
-    from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
-    from lawtrace.environments.events import Event
     from lawtrace.runs.audit.audit import Audit
     from lawtrace.runs.recipe import Recipe
     from lawtrace.runs.schemas.audit_rows import AuditRow
+    from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
+    from lawtrace.schemas.events import Event
     from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
     from lawtrace.solver.guard.guard import Guard
     from lawtrace.solver.guard.log import GuardLog
@@ -83,10 +83,10 @@ _MODULES = {
     "GuardedAgent": "lawtrace.agents.guarded_tools",
     "GuardedWorkbench": "lawtrace.agents.guarded_tools",
     "Domain": "lawtrace.environments.domains.loader",
-    "Event": "lawtrace.environments.events",
-    "InputError": "lawtrace.environments.errors",
-    "LawtraceError": "lawtrace.environments.errors",
-    "OperationalError": "lawtrace.environments.errors",
+    "Event": "lawtrace.schemas.events",
+    "InputError": "lawtrace.schemas.errors",
+    "LawtraceError": "lawtrace.schemas.errors",
+    "OperationalError": "lawtrace.schemas.errors",
     "Recipe": "lawtrace.runs.recipe",
     "Rule": "lawtrace.solver.rules",
 }

@@ -9,7 +9,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.full_run import start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import prepare_recipe
@@ -21,6 +20,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.schemas.errors import InputError
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,8 +7,6 @@ import importlib.util
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from lawtrace.environments.choices import ShieldMode, Style
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.task_environment import (
     EpisodeEnd,
@@ -19,6 +17,8 @@ from lawtrace.runs.integrations.training.task_environment import (
     TaskEnvironment,
 )
 from lawtrace.runs.integrations.training.training_tasks import LawForm, TrainingTasks
+from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.errors import OperationalError
 
 if TYPE_CHECKING:
     from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv

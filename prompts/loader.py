@@ -25,7 +25,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 
 PUBLISHED = "published"
 """The folder of the papers' prompts, and the value in place of a prompt file that chooses them."""

@@ -13,7 +13,6 @@ from lawtrace.agents.conversations.request_sizes import (
     PROGRAMS_PER_REQUEST,
     PROVISIONS_PER_REQUEST,
 )
-from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
@@ -22,6 +21,7 @@ from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of
+from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 
 CHARACTERS_PER_TOKEN = 3
 MAX_TRIES = 2

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import Recipe
@@ -29,6 +27,8 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import is_complete, merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import ipaddress
 import socket
 
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
 
 
 def is_loopback(host: str) -> bool:

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
 
 CHECKOUT = Path(__file__).parents[2]
 

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
 
-from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.recipe import CallOptions, Recipe
 from lawtrace.runs.stages.denied_sessions import deny_authorization
@@ -16,6 +14,8 @@ from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, published_law, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.variants import variants_of
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.solver.rules import Rule, check_rules
 
 

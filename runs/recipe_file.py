@@ -12,11 +12,11 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from lawtrace.environments.domains.loader import is_folder
-from lawtrace.environments.errors import InputError, describe_validation_error
-from lawtrace.environments.events import Json
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.prompts.loader import PUBLISHED
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
+from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.events import Json
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Words = TypeVar("Words", bound=PromptOptions)

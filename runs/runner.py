@@ -16,12 +16,10 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 from structlog.contextvars import bound_contextvars
 
-from lawtrace.agents.event_log import EventLog, StageFinished
-from lawtrace.agents.model_spec import ENDPOINTS
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
@@ -50,6 +48,9 @@ from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
+from lawtrace.schemas.errors import InputError, SearchError
+from lawtrace.schemas.log_entries import StageFinished
+from lawtrace.schemas.model_spec import ENDPOINTS
 
 log = get_logger(__name__)
 

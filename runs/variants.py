@@ -19,11 +19,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import is_folder
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 MAX_VARIANTS = 256
 

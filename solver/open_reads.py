@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, cast
 
-from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
+from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
 from lawtrace.solver.logic.terms import (

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import WrongFormat, WrongType
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_fields, condition_parts
 from lawtrace.solver.logic.syntax import (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product, shortest_accepted
 from lawtrace.solver.logic.skeleton import skeleton

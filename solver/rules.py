@@ -13,10 +13,10 @@ from typing import Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lawtrace.environments.errors import FormulaError, InputError, describe_read_error, describe_validation_error
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
+from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error, describe_validation_error
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event, Json
 
 _TIME: Final = r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?"
 _NAME: Final = r"(?:\w+|`[^`]+`)"

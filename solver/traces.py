@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from autogen_core.tools import Workbench
 
 from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import sent_message
-from lawtrace.agents.event_log import Context, EventLog, FunctionCalled, MessageSent
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.recording import RecordedClient, recorded_call
 from lawtrace.agents.participants import ToolAgent
@@ -33,10 +33,11 @@ from lawtrace.agents.tool_conversation import (
     Turn,
     UserTurn,
 )
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session, parse_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
 from lawtrace.solver.masking.instructions import Instruction
 
 SHIELD = "shield"

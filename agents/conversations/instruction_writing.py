@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import Utterance, run_conversation
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import documentation_json
@@ -28,8 +28,9 @@ from lawtrace.agents.roles.instruction_roles import (
     instruction_plan,
     manner_of,
 )
-from lawtrace.environments.choices import Style
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Instruction, check_reader_calls, check_wording
 from lawtrace.solver.masking.requests import AskedRequest

@@ -11,9 +11,9 @@ from typing import cast, get_args
 
 from lawtrace.agents.roles.instruction_roles import RequestReading, instruction_plan
 from lawtrace.agents.scripted.request_parser import read_lines
-from lawtrace.environments.choices import Style
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import Style
 from lawtrace.solver.lint.declarations import DeclarationIssue
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import check_reader_calls

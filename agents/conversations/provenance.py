@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.event_log import Entry, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.scripted.justification import Ground
+from lawtrace.schemas.log_entries import Entry
 from lawtrace.solver.rules import Rule
 
 ProvisionStatusName = Literal["out_of_scope", "not_checkable", "not_understood", "no_rule", "rule", "unread"]

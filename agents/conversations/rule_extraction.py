@@ -28,7 +28,7 @@ from lawtrace.agents.conversations.provenance import (
 )
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_proposal import ProposedRules, propose_rules, quotes_of
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.participants import Role
 from lawtrace.agents.role_models import RoleModels
@@ -49,6 +49,7 @@ from lawtrace.agents.roles.extraction_roles import (
 )
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

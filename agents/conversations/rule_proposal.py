@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.conversations.provenance import Quote, RuleCandidate
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import (
@@ -26,9 +26,10 @@ from lawtrace.agents.roles.extraction_roles import (
     quoted_in,
     regulation_title,
 )
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
 from lawtrace.solver.lint.rule_sets import analyse_rules

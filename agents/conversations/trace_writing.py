@@ -9,12 +9,13 @@ from pydantic import BaseModel
 
 from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.roles.trace_writer import TRACE_WRITER, ProgramBatch, WriteMore, trace_writer_inputs
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import Rule
 
 

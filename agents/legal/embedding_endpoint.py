@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from autogen_core.models import CreateResult, RequestUsage, UserMessage
 
-from lawtrace.agents.event_log import Context
-from lawtrace.agents.model_spec import EndpointProvider, ModelSpec
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.retrieval.embedding import Vectors
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import EndpointProvider, ModelSpec
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

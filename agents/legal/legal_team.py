@@ -39,9 +39,9 @@ from lawtrace.agents.legal.decomposition import (
 from lawtrace.agents.legal.meta_llm import LegalAnswer, passages_json, question_json
 from lawtrace.agents.legal.role_calls import RoleCalls, as_json
 from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure, content_of
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.environments.legal.case import Agent, Case, Question
 from lawtrace.environments.legal.choice_parser import is_refusal
+from lawtrace.schemas.errors import LawtraceError
 
 _SEARCH_THREADS = ThreadPoolExecutor(8, thread_name_prefix="search")
 """Threads for retrieval, which may wait for an endpoint.

@@ -9,10 +9,11 @@ from autogen_agentchat.messages import BaseChatMessage
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import ProposalLoopResult, record_turn, run_proposal_loop
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import Role, RoleFailure, content_of
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.document import Paragraph
+from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Item = TypeVar("Item")

@@ -11,10 +11,11 @@ from typing import Protocol, Self
 
 from autogen_core.models import CreateResult
 
-from lawtrace.agents.event_log import BudgetName, BudgetReached, Context, EventLog, ModelCalled
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.call_settings import Budget, Spending
 from lawtrace.agents.models.model_call import EndpointAbandoned, Layer, ModelCall, plain_messages
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.log_entries import BudgetName, BudgetReached, Context, ModelCalled
 
 _CHARACTERS_A_TOKEN = 4
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from lawtrace.agents.model_spec import ENDPOINTS, EndpointProvider, ModelSpec
 from lawtrace.agents.models.transport_errors import describe_error, is_endpoint_error
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ENDPOINTS, EndpointProvider, ModelSpec
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 _ANTHROPIC_ADDRESS = "https://api.anthropic.com"

@@ -13,9 +13,9 @@ from autogen_core.models import SystemMessage as System
 from autogen_core.tools import Tool, ToolSchema
 from pydantic import BaseModel
 
-from lawtrace.agents.event_log import Context, FailureReason, ModelCalled, RequestMessage
-from lawtrace.agents.model_spec import ModelParameters
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.log_entries import Context, FailureReason, ModelCalled, RequestMessage
+from lawtrace.schemas.model_spec import ModelParameters
 
 ToolChoice = Tool | Literal["auto", "required", "none"]
 

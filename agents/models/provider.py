@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
 from pydantic import BaseModel
 
-from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.models.request_client import MODEL_INFO
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 
 if TYPE_CHECKING:  # imported where an endpoint is opened: it takes half a second
     from openai import AsyncOpenAI

@@ -9,16 +9,7 @@ from dataclasses import dataclass
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo
 
-from lawtrace.agents.event_log import (
-    Context,
-    EventLog,
-    FailureReason,
-    FunctionCalled,
-    ModelCalled,
-    RequestSent,
-    RoleFailed,
-)
-from lawtrace.agents.model_spec import ModelParameters
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.limits import run_cancellable
 from lawtrace.agents.models.model_call import (
     CallFailed,
@@ -34,6 +25,8 @@ from lawtrace.agents.models.replay import ReplaySource, recorded_result
 from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.agents.spans import call_span, set_usage
 from lawtrace.environments.logs import get_logger
+from lawtrace.schemas.log_entries import Context, FailureReason, FunctionCalled, ModelCalled, RequestSent, RoleFailed
+from lawtrace.schemas.model_spec import ModelParameters
 
 log = get_logger(__name__)
 

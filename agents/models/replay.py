@@ -8,10 +8,10 @@ from typing import Protocol
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, RequestUsage
 
-from lawtrace.agents.event_log import Context, ModelCalled, RequestMessage, RoleFailed
-from lawtrace.agents.model_spec import ModelSpec, RecordedModel
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.schemas.model_spec import ModelSpec, RecordedModel
 
 EXCERPT = 90
 """Characters of a message around the first difference."""

@@ -11,7 +11,7 @@ from tenacity import (
     wait_random,
 )
 
-from lawtrace.agents.event_log import CallRetried, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.call_settings import RetryPolicy
 from lawtrace.agents.models.limits import Rate
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
@@ -23,6 +23,7 @@ from lawtrace.agents.models.transport_errors import (
     retry_after_seconds,
 )
 from lawtrace.environments.logs import get_logger
+from lawtrace.schemas.log_entries import CallRetried
 
 _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""

@@ -26,8 +26,7 @@ from typing import Self
 
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
-from lawtrace.agents.event_log import Context, EventLog, ModelCalled
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec, RecordedModel
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import (
@@ -44,7 +43,9 @@ from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, 
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.request_client import MODEL_INFO
 from lawtrace.agents.models.retry import RetryLayer
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context, ModelCalled
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec, RecordedModel
 
 _DEFAULTS = ModelParameters()
 

@@ -7,11 +7,11 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
 from lawtrace.agents.briefing import Briefing
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 

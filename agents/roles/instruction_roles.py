@@ -7,9 +7,9 @@ from random import Random
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.participants import Role
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.instructions import ReaderCall
 from lawtrace.solver.masking.wording import describe_outcome, describe_step
 from lawtrace.solver.traces import PlannedCall

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.participants import Role
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from autogen_core import FunctionCall
 from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
 
-from lawtrace.environments.events import FromResults, Json
+from lawtrace.schemas.events import FromResults, Json
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.traces import PlannedCall, resolve_path
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.scripted.deontic_patterns import Duty, NotUnderstood, Tokens, duties_of, text_of
 from lawtrace.agents.scripted.tool_phrases import NamedCall, NamedCalls, NoTool, ToolLexicon
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rule_transforms import same_rule

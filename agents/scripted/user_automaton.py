@@ -12,11 +12,11 @@ from random import Random
 from typing import Final, Literal, get_args
 
 from lawtrace.agents.scripted.stemming import stemmed_words
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.samplers import Amount, DayAfter, DayBefore, Digits, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser
 from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TIME, ValueType
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 from lawtrace.solver.masking.omissions import Omission, PartialRequest
 

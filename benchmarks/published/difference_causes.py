@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.published.grading import AUDIT_CHECK
 from benchmarks.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
-from lawtrace.environments.choices import GradingProfile, Style
-from lawtrace.environments.events import Json
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Outcome, PublishedEvidence, Verdict
+from lawtrace.schemas.choices import GradingProfile, Style
+from lawtrace.schemas.events import Json
 
 ProfileCause = Literal[
     "no program",

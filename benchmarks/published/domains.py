@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lawtrace.environments.choices import PublishedDomainName
-from lawtrace.environments.events import Json
+from lawtrace.schemas.choices import PublishedDomainName
+from lawtrace.schemas.events import Json
 
 RawState = Mapping[str, Any]
 

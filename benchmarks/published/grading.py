@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.published.mock_tools import MOCKS
-from lawtrace.environments.choices import GradingProfile
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, Program, Toolset
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
@@ -40,6 +38,8 @@ from lawtrace.runs.schemas.verdict_rows import (
 )
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_with_tools
+from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.events import Event, Json
 
 AUDIT_CHECK = "implicit-audit-check"
 

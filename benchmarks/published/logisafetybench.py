@@ -17,10 +17,7 @@ from typing import Any, cast
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS, PublishedDomain
 from benchmarks.published.records import describe_row_error
-from lawtrace.environments.choices import STYLES, PublishedDomainName
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.errors import InputError, Problem
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
@@ -29,6 +26,9 @@ from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.store.stage_files import file_digest, parse_json_list, read_text
+from lawtrace.schemas.choices import STYLES, PublishedDomainName
+from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule, check_rules
 

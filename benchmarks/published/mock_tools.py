@@ -16,9 +16,9 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, cast
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import PauseClock, Raised, Reply, Returned
 from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.schemas.events import Event, Json
 
 MockRows = dict[str, Any]
 MockOperation = Callable[..., Json]

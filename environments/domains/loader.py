@@ -34,13 +34,13 @@ from random import Random
 from types import ModuleType
 from typing import cast
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.validation import DeclarationError
 from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import environment_name, make_environment
+from lawtrace.schemas.errors import InputError
 
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"

@@ -10,9 +10,9 @@ from typing import Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.document import Document, Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, check_coverage, paragraphs_by_part
+from lawtrace.schemas.errors import InputError
 
 Agent = Literal["F", "LR", "AR", "CS"]
 AGENTS: tuple[Agent, ...] = get_args(Agent)

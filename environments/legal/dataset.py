@@ -18,10 +18,10 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from lawtrace.environments.errors import InputError, OperationalError, Problem, describe_validation_error
 from lawtrace.environments.legal.case import AGENTS, Agent, Case
 from lawtrace.environments.legal.maslegalbench import parse_rows
 from lawtrace.environments.legal.question_sets import parse_plain_rows
+from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error
 
 _LINES = frozenset({".jsonl", ".json"})
 _TABLES = frozenset({".arrow", ".parquet"})

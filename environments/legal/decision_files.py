@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.page_layout import read_pages
 from lawtrace.environments.legal.pdf_layout import read_pdf_layout
 from lawtrace.environments.regulations.files import read_text
 from lawtrace.environments.regulations.html import html_lines
 from lawtrace.environments.regulations.lines import Line
+from lawtrace.schemas.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

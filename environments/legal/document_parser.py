@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.document import Document, Paragraph, Section
 from lawtrace.environments.legal.headings import (
     ANNEX,
@@ -21,6 +20,7 @@ from lawtrace.environments.legal.headings import (
 from lawtrace.environments.legal.numbering import Number, NumberedLine, number_paragraphs
 from lawtrace.environments.legal.page_layout import PageLine
 from lawtrace.environments.regulations.lines import Line
+from lawtrace.schemas.errors import InputError
 
 _CLOSING = re.compile(r"^(?:dated\b|signed\b|yours\b|for and on behalf of\b)", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[•◦▪●‣*–-]|\(?[a-z]\)|\(?[ivx]{1,4}[.)]|[a-z]\.)(?:\s|$)")

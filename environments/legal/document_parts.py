@@ -15,9 +15,9 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.legal.document import Document, Paragraph
 from lawtrace.environments.toml_file import read_toml
+from lawtrace.schemas.errors import InputError, describe_validation_error
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
 DOCUMENT_PARTS: tuple[DocumentPart, ...] = get_args(DocumentPart)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.document import Document, Paragraph, Section
+from lawtrace.schemas.errors import InputError
 
 _DEEPEST = 9
 

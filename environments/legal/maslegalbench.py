@@ -11,9 +11,9 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from lawtrace.environments.errors import Problem, describe_validation_error
 from lawtrace.environments.legal.case import Agent, Case, Choice, Chunk, Question
 from lawtrace.environments.legal.question_sets import options_by_key
+from lawtrace.schemas.errors import Problem, describe_validation_error
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
     "background": "F",

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.regulations.files import pdf_text
+from lawtrace.schemas.errors import InputError, OperationalError
 
 _SMALL = 0.85
 """Size of footnotes, at most, in sizes of the text."""

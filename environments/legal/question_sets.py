@@ -26,9 +26,9 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lawtrace.environments.errors import InputError, Problem, describe_validation_error
 from lawtrace.environments.legal.case import ALPHABET, YES_NO, Agent, Case, Choice, Chunk, Question, TextMatch
 from lawtrace.environments.regulations.files import read_text
+from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
 
 _LEAST_REPEATS = 2
 """Rows with each label, on average, from which the answers of a table are a closed list of labels."""

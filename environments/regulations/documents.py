@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.files import read_bytes
 from lawtrace.environments.regulations.formats import FORMATS, SUFFIXES, read_legal_text
 from lawtrace.environments.regulations.legal_text import LegalText
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.schemas.errors import InputError
 
 _TITLE = 40
 """Words."""

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
 
 MAX_BYTES = 20 * 1024 * 1024
 """The longest directives, with markup, have a twentieth of that."""

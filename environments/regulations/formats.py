@@ -6,7 +6,6 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.files import pdf_text, read_bytes, read_text
 from lawtrace.environments.regulations.formex import formex_lines
 from lawtrace.environments.regulations.headings import may_head_unit
@@ -16,6 +15,7 @@ from lawtrace.environments.regulations.legal_text import LegalText
 from lawtrace.environments.regulations.lines import Line, split_page_furniture
 from lawtrace.environments.regulations.oscal import parse_oscal
 from lawtrace.environments.regulations.parser import parse_legal_text
+from lawtrace.schemas.errors import InputError
 
 _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1, "ordered_list_close": -1}
 

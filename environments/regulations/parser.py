@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.headings import (
     ANNEXES,
     HEADING_WORDS,
@@ -23,6 +22,7 @@ from lawtrace.environments.regulations.labels import LabelReading, ListLabel, fi
 from lawtrace.environments.regulations.legal_text import LegalText, Node, NodeKind
 from lawtrace.environments.regulations.lines import Line
 from lawtrace.environments.regulations.paragraphs import DEFINITION, unwrap_lines
+from lawtrace.schemas.errors import InputError
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)

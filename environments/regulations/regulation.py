@@ -19,8 +19,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.toml_file import place_in_toml, read_toml
+from lawtrace.schemas.errors import InputError, describe_validation_error
 
 _SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
 

@@ -8,12 +8,12 @@ and is off by default.
 import datetime as dt
 from collections.abc import Mapping
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, ObjectOf, ValueType
+from lawtrace.schemas.events import Json
 
 
 def document(environment: Environment, *, hints: bool = False, start: int | None = None) -> dict[str, Json]:

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lawtrace.environments.events import Event, Json, message_event
 from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call
 from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.schemas.events import Event, Json, message_event
 
 REFUSED_BY_SHIELD = "RefusedByShieldException"
 """The exception that an agent sees when a guard refuses its call."""

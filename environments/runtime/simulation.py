@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from lawtrace.environments.events import CallOutcome, Event, Json
 from lawtrace.environments.spec.clock import OTHER_CALL_DURATION
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import (
@@ -39,6 +38,7 @@ from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.terms import fresh_key, item_variable
 from lawtrace.environments.spec.tools import FromUser, Tool
 from lawtrace.environments.spec.types import Record, Value, WrongFormat, WrongType
+from lawtrace.schemas.events import CallOutcome, Event, Json
 
 INVALID_CALL = "InvalidCallError"
 """The error of a malformed call: unknown tool, or missing, surplus or ill-typed argument."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.events import Json
 
 REFERENCE_DEPTH = 4
 """Maximum depth of mentions that are followed; declarations nest no deeper."""

@@ -5,8 +5,8 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import IO, Protocol, Self
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.sandbox.program import Limits
+from lawtrace.schemas.errors import OperationalError
 
 INSIDE_FOLDER = Path(__file__).with_name("inside")
 

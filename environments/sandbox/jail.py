@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Self, TypeVar
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
 from lawtrace.environments.sandbox.docker import DEFAULT_IMAGE, Docker
@@ -25,6 +24,7 @@ from lawtrace.environments.sandbox.program import (
 )
 from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
+from lawtrace.schemas.errors import InputError
 
 Item = TypeVar("Item")
 Product = TypeVar("Product")

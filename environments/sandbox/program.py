@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Literal, Protocol, Self
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox.inside.wire import LAST_SECOND, frame
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 MINIMUM_MEMORY = 64 * 2**20
 """Bytes. CPython itself does not start with less."""

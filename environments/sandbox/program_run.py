@@ -22,7 +22,6 @@ from contextlib import suppress
 from math import ceil
 from typing import Self, cast
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.sandbox.inside.wire import ENDINGS, HEADER, frame, size
 from lawtrace.environments.sandbox.program import (
     CallHandler,
@@ -35,6 +34,7 @@ from lawtrace.environments.sandbox.program import (
 )
 from lawtrace.environments.sandbox.protocol import CallMessage, EndMessage, FrameReader, ProtocolError, read_message
 from lawtrace.environments.sandbox.worker import ProgramReport, Worker, WorkerGone
+from lawtrace.schemas.errors import OperationalError
 
 CHUNK = 2**16
 ADDRESS = re.compile(r"(?<=\bat )0x[0-9a-f]+")

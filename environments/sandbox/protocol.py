@@ -7,9 +7,9 @@ a program can send.
 
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, size
 from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.schemas.events import Json
 
 NAME_CHARACTERS = 200
 

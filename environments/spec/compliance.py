@@ -5,13 +5,13 @@ Authorization is a field of the session, so a session without authorization is j
 
 from collections.abc import Mapping
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.effects import Insert, KeyResult, ValueResult
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import Entity, Field
 from lawtrace.environments.spec.terms import argument, is_empty, value_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, TEXT, TEXTS, Value
+from lawtrace.schemas.events import Event
 
 
 def pending_events(tools: Mapping[str, Tool], events: tuple[Event, ...]) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.state import Entity, Fact, State
 from lawtrace.environments.spec.terms import reads_time
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.validation import validate_clock, validate_tool
+from lawtrace.schemas.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.logic import Logic
 from lawtrace.environments.spec.state import Entity, State
 from lawtrace.environments.spec.term_code import TermCode
 from lawtrace.environments.spec.types import Record, Value
+from lawtrace.schemas.errors import InputError
 
 
 @dataclass(slots=True)

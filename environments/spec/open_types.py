@@ -6,8 +6,8 @@ They describe recorded values. Rules read them, and audits check them; an enviro
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.types import ListOf, ObjectOf, Value, ValueType, WrongFormat, WrongType
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ only the tables it changes, and a key is never used twice.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.types import Value, ValueType, WrongFormat, WrongType
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)

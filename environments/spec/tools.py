@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value, ValueType
+from lawtrace.schemas.events import Event, Json
 
 
 def _caller() -> tuple[str, int]:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 MINUTES_PER_DAY = 24 * 60
 

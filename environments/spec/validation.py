@@ -4,7 +4,6 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -24,6 +23,7 @@ from lawtrace.environments.spec.term_types import TermTypes
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
 from lawtrace.environments.spec.types import BOOLEAN, ListOf
+from lawtrace.schemas.errors import InputError
 
 
 class DeclarationError(InputError):

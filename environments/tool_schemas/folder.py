@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import InputError
 
 TOOLS: Final = "tools.json"
 

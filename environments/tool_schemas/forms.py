@@ -19,9 +19,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import Json
 
 PARAMETERS: Final = (
     "parameters",

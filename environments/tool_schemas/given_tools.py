@@ -7,9 +7,9 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.forms import PARAMETERS, read_forms
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
+from lawtrace.schemas.errors import InputError
 
 
 def read_given_tools(tools: Mapping[str, Any] | Iterable[Any]) -> list[ToolSchema]:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from lawtrace.environments.errors import InputError, describe_read_error
 from lawtrace.environments.tool_schemas.forms import read_forms
 from lawtrace.environments.tool_schemas.python_types import Annotations, Module, dotted_name, load_module
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import InputError, describe_read_error
 
 _INJECTED: Final = re.compile(r"(Context|ContextWrapper|Request|Response|RunnableConfig)$|CallbackManager|^Injected")
 _RUN: Final = ("_run", "_arun", "forward", "run", "execute", "__call__")

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError, describe_read_error
-from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
 from lawtrace.environments.tool_schemas.versions import join_versions
+from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.events import Json
 
 
 def read_tool_schemas(sources: Sequence[str]) -> list[ToolSchema]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.samplers import OneOf
@@ -15,6 +13,8 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongType
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader, list_of, object_of
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import SPEAKERS
 
 RESULT: Final = "result"
 _RECORDED: Final = FromUser(OneOf(()))

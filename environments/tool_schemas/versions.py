@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same
+from lawtrace.schemas.errors import InputError
 
 
 def join_versions(schemas: Iterable[ToolSchema]) -> list[ToolSchema]:

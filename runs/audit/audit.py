@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
@@ -31,6 +30,7 @@ from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, JudgedBatch, judge_batches
 from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 if TYPE_CHECKING:

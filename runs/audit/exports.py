@@ -20,9 +20,6 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic_core import from_json
 
-from lawtrace.environments.choices import AuditFormat
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.audit import Audit
 from lawtrace.runs.audit.records import COLUMNS, flat_records
 from lawtrace.runs.report.table_files import csv_text
@@ -30,6 +27,9 @@ from lawtrace.runs.report.text import sentence
 from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.store.stage_files import numbered_lines, write_lines
+from lawtrace.schemas.choices import AuditFormat
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule
 
 ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]

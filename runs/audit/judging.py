@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from lawtrace.environments.events import CallOutcome, Event, Json, event_labels, message_event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ObjectOf
@@ -13,6 +12,7 @@ from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels, message_event
 from lawtrace.solver.rules import Rule
 
 AT_REFERENCE: Final = "the task demands this call"

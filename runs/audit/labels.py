@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.rates import ANY_RULE, RateTable, RuleRates
 from lawtrace.runs.audit.tally import MAX_VALUES, Tally
 from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 DEFAULT_LABELS: Final = ("reward", "success", "passed", "score")
 """The label is the first of these that the sources have, unless one is chosen."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, cast
 
-from lawtrace.environments.events import Event, Json, event_labels
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
 from lawtrace.environments.spec.open_types import OrNull
@@ -19,6 +18,7 @@ from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongF
 from lawtrace.runs.audit.transcripts import RecordedCall, Turn
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.open_reads import find_open_reads
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named

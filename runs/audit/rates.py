@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.schemas.events import Json
 
 ANY_RULE = "any rule"
 """Conversations in which a rule is broken."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.events import Json
 
 COLUMNS: Final = (
     "conversation",

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.runs.audit.annotations import Annotations, annotation_rates, count_annotations
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, count_labels, label_rates
 from lawtrace.runs.audit.rates import RateTable
 from lawtrace.runs.audit.tally import Examples, Tally
 from lawtrace.runs.audit.versions import RuleChange, VersionComparison, count_versions
 from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.events import SPEAKERS, Json
 
 MAX_REWARDS: Final = 6
 """With more values, rewards are not a table's columns."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard, cast
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.written_values import parse_if_json, parse_result
+from lawtrace.schemas.events import Json
 from lawtrace.solver.logic.terms import parse_date
 
 _ENVELOPE = frozenset({"content", "structuredContent", "isError", "_meta"})

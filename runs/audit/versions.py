@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.tally import Examples, Tally
 from lawtrace.runs.schemas.audit_rows import AuditRow, place_of
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule
 
 RuleChange = Literal["same", "reworded", "added", "removed"]

@@ -3,8 +3,8 @@
 import sys
 from io import TextIOWrapper
 
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cli.app import app
+from lawtrace.schemas.errors import LawtraceError
 
 __all__ = ["app", "main"]
 

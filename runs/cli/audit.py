@@ -6,8 +6,6 @@ from pathlib import Path
 
 import typer
 
-from lawtrace.environments.choices import AUDIT_FORMATS, AuditFormat
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.audit.exports import FinishedAudit, export_audit, export_file
 from lawtrace.runs.audit.options import AuditOptions, judged_lines, merged_rows, write_shard
 from lawtrace.runs.audit.page import write_audit_page
@@ -20,6 +18,8 @@ from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
+from lawtrace.schemas.choices import AUDIT_FORMATS, AuditFormat
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 
 FAILURES = ("broken", "undetermined", "invalid")

@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 import typer
 
 from lawtrace.agents.models.endpoints import check_endpoints
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend, diagnose
 from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.schemas.events import Json
 
 SANDBOXES = ("bwrap", "docker")
 """Each is checked by running a program."""

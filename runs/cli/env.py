@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.schemas.events import Json
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

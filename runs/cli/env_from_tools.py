@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.folder import write_tools_folder
 from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import DeclaredTool, declare_tool, environment_name
 from lawtrace.runs.cli.output import print_json, print_note, print_result
 from lawtrace.runs.report.text import visible
+from lawtrace.schemas.errors import InputError
 
 SHOWN = 10
 """How many lines of a kind are printed."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, RuleKind, load_rules
 
 NOT_SORTED = "not sorted"

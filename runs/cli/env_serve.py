@@ -10,14 +10,14 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.solver.rules import check_rules, load_rules
 
 TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)

@@ -10,9 +10,7 @@ from typing import Any, NoReturn
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.cli.output import print_invalid, print_note, print_outcome, print_problems, print_result
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
@@ -46,6 +44,8 @@ from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_r
 from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
+from lawtrace.schemas.errors import InputError, Problem
 
 MAX_CHANGES = 20
 

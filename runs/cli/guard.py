@@ -6,11 +6,11 @@ import secrets
 import time
 from pathlib import Path
 
-from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
 from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
 from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.schemas.choices import Fallback, GuardMode
+from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.solver.rules import load_rules
 
 

@@ -6,9 +6,9 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
-from lawtrace.environments.errors import FormulaError
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.automaton import Automaton, to_dot
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse

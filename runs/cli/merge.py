@@ -5,7 +5,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.cli.attempt import end_attempts
 from lawtrace.runs.cli.audit import audit_by
@@ -27,6 +26,7 @@ from lawtrace.runs.store.shard_merge import merge_shards
 from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards
 from lawtrace.runs.store.stage_files import describe_row_error
 from lawtrace.runs.store.stage_store import copy_file
+from lawtrace.schemas.errors import InputError
 
 
 def merge(

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from lawtrace.agents.models.call_settings import Price
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
 from lawtrace.runs.report.run_kinds import GradedUnit
@@ -32,6 +30,8 @@ from lawtrace.runs.store.event_log_queries import (
 )
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 POLL_SECONDS = 0.3
 

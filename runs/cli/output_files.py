@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_database import STAGE_LOG_SUFFIX, event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.errors import InputError
 
 
 def check_output(out: Path, *others: Path, command: str = "", force: bool) -> None:

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from lawtrace.environments.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption
+from lawtrace.schemas.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
+from lawtrace.schemas.errors import InputError
 
 Values = Mapping[str, object]
 """Dotted key of the recipe -> value."""

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import typer
 
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli.output import print_json, print_note, print_problems
 from lawtrace.runs.cli.run_results import print_report
 from lawtrace.runs.cli.shortfalls import find_shortfalls, verdicts_of_run
@@ -13,6 +12,7 @@ from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.errors import InputError, OperationalError
 
 
 def report(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.output import print_json, print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
@@ -18,6 +17,7 @@ from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState, ReviewSubject
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview
+from lawtrace.schemas.errors import OperationalError
 from lawtrace.solver.rules import load_rules
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
+from lawtrace.schemas.events import Json
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_examples import ExampleFinding, count_examples, run_examples

@@ -8,14 +8,14 @@ from pathlib import Path
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
 from lawtrace.runs.stages.rules_stage import rests_on, run_offline_extraction
 from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_path, read_provenance
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 OFFLINE_BASELINE = "offline baseline, same text"

@@ -9,8 +9,6 @@ from rich.text import Text
 
 from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionFunnel
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
@@ -35,6 +33,8 @@ from lawtrace.runs.store.provenance_file import (
 )
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, load_rules
 
 RESTATED = ".toml"

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from lawtrace.agents.event_log import RunResumed
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.output import print_note, print_outcome
@@ -22,6 +20,8 @@ from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import Shard, read_record, record_path
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import RunResumed
 
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import best_habits, print_invalid, print_json, print_note, print_result
 from lawtrace.runs.cli.shortfalls import find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.recipe import Recipe
@@ -18,6 +17,7 @@ from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
+from lawtrace.schemas.events import Json
 from lawtrace.solver.coverage.mutations import MutationScore
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither

@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_error, print_note
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -19,6 +18,7 @@ from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
+from lawtrace.schemas.errors import InputError
 
 Result = TypeVar("Result")
 

@@ -8,8 +8,6 @@ from typing import NoReturn
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -35,6 +33,8 @@ from lawtrace.runs.store.shard_merge import merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines, record_path
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 COMMAND = "tasks build"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import typer
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import Problem
 from lawtrace.runs.cli.output import best_habits, make_table, print_grouped, print_outcome, print_problems
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
@@ -20,6 +19,7 @@ from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.files import HABITS, QUALITY, TASKS
 from lawtrace.runs.store.task_file import read_usable_tasks
+from lawtrace.schemas.errors import Problem
 
 
 def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> None:

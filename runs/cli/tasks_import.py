@@ -5,13 +5,13 @@ from typing import Literal
 
 import typer
 
-from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, print_problems
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.stages.files import TASKS
+from lawtrace.schemas.choices import PublishedDomainName
 
 
 def import_published_tasks(

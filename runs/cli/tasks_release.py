@@ -5,9 +5,7 @@ from importlib.metadata import version as distribution_version
 from pathlib import Path
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.choices import TASK_VARIANTS
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.output import best_habits, print_outcome
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
@@ -22,6 +20,8 @@ from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
+from lawtrace.schemas.choices import TASK_VARIANTS
+from lawtrace.schemas.errors import OperationalError
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""

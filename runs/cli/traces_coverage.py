@@ -7,8 +7,6 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
@@ -21,6 +19,8 @@ from lawtrace.runs.stages.files import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
 from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule

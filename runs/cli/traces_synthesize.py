@@ -8,7 +8,6 @@ from typing import NoReturn
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import print_note, print_outcome
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
@@ -26,6 +25,7 @@ from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path
 from lawtrace.runs.store.stage_files import describe_row_error, write_lines
 from lawtrace.runs.store.stage_store import stage_key
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.coverage.measures import measure_coverage
 
 

@@ -4,8 +4,8 @@ import importlib.util
 from contextlib import suppress
 from pathlib import Path
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.schemas.errors import OperationalError
 
 
 def view(*, directory: Path, port: int, as_json: bool) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final
 
-from lawtrace.agents.event_log import Entry, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted, BudgetTracker, CallSize
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import RequestRate
+from lawtrace.schemas.log_entries import Entry
 
 
 class CallGrants:

@@ -22,9 +22,7 @@ import ray
 import ray.exceptions
 
 from lawtrace.agents.concurrency import gather
-from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.environments.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.ray_connection import SAME_VERSION, ray_connection
 from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
@@ -32,6 +30,8 @@ from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, Worke
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
+from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError, SearchError
+from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
 
 log = get_logger(__name__)
 

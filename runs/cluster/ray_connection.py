@@ -11,9 +11,9 @@ from typing import Final
 import ray
 import ray.exceptions
 
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.worker import UnitFailed
+from lawtrace.schemas.errors import InputError, OperationalError
 
 log = get_logger(__name__)
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import ray
 import ray.exceptions
 
-from lawtrace.agents.event_log import Entry
 from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.runs.cluster.grants import Ask, CallGrants
 from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, Worker, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import Job, Unit
+from lawtrace.schemas.log_entries import Entry
 
 Handle = Any
 """A value of Ray, which has no types: an actor, a reference to a result, or the result."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic
 
-from lawtrace.agents.event_log import Context, Entry, ModelCalled, RoleFailed
-from lawtrace.agents.model_spec import RecordedModel
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cluster.grants import Ask, RemoteGrants, RemoteRate, RemoteSlots
 from lawtrace.runs.stages.cluster_jobs import Given, Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
+from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
+from lawtrace.schemas.model_spec import RecordedModel
 
 TimedEntry = tuple[str, Entry]
 

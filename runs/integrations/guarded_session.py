@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lawtrace.environments.choices import Fallback, GuardMode
-from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.audit.transcripts import fields_of, items_of, unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
+from lawtrace.schemas.choices import Fallback, GuardMode
+from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, is_recordable, shown_decision, shown_duties

@@ -19,7 +19,7 @@ from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
 
 MAX_MESSAGE_BYTES: Final = 16_000_000
 """The longest message that is taken from a server."""

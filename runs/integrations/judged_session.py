@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import CallResult, Objection, Session
 from lawtrace.environments.sandbox import Execution, ExecutionStatus
 from lawtrace.environments.spec.state import State, encode_state
@@ -22,6 +20,8 @@ from lawtrace.runs.scoring.judge import RuleJudge, judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 

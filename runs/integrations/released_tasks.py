@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lawtrace.agents.briefing import Briefing, GivenLaw
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
-from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import DEFAULT_PROMPTS
 from lawtrace.runs.recipe import Recipe
@@ -25,6 +22,9 @@ from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.traces import PlannedCall
 

@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 
 from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.agents.legal.meta_llm import Citation
-from lawtrace.environments.errors import Problem
 from lawtrace.environments.legal.case import Agent, Case, Choice
 from lawtrace.environments.legal.retrieval.ranking import Hit
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.store.stage_store import StageFile
+from lawtrace.schemas.errors import Problem
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
 LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)

@@ -18,15 +18,15 @@ from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
 from lawtrace.agents.legal.embedding_endpoint import EMBEDDERS
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
 from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
 from lawtrace.runs.recipe import CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ModelSpec
 
 META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", *META_LLM_TEAM_ROLES)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
@@ -32,6 +31,7 @@ from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import file_digest, read_rows
+from lawtrace.schemas.errors import InputError
 
 TEMPLATES = Path(__file__).parent / "templates"
 

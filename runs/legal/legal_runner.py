@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
@@ -38,6 +37,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageStore
+from lawtrace.schemas.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.environments.legal.retrieval.retrievers import EMBEDDING_RETRIEVERS
 from lawtrace.environments.progress import StageProgress
@@ -29,6 +27,8 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import is_complete, merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, record_path
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 
 COMMAND = "legal run"
 

@@ -10,17 +10,15 @@ from itertools import groupby
 from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.legal.decomposition import CompletedPart, Search
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.legal.legal_team import answer_as_team
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
 from lawtrace.agents.legal.role_calls import RoleCalls
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
 from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, parse_text
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
@@ -29,6 +27,9 @@ from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.stages.cluster_jobs import ModelAccess
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelSpec
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:

@@ -5,13 +5,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from lawtrace.agents.event_log import Context
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.section_mapper import SectionMapping, apply_mapping, map_sections
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.document import Document
 from lawtrace.runs.legal.legal_files import CASES
@@ -21,6 +19,8 @@ from lawtrace.runs.runner import Runner
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_store import Products, StageFile, StageStore
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.log_entries import Context
 
 PARTS = StageFile("parts.jsonl", SectionMapping)
 EXTRACTED = StageFile("extracted.jsonl", PreparedCase)

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.runs.legal.legal_report import TEMPLATES
 from lawtrace.runs.legal.ratings import (
@@ -21,6 +20,7 @@ from lawtrace.runs.legal.ratings import (
 )
 from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.review.site import ReviewSite, read_form, reviewer_of
+from lawtrace.schemas.errors import InputError
 
 
 class RatingPages(ReviewSite):

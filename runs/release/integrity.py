@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from lawtrace.environments.errors import Problem
-from lawtrace.environments.events import Json
 from lawtrace.runs.release.task_set import ENDINGS, EnvironmentEntry, ReleaseManifest, read_manifest
 from lawtrace.runs.store.stage_files import file_digest, read_usable_rows
 from lawtrace.runs.store.task_file import digest_written_rules
+from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.events import Json
 
 
 def task_files(folder: Path) -> list[Path]:

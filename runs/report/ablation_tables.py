@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from lawtrace.environments.choices import TaskVariant
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.run_tables import difference, paired_cells
 from lawtrace.runs.report.summary import OutcomeLine, outcome_lines
@@ -24,6 +23,7 @@ from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.scoring.ablation import Ablation, VariantModelLine
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.variants import VariantRow, format_axis_value, format_setting, short_axis_names
+from lawtrace.schemas.choices import TaskVariant
 
 
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.loader import Domain, is_folder
-from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.identity import identify_run
@@ -30,6 +28,8 @@ from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.variants import VariantRow, format_axis_value
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.solver.coverage.measures import Coverage, measure_coverage
 from lawtrace.solver.coverage.mutations import MutationScore
 from lawtrace.solver.planner.product import Product

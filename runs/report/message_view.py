@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from lawtrace.agents.event_log import FunctionCalled, MessageSent
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.agents.roles import ROLES
-from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_queries import CallFigures, ConversationKey, LogLine
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import FunctionCalled, MessageSent
 
 SpeakerKind = Literal["user", "role", "code", "failure"]
 """The sender: the user, a role (model or script), a check by code, or a role that failed."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lawtrace.environments.choices import TASK_VARIANTS, Style, TaskVariant
-from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
@@ -18,6 +16,8 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.variants import VariantRow
+from lawtrace.schemas.choices import TASK_VARIANTS, Style, TaskVariant
+from lawtrace.schemas.errors import InputError, Problem
 
 
 @dataclass(frozen=True, slots=True)

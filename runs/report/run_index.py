@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeVar
 
 from pydantic_core import from_json
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.text import show_fact, tell_apart
@@ -21,6 +19,8 @@ from lawtrace.runs.store.event_log_database import event_log_path, is_being_writ
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import TaskParser
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 RunState = Literal["running", "finished", "stopped"]
 

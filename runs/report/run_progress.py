@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lawtrace.agents.event_log import RunResumed, StageFinished
-from lawtrace.environments.events import Json
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunState, state_of
 from lawtrace.runs.report.verdict_index import VerdictIndex
@@ -17,6 +15,8 @@ from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import RunResumed, StageFinished
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, USER_LABELS
 from lawtrace.runs.report.tables import (
@@ -33,6 +32,7 @@ from lawtrace.runs.scoring.metrics import (
 )
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
+from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.solver.coverage.measures import Coverage
 from lawtrace.solver.coverage.mutations import MutationScore
 

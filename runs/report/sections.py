@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
-from lawtrace.environments.errors import Problem
 from lawtrace.runs.report.ablation_tables import (
     ablation_tables,
     variant_building_table,
@@ -49,6 +48,7 @@ from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.schemas.errors import Problem
 
 MOST_BARS = 80
 """Maximum number of bars in a panel; the verdict table has them all."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lawtrace.environments.choices import STYLES, Style
 from lawtrace.runs.report.charts import BarLine, draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
@@ -21,6 +20,7 @@ from lawtrace.runs.scoring.metrics import (
     failure_shares,
     group_verdicts,
 )
+from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.solver.rules import Rule
 
 ALL_ENVIRONMENTS = "All environments"

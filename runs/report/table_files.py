@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.report.tables import Cell, Figure, Table, Value, import_pandas
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import reject_device
+from lawtrace.schemas.errors import OperationalError
 
 FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg|parquet)")
 """Names of the files in the folder of tables."""

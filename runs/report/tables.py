@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeVar
 
 from markupsafe import Markup
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.report.text import percent, short_percent, show_interval, show_probability
 from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.schemas.errors import OperationalError
 
 Value = str | int | float | None
 Line = TypeVar("Line")

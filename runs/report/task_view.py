@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import CallOutcome, Event, Json, event_labels
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
@@ -19,6 +17,8 @@ from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, tel
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import StateRow, Task
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
 from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
 
 MOST_SHOWN = 40

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lawtrace.environments.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
     from lawtrace.runs.scoring.metrics import Interval

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
-from lawtrace.agents.event_log import MessageSent
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
@@ -20,6 +19,7 @@ from lawtrace.runs.store.event_log_queries import (
     conversation_messages,
     find_conversations,
 )
+from lawtrace.schemas.log_entries import MessageSent
 
 MOST_WORDS = 4000
 """Maximum number of words in a differing stretch; a longer one is shown as replaced completely."""

@@ -12,11 +12,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.tool_conversation import ToolConversation
-from lawtrace.environments.choices import ActingMode, ShieldMode, Style
-from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.sandbox import Execution
 from lawtrace.runs.schemas.task_rows import StateRow
+from lawtrace.schemas.choices import ActingMode, ShieldMode, Style
+from lawtrace.schemas.events import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.events import Event, Json, event_labels, name_events
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.events import Event, Json, event_labels, name_events
 
 RecordOutcome = Literal["kept", "broken", "undetermined"]
 
@@ -82,7 +82,7 @@ class AuditRow(BaseModel):
 
     @property
     def event_labels(self) -> list[str]:
-        """What readers call each event; see `lawtrace.environments.events.name_events`."""
+        """What readers call each event; see `lawtrace.schemas.events.name_events`."""
         return event_labels(self.events) if self.log is None else [f"t{event.message}" for event in self.events]
 
     def events_of(self, step: int) -> Sequence[int]:

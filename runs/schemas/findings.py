@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.conversations.provenance import ExtractionFunnel
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Event
 from lawtrace.environments.sandbox import Execution
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Event
 from lawtrace.solver.coverage.measures import Coverage
 from lawtrace.solver.coverage.mutations import MutationScore
 from lawtrace.solver.habits.reflexes import Habit

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.choices import Style
+from lawtrace.schemas.choices import Style
 
 Check = Literal[
     "reference",

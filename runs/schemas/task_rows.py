@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.choices import STYLES, Style, TaskMode, TaskVariant
-from lawtrace.environments.events import Event, Json, Origin
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
+from lawtrace.schemas.choices import STYLES, Style, TaskMode, TaskVariant
+from lawtrace.schemas.events import Event, Json, Origin
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace

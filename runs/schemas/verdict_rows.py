@@ -5,9 +5,9 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
-from lawtrace.environments.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.environments.runtime.state_diff import StateDifference
 from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
+from lawtrace.schemas.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
 from lawtrace.solver.logic.terms import Scalar
 from lawtrace.solver.monitoring.evidence import ExplainedViolation

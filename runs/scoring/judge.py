@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from lawtrace.environments.errors import FormulaError, InputError
-from lawtrace.environments.events import Event, event_labels, name_events
 from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
+from lawtrace.schemas.errors import FormulaError, InputError
+from lawtrace.schemas.events import Event, event_labels, name_events
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template

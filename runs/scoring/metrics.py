@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from lawtrace.environments.choices import STYLES, Style
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.schemas.verdict_rows import (
     FAILURE_MODES,
     USER_KINDS,
@@ -23,6 +21,8 @@ from lawtrace.runs.schemas.verdict_rows import (
     UserKind,
     Verdict,
 )
+from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.errors import InputError
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
 

@@ -8,18 +8,15 @@ from functools import partial
 from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.logs import log_context
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.tool_conversation import ToolConversation
-from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.events import Json
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.session import Session
@@ -35,6 +32,10 @@ from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.guard.shield import Shields
 
 log = get_logger(__name__)

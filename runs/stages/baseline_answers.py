@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.scripted.baseline_policies import play_calls
-from lawtrace.environments.choices import ActingMode, Style
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.recipe import BASELINES, HABIT, without_habit
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.habits import Habits, wrap_task
+from lawtrace.schemas.choices import ActingMode, Style
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.habits.wrapper import print_wrapped
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.traces import PlannedCall

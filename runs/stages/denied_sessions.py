@@ -10,8 +10,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lawtrace.environments.choices import TaskVariant
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -24,6 +22,8 @@ from lawtrace.environments.spec.terms import tables_of
 from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.schemas.choices import TaskVariant
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.traces import PlannedCall, print_program
 

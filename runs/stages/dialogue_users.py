@@ -3,16 +3,16 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lawtrace.agents.event_log import Context
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.user import USER, DialogueUser
 from lawtrace.agents.scripted.user_automaton import Behaviour, ScriptedUser, SessionView
-from lawtrace.environments.choices import Style
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.masking.omissions import phrased_request
 from lawtrace.solver.masking.written_omissions import written_request

@@ -7,14 +7,14 @@ from random import Random
 from typing import assert_never
 
 from lawtrace.agents.briefing import NO_LAW, GivenLaw
-from lawtrace.environments.choices import RegulationForm
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.choices import RegulationForm
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 
 _MOST_LISTED = 10

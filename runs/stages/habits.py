@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Choice
 from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
 from lawtrace.runs.schemas.task_rows import Task, TraceRow
+from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.solver.habits.grading import HabitCase, HabitScore
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import STEPS, find_habits

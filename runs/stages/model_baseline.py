@@ -4,18 +4,19 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_programs
-from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.rules import Rule
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeVar, cast
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, result_schema
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Objection, Session
 from lawtrace.environments.sandbox import (
@@ -23,6 +22,7 @@ from lawtrace.environments.sandbox import (
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Event, Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,10 @@ from functools import partial
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
-from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import RequestReading
-from lawtrace.environments.choices import Style, TaskVariant
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -47,6 +45,9 @@ from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.stages.written_texts import secret_of
+from lawtrace.schemas.choices import Style, TaskVariant
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls

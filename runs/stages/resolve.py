@@ -9,7 +9,6 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
-from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.regulations.documents import (
     PublishedLaw,
     all_files,
@@ -21,6 +20,7 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.text_file import texts_file
+from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 

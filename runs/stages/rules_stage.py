@@ -7,7 +7,7 @@ from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.provenance import ProvenanceHeader, measure_funnel
 from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import extract_rules
-from lawtrace.agents.event_log import Context, EventLog, MemoryEventLog
+from lawtrace.agents.event_log import EventLog, MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
 from lawtrace.agents.roles import EXTRACTION_ROLES
@@ -16,6 +16,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import Rule
 
 _BASELINE_ROUNDS = 3

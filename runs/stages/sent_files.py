@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from lawtrace.environments.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, describe_read_error
 
 
 @dataclass(frozen=True, slots=True)

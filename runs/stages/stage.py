@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
@@ -21,6 +20,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients

@@ -10,7 +10,6 @@ from typing import Generic, Self
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
-from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe
@@ -22,6 +21,7 @@ from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import AnyFile, Products
+from lawtrace.schemas.events import Json
 
 Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Awaitable[Product]]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other

@@ -10,10 +10,7 @@ from typing import Final
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
-from lawtrace.agents.event_log import Context
-from lawtrace.environments.choices import STYLES, Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -32,6 +29,9 @@ from lawtrace.runs.stages.stage_job import StageJob, call_records
 from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.text_file import WrittenTexts
+from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.errors import InputError, LawtraceError
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules

@@ -9,8 +9,6 @@ from random import Random
 from typing import Self
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.choices import TaskMode
-from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
 from lawtrace.runs.recipe import PART_SIZE
@@ -20,6 +18,8 @@ from lawtrace.runs.stages.files import RULES
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.schemas.choices import TaskMode
+from lawtrace.schemas.errors import SearchError
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.choices import STYLES, Style
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
 from lawtrace.runs.store.text_file import WrittenPair, WrittenTexts
+from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.written_texts import (
     SAME_OPENING,

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
 SCHEMA_VERSION = 5

@@ -19,10 +19,6 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from lawtrace.agents.event_log import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
-from lawtrace.agents.model_spec import ModelParameters, RecordedModel
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.runs.store.event_log_database import (
     SCHEMA,
     SCHEMA_VERSION,
@@ -37,6 +33,10 @@ from lawtrace.runs.store.event_log_database import (
     write_ahead_path,
 )
 from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter, pack_hash
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
+from lawtrace.schemas.model_spec import ModelParameters, RecordedModel
 
 Clock = Callable[[], datetime]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
 
-from lawtrace.agents.event_log import Entry
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_store import stage_key
+from lawtrace.schemas.log_entries import Entry
 
 _MEASURED = {"latency_ms", "queued_ms", "waited_seconds"}
 

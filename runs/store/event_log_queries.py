@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lawtrace.agents.event_log import MessageSent, ModelCalled, RequestMessage, RoleFailed, conversation_id
 from lawtrace.agents.models.call_settings import Price
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_rows import COLUMNS
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import MessageSent, ModelCalled, RequestMessage, RoleFailed, conversation_id
 
 LogLine = MessageSent | RoleFailed
 

@@ -10,7 +10,8 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lawtrace.agents.event_log import (
+from lawtrace.runs.store.packed_texts import TextReader, TextWriter
+from lawtrace.schemas.log_entries import (
     Context,
     Entry,
     EntryKind,
@@ -23,7 +24,6 @@ from lawtrace.agents.event_log import (
     StageFinished,
     parse_entry,
 )
-from lawtrace.runs.store.packed_texts import TextReader, TextWriter
 
 _FIGURES = ("prompt_tokens", "completion_tokens", "latency_ms", "queued_ms")
 """Columns of a model call."""

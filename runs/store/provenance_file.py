@@ -15,9 +15,9 @@ from lawtrace.agents.conversations.provenance import (
     ProvisionProvenance,
     RuleCandidate,
 )
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.schemas.errors import InputError
 
 FUNNEL_STEPS: dict[str, str] = {
     "provisions": "provisions",

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

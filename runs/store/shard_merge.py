@@ -5,9 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lawtrace.agents.event_log import Entry, StageFinished
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.store.event_log_database import check_can_create, event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -15,6 +12,9 @@ from lawtrace.runs.store.event_log_merge import merge_event_logs
 from lawtrace.runs.store.shards import FoundShard, merged_lines
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import AnyFile, copy_file
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import Entry, StageFinished
 
 
 def merge_shards(

@@ -17,9 +17,9 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.store.stage_files import describe_row_error, file_digest, read_text, write_lines
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 Unit = TypeVar("Unit")
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.environments.errors import InputError, OperationalError, Problem
+from lawtrace.schemas.errors import InputError, OperationalError, Problem
 
 Row = TypeVar("Row", bound=BaseModel)
 

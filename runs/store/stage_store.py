@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from lawtrace.agents.event_log import Entry, StageFinished
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.log_entries import Entry, StageFinished
 
 Row = TypeVar("Row", bound=BaseModel)
 

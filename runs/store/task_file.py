@@ -19,13 +19,13 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
-from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import Task, TaskRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
 from lawtrace.runs.store.stage_store import StageFile
+from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.solver.rules import Rule, check_rules
 
 HEADER_SCHEMA = "lawtrace.task_file/1"

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.toml_file import read_toml
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.solver.masking.instructions import Instruction, Says
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.sayings import says

@@ -8,8 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lawtrace.environments.choices import STYLES
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.attempt_view import view_attempt, view_judged_task
 from lawtrace.runs.report.graded_units import GradedIndex, find_conversation_numbers
 from lawtrace.runs.report.run_index import TaskIndex
@@ -22,6 +20,8 @@ from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversatio
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.page_lists import PAGE_SIZE, natural_key, paginate, parameters, sort_rows
+from lawtrace.schemas.choices import STYLES
+from lawtrace.schemas.errors import InputError
 
 MOST_CARDS = 200
 """Maximum number of attempts on the page of a task."""

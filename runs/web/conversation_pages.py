@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.message_view import describe_call, view_message
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.text import visible
@@ -32,6 +31,7 @@ from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.page_lists import PAGE_SIZE, Pagination, paginate, parameters, query_number
+from lawtrace.schemas.errors import InputError
 
 
 class ConversationPages:

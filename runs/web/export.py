@@ -14,7 +14,6 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.content import (
     ReportContent,
@@ -35,6 +34,7 @@ from lawtrace.runs.store.stage_files import reject_device
 from lawtrace.runs.variants import variants_of
 from lawtrace.runs.web.links import ReportLinks
 from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
+from lawtrace.schemas.errors import OperationalError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.graded_units import compare_folders
 from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunListing
@@ -29,6 +28,7 @@ from lawtrace.runs.web.page_lists import (
     sort_rows,
 )
 from lawtrace.runs.web.render import SCRIPT, render_css
+from lawtrace.schemas.errors import InputError
 
 
 class IndexPages:

@@ -7,7 +7,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_kinds import identify
 from lawtrace.runs.report.sections import PAGES
@@ -17,6 +16,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.render import make_environment, render
 from lawtrace.runs.web.run_reports import report_pages
+from lawtrace.schemas.errors import InputError, LawtraceError
 
 
 class PageFrame:

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from lawtrace.environments.events import name_events
 from lawtrace.runs.report.labels import (
     FAILURE_DESCRIPTIONS,
     MONITOR_LABELS,
@@ -39,6 +38,7 @@ from lawtrace.runs.report.text import (
 )
 from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
 from lawtrace.runs.web.links import Links, RunLinks, query
+from lawtrace.schemas.events import name_events
 from lawtrace.solver.monitoring.evidence import format_time
 
 TEMPLATES = Path(__file__).parent / "templates"

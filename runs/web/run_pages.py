@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import PAGES
 from lawtrace.runs.report.summary import OutcomeLine, verdict_table
@@ -22,6 +21,7 @@ from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import PageFrame, html_response
 from lawtrace.runs.web.render import make_environment, render, render_sections
 from lawtrace.runs.web.run_reports import RunReports
+from lawtrace.schemas.errors import InputError
 
 
 class RunPages:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import bound_fields
 from lawtrace.solver.logic.syntax import Atom, Formula, atoms_of
 from lawtrace.solver.logic.terms import NO_BINDINGS, FieldPath, Scalar, elements_of, is_value

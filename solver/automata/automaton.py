@@ -18,8 +18,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, TypeVar
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.syntax import Atom, Formula
 from lawtrace.solver.logic.terms import Scalar

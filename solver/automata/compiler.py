@@ -10,7 +10,7 @@ The automaton of a quantified formula is the automaton of its body; each value r
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.operations import complement, product

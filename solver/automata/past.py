@@ -14,7 +14,7 @@ first step it is true for H and false for the rest. (Havelund and Rosu, TACAS 20
 from collections.abc import Iterable
 from typing import Final
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.syntax import (
     PAST,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import reduce
 from typing import Final, Literal, assert_never
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.past import PastTracker

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import product
 from lawtrace.solver.logic.parser import parse

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Event
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.measures import Coverage, RuleCoverage, measure_coverage, measure_rules
 from lawtrace.solver.coverage.suite import (

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.logic.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves

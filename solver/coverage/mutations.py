@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutants import MUTATION_KINDS, Mutant, MutationKind, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants

@@ -7,7 +7,7 @@ taken first. Pairs that the pool lacks get sequences of their own.
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.sequence_graph import ToolSequence

@@ -9,13 +9,13 @@ chose) lasts shorter; if there is none, the call is made earlier in the order.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.simulation import compile_tool, decode_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromUser, Tool
+from lawtrace.schemas.events import Event
 from lawtrace.solver.coverage.mutants import Mutant, MutantCall, calls_of, step_name
 from lawtrace.solver.logic.syntax import (
     FUTURE,

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.samplers import FiniteSampler
 from lawtrace.environments.spec.tools import FromLookup, FromUser
 from lawtrace.environments.spec.types import INTEGER, ListOf, ValueType, WrongFormat, WrongType, type_at
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
 from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.search import MAX_RESULTS, Forced, decide
 from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space, play

@@ -9,8 +9,8 @@ A component is compiled once for a rule set and tools. Each session opens it and
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.guard.rule_monitors import FirstMonitors, RuleMonitors
 from lawtrace.solver.guard.step_counting import counts_steps

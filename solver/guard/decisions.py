@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import SPEAKERS, Event, Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS, Json
+from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.guard.values import constants
 from lawtrace.solver.logic.conditions import (
     Comparison,

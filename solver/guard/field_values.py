@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.field_uses import FieldUse, FieldUses, Name, Place
 from lawtrace.solver.guard.values import (
     ABSENT,

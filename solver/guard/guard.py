@@ -20,13 +20,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, Self, get_args
 
-from lawtrace.environments.choices import Fallback, GuardMode
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import SPEAKERS, CallOutcome, Event, Json, message_event
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.schemas.choices import Fallback, GuardMode
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
 from lawtrace.solver.guard.advice import advise
 from lawtrace.solver.guard.citations import cite
 from lawtrace.solver.guard.component import Component, compile_components

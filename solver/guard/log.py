@@ -11,10 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import SPEAKERS, Event, Json
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, Finding, OpenDuty, Refuse
 
 MAX_RECORDED_CHARACTERS = 2_000_000

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Budget, Path
 from lawtrace.solver.guard.vocabulary import Draft

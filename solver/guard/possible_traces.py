@@ -8,7 +8,7 @@ allowed or refused could help.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.guard.session_trace import Entry, SessionTrace

@@ -8,7 +8,7 @@ and decides nearly all calls.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Path
 from lawtrace.solver.logic.terms import is_value

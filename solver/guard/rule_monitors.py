@@ -9,7 +9,7 @@ about.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.logic.terms import Scalar
 from lawtrace.solver.monitoring.metric import Violation

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from typing import Final, Literal
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.guard.replays import earlier_continuations

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.guard.search import Forced

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from lawtrace.environments.choices import ShieldMode
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import ShieldMode
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.decisions import Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS, Event, message_event
+from lawtrace.schemas.events import SPEAKERS, Event, message_event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.logic.terms import Scalar, is_value
 from lawtrace.solver.logic.windows import Window

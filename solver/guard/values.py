@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, Operator, compare
 from lawtrace.solver.logic.terms import (
     FieldPath,

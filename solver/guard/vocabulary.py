@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS, Event, Json, message_event
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import SPEAKERS, Event, Json, message_event
 from lawtrace.solver.guard.field_uses import FieldUses, Place
 from lawtrace.solver.guard.field_values import FieldValues, Live, distinct
 from lawtrace.solver.guard.values import Absent, Candidate, placed

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.runtime.state_diff import TargetState
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.monitoring.metric import MetricRule

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.events import Event
 from lawtrace.solver.habits.grading import Grader, HabitCase
 from lawtrace.solver.habits.reflexes import EVERY, Habit, Place, Reflex, ReflexCall, call_chains
 from lawtrace.solver.habits.wrapper import WrappedProgram

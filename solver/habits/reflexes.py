@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final, Literal
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.samplers import Amount, OneOf
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import BOOLEAN, Choice, ListOf, Value
+from lawtrace.schemas.events import Json
 
 EVERY: Final = "every call"
 CHANGING: Final = "every change"

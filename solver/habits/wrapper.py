@@ -11,16 +11,6 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from lawtrace.environments.events import (
-    Derived,
-    Event,
-    FromResult,
-    FromResults,
-    Json,
-    JsonPath,
-    Origin,
-    SaidByUser,
-)
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, RowsResult
@@ -28,6 +18,7 @@ from lawtrace.environments.spec.samplers import FieldValue
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, is_text_type
+from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
 from lawtrace.solver.habits.reflexes import Habit, Reflex, ReflexCall
 from lawtrace.solver.traces import PlannedCall, print_program, resolve_path
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, Witness
 from lawtrace.solver.logic.normal_form import original_names

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
@@ -12,6 +11,7 @@ from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.planner.completion import Completer

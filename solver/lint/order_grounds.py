@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
+from lawtrace.schemas.events import Json
 from lawtrace.solver.lint.demanded_orders import DemandedOrder
 from lawtrace.solver.lint.quantities import quantities
 from lawtrace.solver.logic.conditions import condition_fields, condition_leaves

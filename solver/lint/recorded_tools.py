@@ -10,9 +10,9 @@ leaves them undetermined.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import leaves_open
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.open_reads import find_open_reads
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule

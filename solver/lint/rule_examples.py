@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.signature import Declared, Signature, environment_signature
 from lawtrace.solver.logic.terms import kind_of
 from lawtrace.solver.monitoring.monitor import FinalStatus, Monitor

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document, document_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import MONEY, ValueType, scalar_types, type_at
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.lint.demanded_orders import demanded_orders
 from lawtrace.solver.lint.order_grounds import order_ground, texts_in
 from lawtrace.solver.lint.quantities import Quantity, of_span, quantities

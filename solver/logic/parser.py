@@ -17,7 +17,7 @@ from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken
 from lark.exceptions import VisitError
 from lark.lark import PostLex
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.conditions import (
     WORDS,
     AndCondition,

@@ -10,7 +10,7 @@ Negations, comparisons and formulas about the future find nothing: all their var
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.conditions import AndCondition, Comparison
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.syntax import (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, condition_parts, map_operands
 from lawtrace.solver.logic.syntax import (
     Atom,

@@ -7,8 +7,8 @@ Attempts are judged by `lawtrace.solver.monitoring.monitor`.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_parts, condition_variables
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.syntax import (

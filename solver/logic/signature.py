@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import MOMENT, ValueType
+from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.logic.terms import Kind
 
 

@@ -76,8 +76,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar, Final, Literal
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import (
     Comparison,
     Condition,

@@ -28,8 +28,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeGuard
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.windows import Span
 
 RESULT: Final = "result"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 
 Unit = Literal["s", "min", "h", "d", "w", "calendar day", "calendar month", "calendar year", "business day"]
 

@@ -7,11 +7,11 @@ again is left out, while the steps of a workflow keep both.
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from lawtrace.environments.events import FromResults, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import FromResults, Json
 from lawtrace.solver.masking.wording import has_outcome
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, resolve_path
 

@@ -12,8 +12,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import decode_arguments
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -21,6 +19,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
 from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType, scalars_in
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path

@@ -12,11 +12,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Parameter, Phrases
 from lawtrace.environments.spec.types import scalars_in
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.wording import (
     Unsaid,
     describe_step,

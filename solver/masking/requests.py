@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Choice, ValueType
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.traces import PlannedCall, replay, resolve_path
 

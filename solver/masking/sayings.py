@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TIME, Choice, ListOf, ValueType, scalars_in
+from lawtrace.schemas.events import Json
 
 Span = tuple[int, int]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases, Tool
 from lawtrace.environments.spec.types import MONEY, ListOf, ObjectOf, ValueType, has_objects, is_text_type
+from lawtrace.schemas.events import Json
 from lawtrace.solver.traces import PlannedCall
 
 Unsaid = Mapping[int, AbstractSet[str]]

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Parameter, Tool
 from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TEXT, TIME, ValueType
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.cuts import (
     Cut,
     apply_cuts,

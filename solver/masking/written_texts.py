@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice, scalars_in
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.instructions import Says, find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (

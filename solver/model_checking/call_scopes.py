@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.logic.syntax import Atom

@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,

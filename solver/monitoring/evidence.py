@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.scoping import instantiate

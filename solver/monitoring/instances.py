@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton, Verdict
 from lawtrace.solver.logic.terms import Scalar, with_list_index
 from lawtrace.solver.monitoring.undo import Make, plain

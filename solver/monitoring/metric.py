@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Verdict
 from lawtrace.solver.logic.normal_form import negated, normal_form, original_names
 from lawtrace.solver.logic.scoping import instantiate

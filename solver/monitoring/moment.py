@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import ClassVar, Protocol, cast
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.terms import Scalar, Value, is_value
 from lawtrace.solver.monitoring.pending import Status

@@ -30,7 +30,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton, Verdict, inclusions, margins
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.semantics import holds

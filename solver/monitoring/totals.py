@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.safety import unsafe
 from lawtrace.solver.logic.syntax import EventAggregate, RelationAggregate, term_variables
 from lawtrace.solver.logic.terms import MISSING, BoundVariable, LiteralValue, Missing, Term, Value, leaves

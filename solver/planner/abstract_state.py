@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import cast
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, ValueResult
 from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, Term
@@ -33,6 +32,7 @@ from lawtrace.environments.spec.state import Entity, State
 from lawtrace.environments.spec.terms import arguments_of, fields_of, reads_time, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.terms import Scalar, with_list_index
 from lawtrace.solver.monitoring.monitor import Monitor

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from random import Random
 
-from lawtrace.environments.events import Derived, FromResults, Origin, SaidByUser
 from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import EvaluationScope
@@ -20,6 +19,7 @@ from lawtrace.environments.spec.samplers import Amount, FiniteSampler, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.schemas.events import Derived, FromResults, Origin, SaidByUser
 from lawtrace.solver.planner.search_state import CallChoice, SearchState
 from lawtrace.solver.predicates import ObservedPredicates
 

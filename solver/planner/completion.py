@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from lawtrace.environments.events import Event, FromResult, FromResults, Json, Origin
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, Value, has_objects
+from lawtrace.schemas.events import Event, FromResult, FromResults, Json, Origin
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom

@@ -8,12 +8,12 @@ of calls. The effect of a kind of call is found by running one.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.terms import arguments_of, tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import Condition, condition_fields, condition_parts
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
 from lawtrace.solver.predicates import ObservedPredicates

@@ -6,10 +6,10 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.choices import TaskMode
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import TaskMode
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace

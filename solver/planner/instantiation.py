@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, cast
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState

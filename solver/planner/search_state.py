@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
-from lawtrace.environments.events import Event, FromResult, Json, JsonPath, Origin
 from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
@@ -17,6 +16,7 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.events import Event, FromResult, Json, JsonPath, Origin
 
 KnownRows = Mapping[str, Mapping[Value, FromResult]]
 

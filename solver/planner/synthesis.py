@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
-from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import SearchError
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component

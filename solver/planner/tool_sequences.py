@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from random import Random
 from typing import NamedTuple
 
-from lawtrace.environments.errors import SearchError
+from lawtrace.schemas.errors import SearchError
 from lawtrace.solver.planner.conflicts import Conflicts, Positions
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph, ToolSequence
 from lawtrace.solver.planner.trace_spec import ToolPair

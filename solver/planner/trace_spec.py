@@ -27,10 +27,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lawtrace.environments.errors import InputError, SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.types import ListOf
+from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.compiler import compile_formula

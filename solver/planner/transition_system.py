@@ -24,11 +24,11 @@ from functools import lru_cache
 from random import Random
 from typing import Final
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
+from lawtrace.schemas.events import Event
 from lawtrace.solver.planner.abstract_state import AbstractState, RowRule, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.derived_values import CallLabel, DerivedValues

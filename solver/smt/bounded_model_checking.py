@@ -16,12 +16,12 @@ from typing import cast
 
 import z3
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
 from lawtrace.solver.smt.environment_encoding import cone_of_influence

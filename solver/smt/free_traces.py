@@ -19,7 +19,6 @@ from typing import Any, Final, cast
 
 import z3
 
-from lawtrace.environments.events import SPEAKERS, Event, Json
 from lawtrace.environments.spec.clock import DEFAULT_START, SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import leaves_open
@@ -31,6 +30,7 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.environments.spec.types import Value as Truth
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.solver.logic.conditions import WORDS
 from lawtrace.solver.logic.syntax import EventAggregate, Formula, aggregates_of, atoms_of, subformulas
 from lawtrace.solver.logic.terms import RESULT

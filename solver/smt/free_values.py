@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 
 import z3
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.clock import EPOCH_DAY
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.types import (
@@ -25,6 +24,7 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.environments.spec.types import Value as Truth
+from lawtrace.schemas.events import Json
 from lawtrace.solver.logic.conditions import Condition, condition_leaves, condition_parts
 from lawtrace.solver.logic.syntax import Compare, Formula, atoms_of, subformulas
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, Term, leaves

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
@@ -16,6 +15,7 @@ from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
 from lawtrace.environments.spec.open_types import leads_to_open
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.terms import RESULT, FieldPath
 from lawtrace.solver.smt.open_values import (
     NO_VALUE,

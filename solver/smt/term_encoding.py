@@ -5,8 +5,8 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, cast
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec.types import Value as Truth
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,

@@ -4,10 +4,11 @@ import pytest
 from autogen_core.models import UserMessage
 from opentelemetry import trace
 
-from lawtrace.agents.event_log import Context, MemoryEventLog
-from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelSpec
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace")
 exports = pytest.importorskip("opentelemetry.sdk.trace.export")

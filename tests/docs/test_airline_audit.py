@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.rules import check_rules, load_rules
 
 FOLDER = Path(__file__).parents[2] / "docs" / "audits" / "airline"

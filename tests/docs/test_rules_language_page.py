@@ -5,8 +5,8 @@ import re
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import FormulaError
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FUNCTIONS
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule

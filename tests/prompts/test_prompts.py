@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import lawtrace.prompts
-from lawtrace.environments.errors import InputError
 from lawtrace.prompts.loader import Prompts, load_prompt, prompt_ids
+from lawtrace.schemas.errors import InputError
 
 FOLDER = Path(str(lawtrace.prompts.__file__)).parent
 

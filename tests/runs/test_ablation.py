@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lawtrace import load_run
-from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
@@ -19,6 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play

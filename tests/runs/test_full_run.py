@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import MessageSent, ModelCalled
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.progress import Note, no_note
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
@@ -23,6 +21,8 @@ from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from lawtrace.solver.masking.instructions import find_leaks
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import CallRetried, MessageSent, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.runs.recipe import (
     AttemptOptions,
@@ -27,6 +26,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.log_entries import CallRetried, MessageSent, ModelCalled, RoleFailed
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play
 

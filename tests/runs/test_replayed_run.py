@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import Status, calling, serving
 from tests.support.shell import Shell

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.cli import main
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.openai_server import Hang, serving
 
 RECIPE = """

@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.runner import Runner
 from lawtrace.runs.stages.stage import EmptyStageError, Made, Stage
 from lawtrace.runs.store.stage_store import Products, StageFile, StageStore
+from lawtrace.schemas.errors import InputError
 
 
 class Row(BaseModel):

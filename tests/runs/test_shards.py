@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import RequestSent
 from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.cli.commands.attempts import audit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import entry_key
 from lawtrace.runs.store.stage_files import file_digest
+from lawtrace.schemas.log_entries import RequestSent
 from tests.support.openai_server import Status, serving
 from tests.support.playing import play
 from tests.support.shell import Shell

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play, role_of

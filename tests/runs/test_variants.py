@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.variants import Variant, variants_of
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.planner.difficulty import Difficulty
 
 TERSE = """+++

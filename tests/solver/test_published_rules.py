@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent
 from lawtrace.solver.logic.parser import parse

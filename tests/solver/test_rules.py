@@ -7,7 +7,7 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.solver.rules import Rule, check_rules, load_rules, read_curated_rules
 
 SETTING = load_domain("banking")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.trace_notation import WrittenTrace, read_trace
 
 DAY = 24 * 3600

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.transcripts import RecordedAnswer, RecordedCall, RecordedMessage, Speaker
+from lawtrace.schemas.events import Json
 
 RULES: Final = """
 [[rules]]

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from lawtrace.environments.events import SPEAKERS
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import Amount, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import MONEY, TEXT
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Rule

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, encode_state
+from lawtrace.schemas.events import Event, Json
 
 Arguments = dict[str, Json]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import compare
 from lawtrace.solver.logic.syntax import (
     Always,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from lawtrace.environments.events import Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.environments.spec import (
     AUDIT_LOG,
     BOOLEAN,
@@ -35,6 +34,7 @@ from lawtrace.environments.spec import (
     success_result,
 )
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.schemas.events import Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.solver.habits.grading import HabitCase
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import RIGHTS
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Json
 
 ACTIONS = {
     "access": "IssueCopy",

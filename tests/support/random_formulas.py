@@ -4,8 +4,8 @@ from dataclasses import replace
 from random import Random
 from typing import Literal, cast
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import CallOutcome, Event, Json
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,

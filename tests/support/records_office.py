@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import cast
 
 from lawtrace.environments.domains import clinic
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MONEY
+from lawtrace.schemas.events import Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.state_diff import StateDifference
 from lawtrace.environments.sandbox import Execution
 from lawtrace.runs.report.content import CoverageLine, ReportContent
@@ -13,6 +11,8 @@ from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, TaskF
 from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule

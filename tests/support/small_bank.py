@@ -1,8 +1,8 @@
 """A small bank in a known state, a valid call of each tool, and calls that cause each documented refusal."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.schemas.events import Json
 from tests.support.environment_fixture import Arguments, EnvironmentFixture
 
 MAIN, SPARE, NEST = "111-1111-1111", "222-2222-2222", "333-3333-3333"

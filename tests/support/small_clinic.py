@@ -5,8 +5,8 @@ The time is noon on 2 March 2026. Ada has free slots on 3 March at 9:00 and 10:0
 """
 
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.schemas.events import Json
 from tests.support.environment_fixture import Arguments, EnvironmentFixture
 
 ADA, BEN, NOBODY = "D-1111", "D-2222", "D-9999"

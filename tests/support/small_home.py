@@ -1,8 +1,8 @@
 """A small home in a known state, a valid call of each tool, and calls that cause each documented refusal."""
 
 from lawtrace.environments.domains.smart_home import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.state import decode_state, encode_state
+from lawtrace.schemas.events import Json
 from tests.support.environment_fixture import EnvironmentFixture
 
 INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"

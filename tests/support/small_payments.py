@@ -4,8 +4,8 @@ The session starts on Friday, 6 March 2026, at 10:00.
 """
 
 from lawtrace.environments.domains.payments import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.schemas.events import Json
 from tests.support.environment_fixture import Arguments, EnvironmentFixture
 
 EVERYDAY, POT = "AC-1", "AC-2"

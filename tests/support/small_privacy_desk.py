@@ -13,9 +13,9 @@ from typing import Any
 from lawtrace.environments.domains import privacy_desk
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
+from lawtrace.schemas.events import Json
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 

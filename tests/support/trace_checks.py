@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lawtrace.environments.events import Derived, Event, FromResult, FromResults, Json, JsonPath, SaidByUser
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
+from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, JsonPath, SaidByUser
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.monitoring.monitor import Monitor

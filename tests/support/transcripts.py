@@ -8,9 +8,10 @@ from typing import Any
 
 from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage, SystemMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.log_entries import Context, MessageSent
 
 Script = Callable[[Sequence[LLMMessage]], str]
 Teams = Mapping[str, Callable[[], Coroutine[Any, Any, list[str]]]]

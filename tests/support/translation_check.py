@@ -16,7 +16,6 @@ from typing import Any, Literal, cast
 
 import z3
 
-from lawtrace.environments.events import CallOutcome, Event
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import (
     CandidateRows,
@@ -45,6 +44,7 @@ from lawtrace.environments.spec.types import (
     WrongFormat,
     is_text_type,
 )
+from lawtrace.schemas.events import CallOutcome, Event
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 Openness = Literal["concrete", "mixed", "symbolic"]

@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.legal.retrieval.ranking import Scores
+from lawtrace.schemas.errors import OperationalError
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions)."""

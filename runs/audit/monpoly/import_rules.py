@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.errors import FormulaError, InputError, describe_read_error
 from lawtrace.runs.audit.monpoly.mfotl import Reading, import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import read_signature
+from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error
 from lawtrace.solver.logic.windows import SECONDS
 from lawtrace.solver.rules import Rule
 

@@ -11,14 +11,14 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from lawtrace.environments.errors import FormulaError, InputError
-from lawtrace.environments.events import Event, count_off
 from lawtrace.runs.audit.judging import invalid_row, reason_of
 from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.errors import FormulaError, InputError
+from lawtrace.schemas.events import Event, count_off
 from lawtrace.solver.logic.conditions import Comparison, conjuncts
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.terms import FieldPath, LiteralValue

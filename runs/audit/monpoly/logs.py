@@ -15,9 +15,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Final, Self
 
-from lawtrace.environments.errors import InputError, describe_read_error
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.audit.monpoly.mfotl_signature import ArgumentType, LogSignature
+from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.events import Event, Json
 
 _START: Final = re.compile(r"\s*(?:[0-9]+\s*\|\s*)?@\s*[0-9]")
 _QUOTED: Final = r"""\"[^"\\]*(?:\\.[^"\\]*)*\""""

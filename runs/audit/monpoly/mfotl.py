@@ -29,7 +29,6 @@ from typing import Final, Literal, cast
 
 from lark import Token, Tree
 
-from lawtrace.environments.errors import FormulaError
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.monpoly.mfotl_syntax import (
     AGGREGATES,
@@ -42,6 +41,7 @@ from lawtrace.runs.audit.monpoly.mfotl_syntax import (
     parse_tree,
     tokens_of,
 )
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, Operator
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import (

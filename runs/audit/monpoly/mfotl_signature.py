@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
-from lawtrace.environments.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, describe_read_error
 from lawtrace.solver.logic.signature import NUMBER, TEXT, Signature, ToolSignature
 from lawtrace.solver.logic.terms import RESERVED_IN_CONDITIONS, RESULT
 

@@ -12,8 +12,8 @@ from typing import Final, cast
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lark import PostLex
 
-from lawtrace.environments.errors import FormulaError
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import located as error_at
 from lawtrace.solver.logic.syntax import (
     AggregateFunction,

@@ -6,7 +6,6 @@ from typing import ClassVar, Final
 
 import yaml
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.written_values import as_json
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
@@ -17,6 +16,7 @@ from lawtrace.runs.audit.transcripts import (
     fields_of,
     make_transcript,
 )
+from lawtrace.schemas.events import Json
 
 _PARTS: Final = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "attack_type")
 

@@ -7,7 +7,6 @@ results. Trajectories of sub-agents are conversations of their own.
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.sources.chat_messages import text_of
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import (
@@ -21,6 +20,7 @@ from lawtrace.runs.audit.transcripts import (
     read_arguments,
     read_time,
 )
+from lawtrace.schemas.events import Json
 
 
 class Atif(Source):

@@ -9,7 +9,6 @@ their own (OpenAI Responses). All of these are read, also beside each other.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.sources.message_forms import plain_message
 from lawtrace.runs.audit.transcripts import (
     RecordedAnswer,
@@ -22,6 +21,7 @@ from lawtrace.runs.audit.transcripts import (
     read_arguments,
     read_time,
 )
+from lawtrace.schemas.events import Json
 
 _SPEAKERS: Final[Mapping[str, Speaker | None]] = {
     "system": None,

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from typing import Any
 
-from lawtrace.environments.events import Json
+from lawtrace.schemas.events import Json
 
 
 class Groups:

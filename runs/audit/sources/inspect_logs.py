@@ -11,12 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, Unreadable
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of, make_transcript
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 CALL_TIME = "lawtrace_time"
 """In the metadata of a message, when its calls were made, in seconds since 1970."""

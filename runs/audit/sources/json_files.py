@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 
 import ijson
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.sources.chat_messages import is_message
 from lawtrace.runs.audit.sources.source import Record
 from lawtrace.runs.audit.transcripts import fields_of, items_of
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 MAX_RECORD_BYTES = 512 * 2**20
 """How large one record may be; a larger one is reported and not read."""

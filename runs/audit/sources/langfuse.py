@@ -7,7 +7,6 @@ conversation.
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.audit.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.audit.sources.grouping import Groups
@@ -24,6 +23,7 @@ from lawtrace.runs.audit.transcripts import (
     items_of,
     read_arguments,
 )
+from lawtrace.schemas.events import Json
 
 _TYPES = {"GENERATION", "TOOL", "SPAN", "EVENT", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
 

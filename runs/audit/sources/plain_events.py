@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
-from lawtrace.environments.events import SPEAKERS, Json
 from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
@@ -25,6 +24,7 @@ from lawtrace.runs.audit.transcripts import (
     read_arguments,
     read_time,
 )
+from lawtrace.schemas.events import SPEAKERS, Json
 
 
 class PlainEvents(Source):

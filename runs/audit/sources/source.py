@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.written_values import parse_if_json
 from lawtrace.runs.audit.sources.chat_messages import read_messages, text_of
 from lawtrace.runs.audit.sources.spans import Span
@@ -25,6 +24,7 @@ from lawtrace.runs.audit.transcripts import (
     items_of,
     read_arguments,
 )
+from lawtrace.schemas.events import Json
 
 CONVERSATION_KEYS: Final = (
     "gen_ai.conversation.id",

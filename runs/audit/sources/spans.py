@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.transcripts import (
     RecordedCall,
     RecordedMessage,
@@ -17,6 +16,7 @@ from lawtrace.runs.audit.transcripts import (
     Transcript,
     make_transcript,
 )
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.choices import AUDIT_FORMATS, Fallback, GradingProfile, GuardMode
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
     ClusterOption,
@@ -20,6 +19,7 @@ from lawtrace.runs.cli.options import (
     TimeUnitOption,
 )
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, RecipeFlags, recipe_flags
+from lawtrace.schemas.choices import AUDIT_FORMATS, Fallback, GradingProfile, GuardMode
 
 
 @recipe_flags(*ATTEMPTS, "seed", "sandbox", env="folder")

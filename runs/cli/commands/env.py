@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import JsonOption
+from lawtrace.schemas.choices import ShieldMode, Style
 
 app = typer.Typer(help="List, show, check and serve environments.", no_args_is_help=True)
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.runs.cli.implementation import implemented_by
 from lawtrace.runs.cli.options import (
     ClusterOption,
@@ -23,6 +22,7 @@ from lawtrace.runs.cli.options import (
     ShardOption,
 )
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, MODEL_CALLS, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
+from lawtrace.schemas.choices import PublishedDomainName
 
 app = typer.Typer(help="Build, import, check, review and release tasks, and check texts.", no_args_is_help=True)
 

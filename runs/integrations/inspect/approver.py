@@ -15,9 +15,9 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSyste
 from inspect_ai.tool import ToolCall, ToolCallView
 from inspect_ai.util import store
 
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.audit.transcripts import parse_if_json, unwrap_result
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 

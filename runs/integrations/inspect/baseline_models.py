@@ -6,10 +6,10 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, ModelAPI, ModelOutput, modelapi
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from lawtrace.agents.model_spec import BASELINE_POLICIES
 from lawtrace.agents.scripted.baseline_policies import next_move
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.integrations.inspect.attempt_solver import CURRENT, PROVIDER, results_told
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import BASELINE_POLICIES
 
 
 @modelapi(name=PROVIDER)

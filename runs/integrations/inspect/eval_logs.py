@@ -23,11 +23,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from lawtrace.agents.event_log import ModelCalled, RequestMessage
 from lawtrace.agents.tool_conversation import ToolConversation
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import SPEAKERS, Event
 from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.runs.audit.sources.inspect_logs import CALL_TIME
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, PROVIDER
@@ -40,6 +37,9 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import SPEAKERS, Event
+from lawtrace.schemas.log_entries import ModelCalled, RequestMessage
 
 FOLDER = "inspect"
 """The folder of the logs, in that of the run."""

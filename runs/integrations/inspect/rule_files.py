@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from lawtrace.environments.domains.loader import load_domain, load_tools
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.reading import is_tool_source
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 

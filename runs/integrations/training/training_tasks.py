@@ -11,9 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
-from lawtrace.environments.choices import ShieldMode, Style
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.integrations.training.shaping import Potential
@@ -22,6 +20,8 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import AGENTS
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
 from lawtrace.runs.report.text import visible
+from lawtrace.schemas.events import Json
 
 
 def check_dataset(*, cases: Path, as_json: bool) -> None:

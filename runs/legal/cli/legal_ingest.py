@@ -7,7 +7,6 @@ from pathlib import Path
 import typer
 
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase
 from lawtrace.environments.legal.decision_files import read_decision
 from lawtrace.environments.legal.document import Document
@@ -22,6 +21,7 @@ from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.schemas.errors import InputError
 
 
 def ingest_decision(

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.runs.cli.output import make_table, print_json, print_result
@@ -20,6 +18,8 @@ from lawtrace.runs.legal.ratings import (
 )
 from lawtrace.runs.report.text import percent, show_interval, visible
 from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.output import print_json, print_note, print_result
 from lawtrace.runs.cli.output_files import check_folder
@@ -35,6 +33,8 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import FoundShard, Shard, read_record
 from lawtrace.runs.web.export import TABLES, export_report
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 
 def run(

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.errors import OperationalError
 
 Row = TypeVar("Row", bound=BaseModel)
 

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState, ReviewSubject
 from lawtrace.runs.web.review.site import ReviewSite, read_form, reviewer_of
+from lawtrace.schemas.errors import InputError
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 

@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from lawtrace.agents.conversations.provenance import RuleCandidate
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.automaton_drawing import draw_automaton
 from lawtrace.runs.web.review.decisions import ReviewItem
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
 from lawtrace.solver.logic.syntax import ForAll, Formula, Or

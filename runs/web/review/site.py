@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css
+from lawtrace.schemas.errors import InputError, LawtraceError
 
 _COOKIE = "lawtrace_reviewer"
 _MOST_FORM_BYTES = 200_000

@@ -9,14 +9,15 @@ import pytest
 
 from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.conversations.attempts import run_tool_conversation
-from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, ModelCalled
-from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.tool_conversation import ToolConversation, ToolConversationLimits
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
+from lawtrace.schemas.log_entries import Context, MessageSent, ModelCalled
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.masking.instructions import Instruction
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 

@@ -8,13 +8,14 @@ import pytest
 from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.conversations.rule_extraction import extract_rules
-from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import load_rules
 
 ROLES = {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"}

@@ -12,7 +12,7 @@ from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
 from lawtrace.agents.conversations.rule_proposal import rule_flaws
-from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
@@ -20,6 +20,7 @@ from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_mess
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.log_entries import Context
 
 BANKING = load_domain("banking").environment
 Script = Callable[[Sequence[LLMMessage]], str]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import (
     WrittenQuestion,
@@ -18,12 +18,13 @@ from lawtrace.agents.legal.question_writer import (
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context
 
 TEXT = """1. The Office fines Bottle Works.
 2. Article 32 states that data shall be safe.

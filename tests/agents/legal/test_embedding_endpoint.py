@@ -6,13 +6,14 @@ from typing import TypeVar
 
 import pytest
 
-from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RequestSent, RoleFailed
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RequestSent, RoleFailed
+from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.openai_server import OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:small-embedder")

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.decomposition import DecompositionLimits
 from lawtrace.agents.legal.legal_team import answer_as_team
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Agent, Chunk
+from lawtrace.schemas.log_entries import Context
 from tests.support.legal.small_cases import BOTTLES
 from tests.support.transcripts import Cast, Script, Teams, golden, transcript, write_golden
 

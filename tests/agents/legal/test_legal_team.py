@@ -12,7 +12,7 @@ from autogen_core.models import ChatCompletionClient, CreateResult, LLMMessage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, RoleFailed
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.decomposition import AGENT_ROLES, MAX_SUBTASKS, DecompositionLimits
 from lawtrace.agents.legal.legal_team import TeamAnswer, answer_as_team
 from lawtrace.agents.legal.meta_llm import LegalAnswer
@@ -24,6 +24,7 @@ from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Agent, Chunk, Question
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
 from tests.support.legal.small_cases import BOTTLES
 
 Script = Callable[[Sequence[LLMMessage]], str]

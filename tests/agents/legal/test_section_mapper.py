@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
@@ -16,6 +16,7 @@ from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import check_coverage
 from lawtrace.environments.regulations.lines import Line
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.log_entries import Context, MessageSent
 
 DOCUMENT = parse_document(
     decision_text(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lawtrace.agents.event_log import Context
 from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
+from lawtrace.schemas.log_entries import Context
 from tests.support.openai_server import OpenAIServer, serving
 
 

@@ -15,13 +15,14 @@ from autogen_core.models import ChatCompletionClient, CreateResult, SystemMessag
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, ModelCalled
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.model_call import CallFailed, Request, hash_request
 from lawtrace.agents.models.provider import connect
 from lawtrace.agents.models.request_client import MODEL_INFO
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.log_entries import Context, ModelCalled
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import OpenAIServer, Status
 
 OFFLINE = ModelSpec.parse("offline")

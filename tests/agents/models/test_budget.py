@@ -6,13 +6,14 @@ from collections.abc import Sequence
 import pytest
 from autogen_core.models import LLMMessage, UserMessage
 
-from lawtrace.agents.event_log import BudgetReached, Context, MemoryEventLog, ModelCalled
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Price, RetryPolicy
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import BudgetReached, Context, ModelCalled
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import Hang, OpenAIServer
 
 SPEC = ModelSpec.parse("openai:m")

@@ -8,13 +8,14 @@ import pytest
 from autogen_core import CancellationToken
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.event_log import Context, MemoryEventLog, ModelCalled, RoleFailed
-from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.call_settings import ABANDONED, Budget, CallSettings, RetryPolicy
 from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.log_entries import Context, ModelCalled, RoleFailed
+from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status, serving
 
 

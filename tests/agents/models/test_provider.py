@@ -10,8 +10,7 @@ import pytest
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from pydantic import BaseModel
 
-from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
-from lawtrace.agents.model_spec import ENDPOINTS, EndpointProvider, ModelParameters, ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models import endpoints as addresses
 from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.endpoints import access_to, check_endpoints
@@ -20,7 +19,9 @@ from lawtrace.agents.models.provider import EMPTY_MESSAGE_PLACEHOLDER, connect
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.roles.extraction_roles import Proposal
 from lawtrace.agents.roles.instruction_roles import Draft, RequestReading
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
+from lawtrace.schemas.model_spec import ENDPOINTS, EndpointProvider, ModelParameters, ModelSpec
 from tests.support.openai_server import OpenAIServer, Raw, Status
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]

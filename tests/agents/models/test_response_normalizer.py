@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
-from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
+from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.openai_server import OpenAIServer, Raw
 
 QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))

@@ -9,13 +9,14 @@ from autogen_core.models import UserMessage
 from autogen_core.tools import ToolSchema
 from pydantic import BaseModel
 
-from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RoleFailed
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RoleFailed
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")

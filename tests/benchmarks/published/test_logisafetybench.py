@@ -9,13 +9,13 @@ import pytest
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
 from benchmarks.published.records import parse_recorded_program
-from lawtrace.environments.choices import PublishedDomainName
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import Jail, JailPool
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.schemas.choices import PublishedDomainName
+from lawtrace.schemas.errors import InputError
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

@@ -13,10 +13,8 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.grading import AUDIT_CHECK, judge_attempts_published, judge_published
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
-from lawtrace.environments.choices import STYLES, GradingProfile, PublishedDomainName, Style
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, JailPool, Returned
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
@@ -26,6 +24,8 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.schemas.choices import STYLES, GradingProfile, PublishedDomainName, Style
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from tests.support.profile_comparison import compare_profiles

@@ -11,10 +11,10 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import TeladocMock
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, JailPool, Raised, Returned
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.schemas.events import Json
 from tests.support.profile_comparison import compare_profiles
 from tests.support.shell import Shell
 

@@ -5,8 +5,8 @@ from typing import Any, cast
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.simulation import INVALID_CALL
+from lawtrace.schemas.events import Json
 from tests.support.small_bank import BILL, MAIN, SPARE, STATE, STATEMENT, TRANSFER, do, tables
 
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, is_folder, load_domain
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 
 DECLARATION = """
 from lawtrace.environments.spec import Environment

@@ -9,9 +9,9 @@ import pytest
 
 from lawtrace.environments.domains import payments
 from lawtrace.environments.domains.payments import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State, decode_state
+from lawtrace.schemas.events import Json
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import load_rules
 from tests.support.small_payments import (

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER, RIGHTS
-from lawtrace.environments.events import Json
 from lawtrace.environments.regulations.formats import read_legal_text
 from lawtrace.environments.regulations.regulation import load_regulation
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.events import Json
 from tests.support.privacy_officer import Officer
 from tests.support.published import DATA, published_text
 from tests.support.small_privacy_desk import (

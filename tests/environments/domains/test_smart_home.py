@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.smart_home import ENVIRONMENT
 from lawtrace.environments.domains.smart_home.entities import ACCESS_CODE, ACCESS_CODES, WITHOUT_END
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import INVALID_CALL
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.environments.spec.types import MOMENT
+from lawtrace.schemas.events import Json
 from tests.support.small_home import CODE, EXPIRED, GOOD, GRANT, INSIDE, OUTSIDE, STATE, do, tables
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.environments.spec.types import MINUTES_PER_DAY
+from lawtrace.schemas.events import Json
 from tests.support.small_clinic import (
     ADA,
     BEN,

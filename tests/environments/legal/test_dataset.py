@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import CONTEXTS, Case, context_name, parse_context
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.environments.legal.maslegalbench import parse_rows
+from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_cases import BOTTLES
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"

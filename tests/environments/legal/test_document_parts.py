@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case, build_case
 from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
@@ -19,6 +18,7 @@ from lawtrace.environments.legal.document_parts import (
     load_parts,
     paragraphs_by_part,
 )
+from lawtrace.schemas.errors import InputError
 
 DOCUMENT = parse_document(decision_text("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)
 

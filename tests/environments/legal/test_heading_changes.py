@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.document import Document, Paragraph, Section
 from lawtrace.environments.legal.heading_changes import (
     HeadingChange,
@@ -12,6 +11,7 @@ from lawtrace.environments.legal.heading_changes import (
     check_heading_changes,
     list_headings,
 )
+from lawtrace.schemas.errors import InputError
 
 
 def section(heading: str, *refs: str, below: tuple[Section, ...] = ()) -> Section:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Question
 from lawtrace.environments.legal.choice_parser import parse_choice, parse_text
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.environments.legal.question_sets import parse_plain_rows, read_task_table
 from lawtrace.runs.cli.app import app
+from lawtrace.schemas.errors import InputError
 
 
 def read(**row: Any) -> Question:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.documents import (
     PublishedLaw,
     all_files,
@@ -15,6 +14,7 @@ from lawtrace.environments.regulations.documents import (
     regulation_files,
 )
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import load_rules
 from tests.support.published import DATA, published_text
 

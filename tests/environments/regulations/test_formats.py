@@ -12,11 +12,11 @@ import pytest
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations import read_legal_text
 from lawtrace.environments.regulations.files import MAX_BYTES
 from lawtrace.environments.regulations.formats import markdown_lines
 from lawtrace.environments.regulations.formex import formex_lines
+from lawtrace.schemas.errors import InputError
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.legal_text import LegalText
 from lawtrace.environments.regulations.lines import Line, text_lines
 from lawtrace.environments.regulations.parser import parse_legal_text
+from lawtrace.schemas.errors import InputError
 
 
 def squeezed(text: str) -> str:

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import SESSION_ENDED, Session
 from lawtrace.environments.runtime.simulation import call_duration, simulate_call
 from lawtrace.environments.spec import NOW, Clock, Tool, argument, value_of
@@ -16,6 +15,7 @@ from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.terms import reads_time
 from lawtrace.environments.spec.types import DATE, MOMENT
+from lawtrace.schemas.errors import InputError
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, INCIDENTS, START
 
 OPEN, NOTIFY, ARCHIVE, WAIT = (INCIDENT_ROOM.tools[name] for name in ("Open", "Notify", "Archive", "Wait"))

@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.declaration import Environment
@@ -16,6 +15,7 @@ from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TIME
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.traces import Trace

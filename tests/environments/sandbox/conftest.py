@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Execution, Jail, Limits, Program, Raised, Reply, Returned, Toolset
+from lawtrace.schemas.events import Json
 
 
 def answer(tool: str, arguments: dict[str, Json]) -> Reply:

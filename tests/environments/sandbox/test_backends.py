@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import (
     Jail,
     JailUnavailable,
@@ -26,6 +24,8 @@ from lawtrace.environments.sandbox import (
 from lawtrace.environments.sandbox.backend import INSIDE_FOLDER
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap, explain_unavailability
 from lawtrace.environments.sandbox.docker import Docker
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from tests.support.processes import descendants
 
 Make = Callable[[str], Program]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Execution, ExecutionStatus, Jail, Limits, Program, Reply, Returned
+from lawtrace.schemas.events import Json
 from tests.support.tiers import split_by_tier
 
 Run = Callable[[str], Execution]

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, JailPool, Limits, Program, Reply, Returned
+from lawtrace.schemas.events import Json
 
 
 def test_results_keep_the_order_of_the_items(program: Callable[[str], Program]) -> None:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import (
     Execution,
     Jail,
@@ -23,6 +21,8 @@ from lawtrace.environments.sandbox import (
     Returned,
     diagnose,
 )
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from tests.support.processes import warm_parents
 
 Run = Callable[[str], Execution]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import (
     Execution,
     Jail,
@@ -17,6 +16,7 @@ from lawtrace.environments.sandbox import (
     ToolSignature,
     diagnose,
 )
+from lawtrace.schemas.events import Json
 
 Run = Callable[[str], Execution]
 

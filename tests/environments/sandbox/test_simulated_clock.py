@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, PauseClock, Program, Reply, Returned
+from lawtrace.schemas.events import Json
 
 NINE = 1_772_442_000  # 2026-03-02 09:00:00
 

@@ -1,8 +1,8 @@
 """Pending events, which an audit call records."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import CallOutcome, Event
 from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.schemas.events import CallOutcome, Event
 
 
 def pending(*calls: str | tuple[str, CallOutcome]) -> tuple[str, ...]:

@@ -9,8 +9,6 @@ import pytest
 
 from lawtrace.agents.scripted.said_objects import said_objects
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, document_tool, result_schema
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec import (
@@ -34,6 +32,8 @@ from lawtrace.environments.spec import (
 )
 from lawtrace.environments.spec.samplers import EachField, FieldsOf, OneOf
 from lawtrace.environments.spec.types import scalars_in
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.sayings import value_spans
 from lawtrace.solver.masking.wording import format_value
 from tests.support.trip_desk import TRIP_DESK

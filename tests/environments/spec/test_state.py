@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.banking.entities import ACCOUNTS, ENTITIES, TRANSACTIONS
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.state import Entity, Field, Row, State, decode_state, encode_state
 from lawtrace.environments.spec.types import INTEGER, TEXT
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 ACCOUNT: dict[str, Json] = {
     "account_number": "123-4567-8901",

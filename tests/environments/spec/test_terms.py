@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.expressions import SUCCEEDED, EvaluationScope, Term
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, Field, Row, State
@@ -26,6 +25,7 @@ from lawtrace.environments.spec.terms import (
     value_of,
 )
 from lawtrace.environments.spec.types import INTEGER, TEXT, Value
+from lawtrace.schemas.errors import InputError
 
 THINGS = Entity("things", "thing", "name", {"name": Field(TEXT), "size": Field(INTEGER)}, key_prefix="N-")
 MARKS = Entity("marks", "mark", "id", {"id": Field(TEXT), "of": Field(TEXT)}, key_prefix="M-")

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking.entities import ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.types import (
     BOOLEAN,
     DATE,
@@ -26,6 +25,7 @@ from lawtrace.environments.spec.types import (
     WrongFormat,
     WrongType,
 )
+from lawtrace.schemas.events import Json
 
 PAYEE_IDS = ListOf(PAYEE_ID)
 ALL: tuple[ValueType, ...] = (

@@ -7,7 +7,6 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.banking.entities import ACCOUNTS, TRANSACTIONS
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
 from lawtrace.environments.spec.expressions import SUCCEEDED
@@ -16,6 +15,7 @@ from lawtrace.environments.spec.state import Entity, Field
 from lawtrace.environments.spec.terms import argument, constant, exists, if_given
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Pattern, ValueType
+from lawtrace.schemas.errors import InputError
 
 PAGES = Entity("pages", "page", "id", {"id": Field(TEXT), "words": Field(TEXT)})
 INVALID = Raises("InvalidRequestException", "The amount is malformed.")

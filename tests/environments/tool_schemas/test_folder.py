@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 import lawtrace
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.folder import write_tools_folder
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, environment_name
+from lawtrace.schemas.errors import InputError
 
 READ = ToolSchema("read-file", "Reads.", {"properties": {"path": {"type": "string"}}}, None, "", {"readOnlyHint": True})
 DROP = ToolSchema("drop", "Drops.", {"properties": {"$id": {"type": "string"}}}, {"type": "string"}, "")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import declare_tool
+from lawtrace.schemas.errors import InputError
 
 ARGUMENTS: dict[str, Any] = {
     "type": "object",

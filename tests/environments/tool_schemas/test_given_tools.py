@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import InputError
 
 STRING = {"type": "string"}
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"key": STRING}, "required": ["key"]}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import declare_tool
+from lawtrace.schemas.errors import InputError
 
 DESK = '''
 from dataclasses import dataclass

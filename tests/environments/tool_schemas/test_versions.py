@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.types import INTEGER, TEXT
 from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool
+from lawtrace.schemas.errors import InputError
 
 
 def schema(**properties: Any) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import PAY
 from tests.support.shell import Shell

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.runs.audit.annotations import Annotations, read_annotations
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, read_label_choice
@@ -17,6 +15,8 @@ from lawtrace.runs.audit.tally import MAX_VALUES
 from lawtrace.runs.audit.transcripts import RecordedMessage, Transcript
 from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.scoring.metrics import wilson_interval
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import CHECKED, PAID, RECORDED, conversation, write_log, write_rules
 from tests.support.shell import Shell

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Json
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.transcripts import (
@@ -18,6 +16,8 @@ from lawtrace.runs.audit.transcripts import (
     make_transcript,
 )
 from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, check_rules
 from tests.support.audited_payments import called
 from tests.support.shell import Shell

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.shortfalls import check_bound, find_shortfalls, missing_tasks
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.findings import Findings, TaskFunnel
 from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.schemas.errors import InputError
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 

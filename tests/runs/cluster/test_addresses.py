@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
 
 pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 

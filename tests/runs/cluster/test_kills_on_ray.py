@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.ray_nodes import kill_all, processes
 from tests.support.shell import run_command

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.audit import workers
 from lawtrace.runs.cluster.worker import WorkerLog
 from lawtrace.runs.recipe import Recipe
@@ -28,6 +27,7 @@ from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.schemas.errors import LawtraceError
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play
 from tests.support.ray_cluster import log_content, ray_workers

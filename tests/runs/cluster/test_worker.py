@@ -3,7 +3,6 @@
 import asyncio
 from pathlib import Path
 
-from lawtrace.agents.event_log import Context, Entry, ModelCalled
 from lawtrace.agents.models.budget import CallSize
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending
 from lawtrace.runs.cluster.grants import CallGrants
@@ -15,6 +14,7 @@ from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.schemas.log_entries import Context, Entry, ModelCalled
 
 LITERAL = "baseline:literal"
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)

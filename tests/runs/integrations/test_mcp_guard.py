@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.choices import Fallback, GuardMode
+from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.legal.meta_llm import Citation
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.grounding import check_citations, grounding_lines
 from lawtrace.runs.legal.legal_files import PROBES, AnswerRow
@@ -18,6 +17,7 @@ from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.text import show_interval
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.web.export import render_export
+from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import run_grid
 from tests.support.openai_server import serving

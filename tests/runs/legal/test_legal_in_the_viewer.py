@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.run_kind import LEGAL_RUNS
 from lawtrace.runs.report.graded_units import compare_folders
@@ -15,6 +14,7 @@ from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_runs import run_grid
 from tests.support.shell import Shell
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lawtrace.agents.event_log import MessageSent
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case
 from lawtrace.prompts import loader
 from lawtrace.runs.cli.app import app
@@ -16,6 +14,8 @@ from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_repo
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.export import render_export
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import MessageSent
 from tests.support.legal.small_cases import BOOK
 
 ROLES = tuple(role for role in LegalPrompts.model_fields if role != "source")

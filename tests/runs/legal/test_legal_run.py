@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled, StageFinished
-from lawtrace.agents.model_spec import ModelParameters
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.legal.accuracy import count_answers, share_by_question
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
@@ -21,6 +18,9 @@ from lawtrace.runs.recipe import ConversationOptions
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.graded_units import find_conversation_numbers
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import ModelCalled, StageFinished
+from lawtrace.schemas.model_spec import ModelParameters
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import resume_grid, run_grid
 from tests.support.openai_server import OpenAIServer, Status, serving

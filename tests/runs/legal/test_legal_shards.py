@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import entry_key
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.legal.small_cases import BOOK, answer_and_cite
 from tests.support.openai_server import OpenAIServer, Status, serving
 from tests.support.shell import Shell

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.legal.decomposition import StopReason
-from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.legal.case import Agent, Choice
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalOutcome, PartRow
@@ -17,6 +16,7 @@ from lawtrace.runs.legal.model_free_baselines import lexical_baseline
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.web.export import render_export
+from lawtrace.schemas.errors import InputError, Problem
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import run_grid
 

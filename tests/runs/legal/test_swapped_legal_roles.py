@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from autogen_core.models import LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.event_log import MessageSent, ModelCalled
 from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.prompts.loader import load_prompt
 from lawtrace.runs.legal.legal_recipe import META_LLM_TEAM_ROLES
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from tests.runs.legal.cli.test_case_preparation import NOTICE
 from tests.support.legal.small_cases import BOOK
 from tests.support.openai_server import OpenAIServer, serving

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
@@ -19,6 +18,7 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
+from lawtrace.schemas.errors import InputError
 from tests.support.shell import Shell, run_command
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.choices import STYLES, Style
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.report.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
+from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, escape_latex, write_table_files
 from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, share, words
 from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.schemas.errors import OperationalError
 from tests.support.latex import check_latex
 
 AWKWARD = "50 % & more_of $x^2$ #1 {a} \\b ~ <i> [0] — é “q” κ 漢\u202e"

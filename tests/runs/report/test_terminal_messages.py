@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
 from tests.support.shell import Shell
 
 RECIPE = """

@@ -3,11 +3,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent
 from lawtrace.runs.report.message_view import conversation_title
 from lawtrace.runs.report.transcript_diff import MOST_WORDS, ConversationDiff, DiffPiece, diff_conversations, diff_words
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ANY_MESSAGE
+from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
 
 WORDS = st.lists(st.sampled_from(["pay", "the", "bill", " ", ", ", "audit", "\n"]), max_size=30).map("".join)
 

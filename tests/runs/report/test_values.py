@@ -1,6 +1,6 @@
-from lawtrace.environments.events import Event, Json, event_labels, message_event, name_events
 from lawtrace.runs.report.task_view import StateChange, call_lines, shown_numbers, state_changes
 from lawtrace.runs.report.text import cut, percent, short_percent, tell_apart, unique_anchors, visible
+from lawtrace.schemas.events import Event, Json, event_labels, message_event, name_events
 
 
 def test_a_long_trace_keeps_start_end_and_broken_events():

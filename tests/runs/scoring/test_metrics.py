@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from lawtrace.environments.choices import Style
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.metrics import (
     RuleCounts,
@@ -17,6 +15,8 @@ from lawtrace.runs.scoring.metrics import (
     group_verdicts,
     wilson_interval,
 )
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.errors import InputError
 
 
 def verdict(

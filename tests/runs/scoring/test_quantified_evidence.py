@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.events import Event
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import Rule
 
 FIRST = Rule(

@@ -7,10 +7,8 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.choices import STYLES
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.cli import main
@@ -31,6 +29,8 @@ from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.choices import STYLES
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 from tests.support.runs import run
 

@@ -10,13 +10,11 @@ import pytest
 from autogen_core.models import FunctionExecutionResult, FunctionExecutionResultMessage, LLMMessage
 from pydantic import ValidationError
 
-from lawtrace.agents.event_log import MemoryEventLog, MessageSent
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.agents.scripted.user_automaton import Behaviour
-from lawtrace.environments.choices import ShieldMode
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.call_plan import plan_of
@@ -30,6 +28,9 @@ from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.choices import ShieldMode
+from lawtrace.schemas.log_entries import MessageSent
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving

@@ -8,8 +8,6 @@ import pytest
 from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Event
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.task_rows import CallRow, Contrast, Task
@@ -18,6 +16,8 @@ from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import result_schema
 from lawtrace.environments.sandbox import Jail, Program
 from lawtrace.environments.sandbox import Returned as Answered
 from lawtrace.runs.stages.program_execution import program_toolset
+from lawtrace.schemas.events import Json
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 
 PYTHON = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}

@@ -15,7 +15,6 @@ from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.agents.event_log import NullEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.environments.choices import STYLES, PublishedDomainName, Style
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.recipe import Recipe
@@ -26,6 +25,7 @@ from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
+from lawtrace.schemas.choices import STYLES, PublishedDomainName, Style
 from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule, load_rules

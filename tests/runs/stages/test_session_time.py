@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import FunctionCalled
 from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.tool_conversation import ToolConversation, Turn
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.environments.spec.clock import Clock
@@ -23,6 +21,8 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import FunctionCalled
 from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START

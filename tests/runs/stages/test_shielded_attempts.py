@@ -8,7 +8,6 @@ import pytest
 
 from lawtrace.agents.tool_conversation import Turn
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import validate_options
@@ -20,6 +19,7 @@ from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.errors import InputError
 from tests.support.openai_server import calling, serving
 from tests.support.runs import run
 from tests.support.shell import Shell

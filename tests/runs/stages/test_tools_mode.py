@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import Entry, ModelCalled
 from lawtrace.agents.tool_conversation import Turn
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
@@ -22,6 +20,8 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import Entry, ModelCalled
 from tests.support.openai_server import Status, calling, serving
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.schemas.task_rows import Contrast, TraceRow
 from lawtrace.runs.stages.written_texts import check_texts, requests_of_traces, require_texts
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.text_file import read_texts, skeleton, texts_file, unwrapped
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.traces import Trace
 from tests.support.asked_requests import CANCELLATION, PAYMENT

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import Context, MessageSent
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import Context, MessageSent
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

@@ -14,7 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lawtrace.agents.event_log import (
+from lawtrace.runs.store.event_log_database import EVENT_LOG_FILE
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import (
     CallRetried,
     Context,
     Entry,
@@ -26,9 +29,6 @@ from lawtrace.agents.event_log import (
     RunResumed,
     StageFinished,
 )
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.runs.store.event_log_database import EVENT_LOG_FILE
-from lawtrace.runs.store.event_log_file import EventLogFile
 
 _WRITER = """
 import sys
@@ -46,7 +46,7 @@ _FILLER = """
 import resource, sys
 from pathlib import Path
 from lawtrace.agents.event_log import Context, MessageSent
-from lawtrace.environments.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError
 from lawtrace.runs.store.event_log_file import EventLogFile
 
 event_log = EventLogFile.create(Path(sys.argv[1]), recipe=None)

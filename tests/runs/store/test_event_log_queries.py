@@ -4,8 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
     ConversationKey,
@@ -17,6 +15,8 @@ from lawtrace.runs.store.event_log_queries import (
     find_message,
     find_messages,
 )
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
 
 
 def message(context: Context, source: str, content: str) -> MessageSent:

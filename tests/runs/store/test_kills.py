@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled, RequestSent, RunResumed
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import ModelCalled, RequestSent, RunResumed
 from tests.support.openai_server import OpenAIServer, calling, serving
 
 KILLS = 20

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_database import SCHEMA
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.packed_texts import TextReader, TextWriter
+from lawtrace.schemas.errors import InputError
 
 PASSAGE = "The controller did not test its own measures before the incident, and no one asked why this was so. " * 3
 

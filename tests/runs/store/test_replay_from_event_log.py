@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.event_log import Context, ModelCalled
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import Context, ModelCalled
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import OpenAIServer, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import Context, Entry, MessageSent, StageFinished
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.progress import NoProgress
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_merge import merge_event_logs
@@ -24,6 +22,8 @@ from lawtrace.runs.store.shards import (
 )
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import StageFile
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import Context, Entry, MessageSent, StageFinished
 
 
 def make(folder: Path, number: int, count: int = 3, *, key: str = "job", units: int = 7) -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import write_page
+from lawtrace.schemas.errors import InputError, OperationalError
 
 
 class Pebble(BaseModel):

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, RoleFailed
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, RoleFailed
 from tests.support.report_content import make_content, make_empty_content
 from tests.support.shell import run_command
 

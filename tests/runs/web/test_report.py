@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.web.export import render_report, write_report
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import Event, Json
 
 VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 

@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from lawtrace.agents.event_log import Context, MessageSent, RequestSent
-from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
@@ -21,6 +18,9 @@ from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversatio
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web import page_lists
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.log_entries import Context, MessageSent, RequestSent
 from lawtrace.solver.rules import Rule
 from tests.runs.web.conftest import HOSTILE
 from tests.support.released import NEWEST

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Verdict, to_dot
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, shortest_accepted, shortest_difference, shortest_rejected

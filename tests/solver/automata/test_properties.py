@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import (

@@ -7,8 +7,8 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.state import Row, State
+from lawtrace.schemas.errors import SearchError
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import lawtrace
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.guard.decisions import Allow, Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import lawtrace
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 

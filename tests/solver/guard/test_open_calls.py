@@ -2,7 +2,7 @@
 
 import pytest
 
-from lawtrace.environments.events import Json
+from lawtrace.schemas.events import Json
 from lawtrace.solver.guard.decisions import Allow, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 import lawtrace
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.decisions import Allow, Decision
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.shield import Shields

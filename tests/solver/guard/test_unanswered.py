@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 import lawtrace
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.guard.decisions import Allow, Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import Rule

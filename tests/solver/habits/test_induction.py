@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.habits.grading import Grader, HabitCase
 from lawtrace.solver.habits.induction import induce_habit
 from lawtrace.solver.habits.joining import HabitJoiner

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from lawtrace.environments.events import Json
+from lawtrace.schemas.events import Json
 from lawtrace.solver.habits.reflexes import (
     CHANGING,
     EVERY,

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult
 from lawtrace.environments.spec.samplers import OneOf
@@ -18,6 +17,7 @@ from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.terms import argument, constant, exists
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import TEXT
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.declarations import (
     DeclarationIssue,
     check_deadlines,

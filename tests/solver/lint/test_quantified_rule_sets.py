@@ -5,7 +5,7 @@ from itertools import product as every
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.schemas.events import CallOutcome, Event
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.semantics import holds_on
 from lawtrace.solver.rules import Rule, check_rules

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import Comparison
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.semantics import true_atoms

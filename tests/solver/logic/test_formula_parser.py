@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import lawtrace.solver.logic.parser
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import MAX_NESTING, parse
 from lawtrace.solver.logic.syntax import (
     ATTEMPTED,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent
 from lawtrace.solver.logic.parser import parse

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom
 

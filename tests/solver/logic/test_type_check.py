@@ -3,7 +3,7 @@
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, Declared, ToolSignature, environment_signature
 from lawtrace.solver.monitoring.type_check import check_formula

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.windows import Bound, Span, Unit, Window
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.events import FromResult, Json, Origin, SaidByUser
 from lawtrace.environments.runtime.session import Session
+from lawtrace.schemas.events import FromResult, Json, Origin, SaidByUser
 from lawtrace.solver.masking.goals import depends_on_order, goal_calls
 from lawtrace.solver.masking.wording import describe_outcome, describe_step
 from lawtrace.solver.traces import PlannedCall, Trace, resolve_path

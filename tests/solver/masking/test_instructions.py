@@ -2,10 +2,10 @@
 
 import pytest
 
-from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Event, FromResult, Json, SaidByUser
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Instruction, check_wording, find_leaks, find_missing
 from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from pydantic import ValidationError
 
-from lawtrace.environments.choices import Style
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.events import Json
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import ReaderArgument, ReaderCall, ReaderReference, check_reader_calls
 from lawtrace.solver.planner.synthesis import synthesize

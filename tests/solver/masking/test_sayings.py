@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from lawtrace.environments.events import Json
 from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, Choice, ListOf, ValueType
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.sayings import numbers_in, other_values, phrase_spans, plain, value_spans, wrong_weekday
 
 KIND = Choice(("cancel", "lab results"))

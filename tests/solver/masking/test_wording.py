@@ -8,11 +8,11 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.banking.tools import SEARCH_TRANSACTIONS
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Derived, Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, TEXTS, ValueType
+from lawtrace.schemas.events import Derived, Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables
 from lawtrace.solver.planner.synthesis import synthesize

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from lawtrace.environments.choices import Style
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import TEXT
+from lawtrace.schemas.choices import Style
 from lawtrace.solver.masking.instructions import Says
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings

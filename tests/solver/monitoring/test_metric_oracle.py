@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.terms import is_value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lawtrace.environments.events import Event
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.monitor import Monitor, RuleStatus, TriggerFinder

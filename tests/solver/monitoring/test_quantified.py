@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, NotCondition, OrCondition

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.syntax import Formula, is_untimed

@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.events import Event
 from lawtrace.environments.spec import (
     TEXT,
     Choice,
@@ -24,6 +23,7 @@ from lawtrace.environments.spec import (
     success_result,
 )
 from lawtrace.environments.spec.tools import FromLookup
+from lawtrace.schemas.events import Event
 from lawtrace.solver.planner.completion import Completer, Impossible
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, changed_facts
 from lawtrace.solver.planner.difficulty import Difficulty, DifficultyMeter

@@ -7,8 +7,8 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import SearchError
-from lawtrace.environments.events import Event
+from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.product import Product

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lawtrace.environments.errors import SearchError
+from lawtrace.schemas.errors import SearchError
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 from lawtrace.solver.rules import Rule

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.solver.logic.syntax import Atom
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import (

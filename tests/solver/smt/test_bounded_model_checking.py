@@ -8,9 +8,9 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage

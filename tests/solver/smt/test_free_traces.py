@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.types import INTEGER
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.events import CallOutcome
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.tools import Tool
+from lawtrace.schemas.events import CallOutcome
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from tests.solver.smt.test_translation import AnyAsAll, ChoiceSwapped, IndexOffByOne, NegationLostWhereOpen
 from tests.support.random_declarations import random_environment

@@ -12,13 +12,13 @@ from typing import Any, cast
 import pytest
 import z3
 
-from lawtrace.environments.errors import FormulaError
-from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, ListOf, ValueType
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, EmbeddingRanker, MiniLM, Vectors
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVERS, make_ranker
+from lawtrace.schemas.errors import OperationalError
 
 
 class Letters:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.errors import FormulaError, InputError
-from lawtrace.environments.events import Event
 from lawtrace.runs.audit.monpoly.mfotl import Reading, import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import parse_signature
+from lawtrace.schemas.errors import FormulaError, InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.monitoring.type_check import check_formula

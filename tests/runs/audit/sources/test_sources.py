@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs
 from lawtrace.runs.audit.sources.reading import SOURCES, find_files, read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.schemas.errors import InputError
 
 ASK, TELL = "Cancel my booking, please.", "It is cancelled."
 ARGUMENTS = {"booking": "B-7", "legs": [{"flight": "LT1", "day": "2026-05-01"}]}

@@ -14,10 +14,10 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import ToolCall, ToolDef, ToolParams
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.integrations.inspect.approver import guard
 from lawtrace.runs.integrations.inspect.scorers import rules_kept
 from lawtrace.runs.integrations.inspect.tasks import tasks
+from lawtrace.schemas.errors import InputError
 from tests.support.inspect_evals import RunSample, run_eval, texts, tool_results, verdict_of
 
 pytestmark = pytest.mark.integration

@@ -11,7 +11,6 @@ from inspect_ai.log import EvalSample
 from inspect_ai.tool import ToolCall
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
@@ -20,6 +19,7 @@ from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.stages.attempts_stage import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.errors import InputError
 from lawtrace.solver.guard.shield import Shields
 from tests.support.inspect_evals import RunSample, texts, tool_results, verdict_of
 

@@ -12,12 +12,12 @@ from inspect_ai import score
 from inspect_ai.log import EvalLog, read_eval_log
 
 from lawtrace import Run, run
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.integrations.inspect.eval_logs import write_eval_logs
 from lawtrace.runs.integrations.inspect.scorers import dual_oracle
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.errors import InputError
 from tests.support.inspect_evals import texts, verdict_of
 from tests.support.shell import Shell
 

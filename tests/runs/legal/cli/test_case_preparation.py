@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.app import app
+from lawtrace.schemas.errors import InputError
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.errors import InputError
 from lawtrace.runs.scoring.agreement import fleiss_kappa
 from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState
+from lawtrace.schemas.errors import InputError
 
 
 def rule(name: str) -> ReviewItem:

@@ -1,7 +1,7 @@
 import pytest
 
-from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
 
 
 @pytest.mark.parametrize(

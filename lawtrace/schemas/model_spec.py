@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.errors import InputError
+from lawtrace.schemas.errors import InputError
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 Provider = EndpointProvider | Literal["replay", "offline", "baseline"]

@@ -1,0 +1,1 @@
+"""Rows, events, recipes and errors: data only. Imports nothing else of lawtrace."""
