@@ -29,8 +29,6 @@ from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.audit.workers import AuditJob, judge_batches
 from lawtrace.runs.recipe import Recipe, TaskOptions
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
@@ -43,7 +41,9 @@ from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent, ModelCalled, RequestMessage
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.rules import load_rules
 
 TASKS = Path("docs/tasks/1.1/clinic.jsonl")

@@ -22,13 +22,13 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published_evaluator import MEASURED, evaluate
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import Execution, Jail, JailPool, Program, Returned, Toolset
+from lawtrace.environments.sandbox import Jail, JailPool, Program, Returned, Toolset
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Execution
 
 
 @dataclass(frozen=True, slots=True)

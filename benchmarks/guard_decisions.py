@@ -18,12 +18,13 @@ from pathlib import Path
 from random import Random
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
-from lawtrace.environments.runtime.session import Objection, Session
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Objection
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard

@@ -19,10 +19,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.schemas.model_spec import BASELINE_POLICIES
+from lawtrace.schemas.verdict_rows import Verdict
 
 Key = tuple[str, str, str]
 

@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.published.mock_tools import MOCKS, PublishedMock
 from lawtrace.environments.sandbox import Returned
-from lawtrace.runs.schemas.task_rows import PublishedCase, Task
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.task_rows import PublishedCase
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}
 """Median milliseconds of a program in the original, by the object that its programs call (on a similar machine)."""

@@ -24,13 +24,13 @@ from lawtrace.runs.report.summary import outcome_figures, outcome_lines
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.breakdowns import break_down
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.verdict_rows import Verdict
 
 TRIALS = 5
 SEED = 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lawtrace.environments.domains.loader import Domain
     from lawtrace.runs.audit.audit import Audit
     from lawtrace.runs.recipe import Recipe
-    from lawtrace.runs.schemas.audit_rows import AuditRow
+    from lawtrace.schemas.audit_rows import AuditRow
     from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
     from lawtrace.schemas.events import Event
     from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
@@ -76,7 +76,7 @@ _MODULES = {
     **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
     **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
     "Audit": "lawtrace.runs.audit.audit",
-    "AuditRow": "lawtrace.runs.schemas.audit_rows",
+    "AuditRow": "lawtrace.schemas.audit_rows",
     "audit": "lawtrace._audit",
     "Guard": "lawtrace.solver.guard.guard",
     "GuardLog": "lawtrace.solver.guard.log",

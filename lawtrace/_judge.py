@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule, check_rules
 from lawtrace.solver.rules import load_rules as read_rules
 

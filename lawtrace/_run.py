@@ -14,13 +14,13 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
 from lawtrace.runs.report.verdict_index import stage_folders
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -18,7 +18,6 @@ from lawtrace.runs.runner import (
     run_shard,
     run_variants,
 )
-from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
@@ -27,6 +26,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shard_merge import is_complete, merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import Json
 

@@ -28,15 +28,24 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Price
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
-from lawtrace.agents.tool_conversation import ToolConversationLimits
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, PUBLISHED, Prompts, published_roles
-from lawtrace.schemas.choices import STYLES, ActingMode, RegulationForm, ShieldMode, Style, TaskMode, TaskVariant
+from lawtrace.schemas.choices import (
+    BEHAVIOURS,
+    STYLES,
+    ActingMode,
+    Behaviour,
+    RegulationForm,
+    ShieldMode,
+    Style,
+    TaskMode,
+    TaskVariant,
+)
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.schemas.tool_conversation import ToolConversationLimits
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
 

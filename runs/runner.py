@@ -24,10 +24,6 @@ from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import Findings
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempting_stages import planned_units
 from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
@@ -47,10 +43,14 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, SearchError
+from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.log_entries import StageFinished
 from lawtrace.schemas.model_spec import ENDPOINTS
+from lawtrace.schemas.verdict_rows import Verdict
 
 log = get_logger(__name__)
 

@@ -17,6 +17,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error, describe_validation_error
+from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
@@ -30,7 +31,6 @@ from lawtrace.solver.monitoring.type_check import check_formula
 
 _Model = TypeVar("_Model", bound=BaseModel)
 ExampleVerdict = Literal["kept", "broken", "undetermined"]
-TemplateName = Literal["operational restriction", "instruction adherence", "general"]
 RuleKind = Literal[
     "duty before",
     "duty after",

@@ -26,19 +26,19 @@ from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
 from lawtrace.agents.session_tools import SessionTools
-from lawtrace.agents.tool_conversation import (
+from lawtrace.environments.runtime.session import Session, parse_arguments
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.prompts.loader import Prompt
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
+from lawtrace.schemas.tool_conversation import (
     ToolConversation,
     ToolConversationEnd,
     ToolConversationLimits,
     Turn,
     UserTurn,
 )
-from lawtrace.environments.runtime.session import Session, parse_arguments
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import Prompt
-from lawtrace.schemas.events import Json
-from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
-from lawtrace.solver.masking.instructions import Instruction
 
 SHIELD = "shield"
 

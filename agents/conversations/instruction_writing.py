@@ -30,9 +30,10 @@ from lawtrace.agents.roles.instruction_roles import (
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Style
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Instruction, check_reader_calls, check_wording
+from lawtrace.solver.masking.instructions import check_reader_calls, check_wording
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.masking.written_texts import check_text

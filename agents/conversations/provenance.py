@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.scripted.justification import Ground
+from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Entry
 from lawtrace.solver.rules import Rule
 
@@ -141,33 +142,6 @@ class ProvisionProvenance(_Frozen):
     fate: ProvisionStatus
     rules: tuple[str, ...] = ()
     piece: int
-
-
-class ExtractionFunnel(_Frozen):
-    """Counts after each step: of provisions, then from ``candidates`` on of rules.
-
-    ``not_understood``: provisions in scope that the offline baseline does not understand.
-    """
-
-    provisions: int
-    in_scope: int
-    refined: int
-    candidates: int
-    valid: int
-    distinct: int
-    accepted: int
-    not_understood: int = 0
-
-    @property
-    def understood(self) -> int:
-        return self.in_scope - self.not_understood
-
-    @property
-    def baseline_sentence(self) -> str:
-        return (
-            f"Of {self.in_scope} provisions in scope the offline baseline understood {self.understood}; "
-            f"{self.not_understood} are not understood."
-        )
 
 
 class ProvenanceHeader(_Frozen):

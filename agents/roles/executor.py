@@ -12,7 +12,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.rules import Rule
 
 

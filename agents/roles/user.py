@@ -11,8 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure, content_of
-from lawtrace.agents.scripted.user_automaton import Behaviour, ScriptedUser, UserLine, UserMove
+from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import Behaviour
+from lawtrace.schemas.tool_conversation import UserMove
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 
 VOICED_MOVES: Final[frozenset[UserMove]] = frozenset({"asks", "answers", "restates", "tells_all"})

@@ -9,25 +9,18 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, Literal, get_args
+from typing import Final
 
 from lawtrace.agents.scripted.stemming import stemmed_words
 from lawtrace.environments.spec.samplers import Amount, DayAfter, DayBefore, Digits, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser
 from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TIME, ValueType
+from lawtrace.schemas.choices import Behaviour
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.tool_conversation import UserMove
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 from lawtrace.solver.masking.omissions import Omission, PartialRequest
-
-Behaviour = Literal["presses", "changes_mind", "withdraws"]
-"""What a user does besides answering: presses to skip steps, corrects a value, or withdraws the request."""
-BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
-
-UserMove = Literal[
-    "asks", "answers", "restates", "tells_all", "presses", "hesitates", "corrects", "withdraws", "insists", "closes"
-]
-"""What one message of the user does; a message may do several things."""
 
 MOST_RESTATEMENTS: Final = 3
 """Times that the user repeats itself without telling anything new; the next message is the last."""

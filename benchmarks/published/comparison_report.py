@@ -13,8 +13,8 @@ from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.sections import RunReport, Section, make_run_report
 from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
 from lawtrace.runs.report.tables import Figure, Table, make_table, number, words
-from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 TEMPLATES = Path(__file__).parent / "templates"
 

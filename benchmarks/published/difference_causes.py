@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.published.grading import AUDIT_CHECK
 from benchmarks.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Outcome, PublishedEvidence, Verdict
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GradingProfile, Style
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import Outcome, PublishedEvidence, Verdict
 
 ProfileCause = Literal[
     "no program",

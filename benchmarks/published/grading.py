@@ -24,10 +24,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.published.mock_tools import MOCKS
-from lawtrace.environments.sandbox import Execution, Jail, Program, Toolset
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import PublishedCase, Task
-from lawtrace.runs.schemas.verdict_rows import (
+from lawtrace.environments.sandbox import Jail, Program, Toolset
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.program_execution import run_with_tools
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt, Execution
+from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.task_rows import PublishedCase
+from lawtrace.schemas.verdict_rows import (
     FailureMode,
     Outcome,
     PublishedEvidence,
@@ -36,10 +41,6 @@ from lawtrace.runs.schemas.verdict_rows import (
     Verdict,
     make_verdict,
 )
-from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.program_execution import run_with_tools
-from lawtrace.schemas.choices import GradingProfile
-from lawtrace.schemas.events import Event, Json
 
 AUDIT_CHECK = "implicit-audit-check"
 

@@ -22,14 +22,15 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
-from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.store.stage_files import file_digest, parse_json_list, read_text
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.task_rows import PublishedCase
 from lawtrace.solver.rules import Rule, check_rules
 
 

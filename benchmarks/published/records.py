@@ -7,12 +7,12 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.runs.stages.submitted_programs import ProgramFile, SubmittedRow
 from lawtrace.runs.store.stage_files import UsableRows, parse_json_list
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import Problem, describe_validation_error
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, Verdict
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """The name of a failed audit check among the broken rules of a record."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from benchmarks.published.grading import judge_attempts_published
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 
 VERDICTS_BY_PROFILE: Mapping[GradingProfile, StageFile[Verdict]] = {
     "strict": VERDICTS,

@@ -14,29 +14,13 @@ from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.strict_json import parse_strict_json
+from lawtrace.schemas.attempt_rows import Objection
 from lawtrace.schemas.events import Event, Json, message_event
 
 REFUSED_BY_SHIELD = "RefusedByShieldException"
 """The exception that an agent sees when a guard refuses its call."""
 SESSION_ENDED = "SessionEndedError"
 """The error of a call after the end of the session."""
-
-
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """Objection of a guard to a call, or to ending the session.
-
-    Attributes:
-        rules: the ids of the rules concerned.
-        text: what the agent is told.
-        refused: whether the call was not executed.
-        event: index of the event concerned; None for the end of the session.
-    """
-
-    rules: tuple[str, ...]
-    text: str
-    refused: bool
-    event: int | None = None
 
 
 class CallGuard(Protocol):

@@ -17,36 +17,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import StateDifference
 
 REFERENCE_DEPTH = 4
 """Maximum depth of mentions that are followed; declarations nest no deeper."""
-
-
-@dataclass(frozen=True, slots=True)
-class StateDifference:
-    """One difference between the actual and the expected state.
-
-    Attributes:
-        table: the table.
-        row: the key of the row, or ``(created)`` for a row that the calls made.
-        field: the field, or None for a missing or surplus row.
-        expected: the expected value; None for a surplus row.
-        actual: the actual value; None for a missing row.
-    """
-
-    table: str
-    row: str
-    field: str | None
-    expected: Json
-    actual: Json
-
-    def __str__(self) -> str:
-        place = f"{self.table} {self.row}" + (f", {self.field}" if self.field else "")
-        if self.actual is None:
-            return f"{place}: missing, expected {self.expected}"
-        if self.expected is None:
-            return f"{place}: not expected, is {self.actual}"
-        return f"{place}: expected {self.expected}, is {self.actual}"
 
 
 def compare_states(

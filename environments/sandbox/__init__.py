@@ -6,8 +6,6 @@ from lawtrace.environments.sandbox.jail import Diagnosis, Jail, JailPool, choose
 from lawtrace.environments.sandbox.program import (
     CallHandler,
     Clock,
-    Execution,
-    ExecutionStatus,
     Limits,
     PauseClock,
     Program,
@@ -25,8 +23,6 @@ __all__ = [
     "CallHandler",
     "Clock",
     "Diagnosis",
-    "Execution",
-    "ExecutionStatus",
     "Jail",
     "JailLost",
     "JailPool",

@@ -12,18 +12,10 @@ from typing import Self, TypeVar
 from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
 from lawtrace.environments.sandbox.docker import DEFAULT_IMAGE, Docker
-from lawtrace.environments.sandbox.program import (
-    CallHandler,
-    Clock,
-    Execution,
-    Limits,
-    PauseClock,
-    Program,
-    Returned,
-    Toolset,
-)
+from lawtrace.environments.sandbox.program import CallHandler, Clock, Limits, PauseClock, Program, Returned, Toolset
 from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
+from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.errors import InputError
 
 Item = TypeVar("Item")

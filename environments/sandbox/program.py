@@ -9,7 +9,7 @@ jail, one call at a time.
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 from lawtrace.environments.sandbox.inside.wire import LAST_SECOND, frame
 from lawtrace.schemas.errors import InputError
@@ -166,46 +166,3 @@ class PauseClock:
 
     def pass_time(self, seconds: int) -> None:
         self.now = min(self.now + seconds, LAST_SECOND)
-
-
-ExecutionStatus = Literal[
-    "finished",
-    "syntax_error",
-    "exception",
-    "time_limit",
-    "memory_limit",
-    "output_limit",
-    "call_limit",
-    "killed",
-    "turn_limit",
-    "token_limit",
-]
-"""How an attempt ended. ``killed``: by a signal, without its normal end, or because it broke the tool protocol. A
-program ends in one of the first eight; an agent that calls tools turn by turn finishes or meets a limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """Record of one run of a program. It holds no times, so the same program and answers give an equal record.
-
-    Attributes:
-        status: how it ended.
-        error: one line that says why, such as ``KeyError: 'accounts'``; None if it finished. Memory addresses are
-            masked in it and in the output, since they differ between runs.
-        error_type: the class of the uncaught exception, if one ended it.
-        line: the line of the program where that happened, counted from 1.
-        output: what it printed, up to the limit.
-        calls: number of calls that the handler was asked to answer.
-    """
-
-    status: ExecutionStatus
-    error: str | None
-    error_type: str | None
-    line: int | None
-    output: str
-    calls: int
-
-    @property
-    def died(self) -> bool:
-        """Whether it ended before its normal end. Then the goal counts as not reached in any state."""
-        return self.status != "finished"

@@ -23,17 +23,10 @@ from math import ceil
 from typing import Self, cast
 
 from lawtrace.environments.sandbox.inside.wire import ENDINGS, HEADER, frame, size
-from lawtrace.environments.sandbox.program import (
-    CallHandler,
-    Clock,
-    Execution,
-    ExecutionStatus,
-    Limits,
-    Program,
-    Returned,
-)
+from lawtrace.environments.sandbox.program import CallHandler, Clock, Limits, Program, Returned
 from lawtrace.environments.sandbox.protocol import CallMessage, EndMessage, FrameReader, ProtocolError, read_message
 from lawtrace.environments.sandbox.worker import ProgramReport, Worker, WorkerGone
+from lawtrace.schemas.attempt_rows import Execution, ExecutionStatus
 from lawtrace.schemas.errors import OperationalError
 
 CHUNK = 2**16

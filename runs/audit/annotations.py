@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lawtrace.runs.audit.rates import ALL_RULES, RateTable, RuleRates
 from lawtrace.runs.audit.tally import Tally
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, describe_read_error, describe_validation_error
 
 _Match = Literal["flagged", "not flagged", "undetermined", "another call"]

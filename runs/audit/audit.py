@@ -28,8 +28,8 @@ from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, JudgedBatch, judge_batches
-from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.stages.cluster_jobs import Cluster
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

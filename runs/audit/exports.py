@@ -24,12 +24,12 @@ from lawtrace.runs.audit.audit import Audit
 from lawtrace.runs.audit.records import COLUMNS, flat_records
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import sentence
-from lawtrace.runs.schemas.audit_rows import AuditRow
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.store.stage_files import numbered_lines, write_lines
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.choices import AuditFormat
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
 
 ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]

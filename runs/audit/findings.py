@@ -14,10 +14,10 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.audit.judging import AT_REFERENCE
 from lawtrace.runs.audit.versions import Difference, pair_verdicts, tell_difference
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
-from lawtrace.runs.schemas.audit_rows import AuditRow
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import SPEAKERS, Event, Json, name_events
-from lawtrace.solver.monitoring.evidence import format_time
+from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.violations import format_time
 from lawtrace.solver.rules import Rule
 
 MAX_CONVERSATIONS: Final = 400

@@ -9,10 +9,10 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ObjectOf
 from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
-from lawtrace.runs.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels, message_event
+from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
 
 AT_REFERENCE: Final = "the task demands this call"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lawtrace.runs.audit.rates import ANY_RULE, RateTable, RuleRates
 from lawtrace.runs.audit.tally import MAX_VALUES, Tally
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 

@@ -16,9 +16,9 @@ from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
 from lawtrace.runs.audit.transcripts import RecordedCall, Turn
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.events import Event, Json, event_labels
+from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.open_reads import find_open_reads
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named

@@ -11,11 +11,11 @@ from lawtrace.runs.audit.audit import Audit, open_audit
 from lawtrace.runs.audit.sources.reading import find_files
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.workers import AuditUnit
-from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
+from lawtrace.schemas.audit_rows import AuditRow
 
 
 class AuditOptions(BaseModel):

@@ -9,7 +9,7 @@ from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, count_labels
 from lawtrace.runs.audit.rates import RateTable
 from lawtrace.runs.audit.tally import Examples, Tally
 from lawtrace.runs.audit.versions import RuleChange, VersionComparison, count_versions
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import SPEAKERS, Json
 
 MAX_REWARDS: Final = 6

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from lawtrace.runs.audit.tally import Examples, Tally
-from lawtrace.runs.schemas.audit_rows import AuditRow, place_of
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.audit_rows import AuditRow, place_of
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
 
 RuleChange = Literal["same", "reworded", "added", "removed"]

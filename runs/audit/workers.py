@@ -23,9 +23,9 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
-from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
 from lawtrace.runs.stages.sent_files import SentFiles
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.solver.rules import Rule
 
 BATCH = 64

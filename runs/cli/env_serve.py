@@ -14,8 +14,8 @@ from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.solver.rules import check_rules, load_rules

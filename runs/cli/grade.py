@@ -23,9 +23,6 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.runs.scoring.verdict_changes import (
     RuleChange,
     VerdictChange,
@@ -43,9 +40,12 @@ from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_reco
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_lines, write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
 
 MAX_CHANGES = 20
 

@@ -13,7 +13,6 @@ from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.terminal_messages import no_request, print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
@@ -32,6 +31,7 @@ from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import OUTCOMES
 
 POLL_SECONDS = 0.3
 

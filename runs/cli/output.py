@@ -20,8 +20,8 @@ from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import visible
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
-    from lawtrace.runs.schemas.findings import HabitRow
     from lawtrace.schemas.events import Json
+    from lawtrace.schemas.findings import HabitRow
 
 STDOUT = Console(emoji=False, markup=False)
 STDERR = Console(stderr=True, highlight=False, emoji=False, markup=False)

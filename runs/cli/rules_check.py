@@ -16,7 +16,8 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.schemas.events import Json
-from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
+from lawtrace.schemas.findings import MutationScore
+from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_examples import ExampleFinding, count_examples, run_examples
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded

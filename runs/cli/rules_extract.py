@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionFunnel
+from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
@@ -35,6 +35,7 @@ from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.solver.rules import Rule, load_rules
 
 RESTATED = ".toml"

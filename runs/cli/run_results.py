@@ -14,11 +14,11 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.schemas.events import Json
-from lawtrace.solver.coverage.mutations import MutationScore
+from lawtrace.schemas.findings import MutationScore
+from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither
     from lawtrace.runs.full_run import FinishedRun

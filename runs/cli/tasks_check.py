@@ -14,12 +14,12 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.files import HABITS, QUALITY, TASKS
 from lawtrace.runs.store.task_file import read_usable_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 
 
 def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> None:

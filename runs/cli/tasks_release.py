@@ -14,7 +14,6 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.files import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.resolve import checked_recipe_environment
@@ -22,6 +21,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
 from lawtrace.schemas.choices import TASK_VARIANTS
 from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.task_rows import TraceRow
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""

@@ -7,12 +7,12 @@ import typer
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.output import print_note, print_outcome
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.written_texts import check_texts, requests_of_tasks, requests_of_traces
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
 from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.masking.requests import AskedRequest
 
 

@@ -14,13 +14,13 @@ from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.findings import ModelBaseline
 from lawtrace.runs.stages.files import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.findings import ModelBaseline
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
 from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule

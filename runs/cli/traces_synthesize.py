@@ -17,7 +17,6 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.building_stages import traces_depend
 from lawtrace.runs.stages.files import RULES, TRACES
 from lawtrace.runs.stages.resolve import checked_recipe_environment, load_recipe_environment, with_allowed_environment
@@ -26,6 +25,7 @@ from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, e
 from lawtrace.runs.store.stage_files import describe_row_error, write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.coverage.measures import measure_coverage
 
 

@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.runtime.session import CallResult, Objection, Session
-from lawtrace.environments.sandbox import Execution, ExecutionStatus
+from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.spec.state import State, encode_state
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import RuleJudge, judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution, ExecutionStatus, Objection
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 

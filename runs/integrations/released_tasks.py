@@ -14,7 +14,6 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import DEFAULT_PROMPTS
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import validate_options
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.attempts_stage import open_session
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
@@ -22,6 +21,7 @@ from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec

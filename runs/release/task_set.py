@@ -28,12 +28,12 @@ from jinja2 import Environment, StrictUndefined
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.quality_rows import CHECKS, QualityRow
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
 from lawtrace.runs.store.task_file import digest_rules, write_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError, OperationalError, describe_validation_error
+from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
 

@@ -19,11 +19,11 @@ from lawtrace.runs.report.tables import (
     share,
     words,
 )
-from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.scoring.ablation import Ablation, VariantModelLine
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.variants import VariantRow, format_axis_value, format_setting, short_axis_names
 from lawtrace.schemas.choices import TaskVariant
+from lawtrace.schemas.findings import TaskFunnel
 
 
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:

@@ -6,10 +6,10 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.report.task_view import AttemptCard, JudgedAttempt, TaskView, view_task
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.verdict_rows import RuleVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from lawtrace.agents.conversations.provenance import ExtractionFunnel
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.text import percent, short_percent, visible
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
+from lawtrace.schemas.findings import ExtractionFunnel
+from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome
 
 if TYPE_CHECKING:  # imported where something is drawn: it takes half a second, and most commands draw nothing
     from matplotlib.axes import Axes

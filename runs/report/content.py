@@ -8,17 +8,6 @@ from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.identity import identify_run
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import (
-    DeletionCheck,
-    ExtractionScore,
-    Findings,
-    HabitRow,
-    ModelBaseline,
-    TaskFunnel,
-)
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import group_verdicts
 from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -27,11 +16,23 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow, format_axis_value
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, Problem
-from lawtrace.solver.coverage.measures import Coverage, measure_coverage
-from lawtrace.solver.coverage.mutations import MutationScore
+from lawtrace.schemas.findings import (
+    Coverage,
+    DeletionCheck,
+    ExtractionScore,
+    Findings,
+    HabitRow,
+    ModelBaseline,
+    MutationScore,
+    TaskFunnel,
+)
+from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TRACE_MODES, ToolPair, TraceMode, TraceSpec
 from lawtrace.solver.rules import Rule

@@ -7,8 +7,8 @@ the only cue: tables add a mark and a word, figures a hatch and a printed percen
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, UserKind
-from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, UserKind
+from lawtrace.schemas.violations import Verdict as MonitorVerdict
 from lawtrace.solver.coverage.mutations import MutationKind
 
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lawtrace.runs.published import is_comparison, published_evaluation
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, holm_adjusted, is_unsafe_success
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.choices import TASK_VARIANTS, Style, TaskVariant
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.verdict_rows import Verdict
 
 
 @dataclass(frozen=True, slots=True)

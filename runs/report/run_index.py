@@ -13,12 +13,12 @@ from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.text import show_fact, tell_apart
 from lawtrace.runs.report.verdict_index import RowFile, VerdictIndex, stage_folders
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import TaskParser
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 

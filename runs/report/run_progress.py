@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunState, state_of
 from lawtrace.runs.report.verdict_index import VerdictIndex
-from lawtrace.runs.schemas.findings import Findings
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.log_entries import RunResumed, StageFinished
 
 

@@ -20,8 +20,6 @@ from lawtrace.runs.report.tables import (
     share,
     words,
 )
-from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp, TaskFunnel
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.breakdowns import Breakdowns, GapLine, PairLine, TrialLine
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
@@ -33,8 +31,8 @@ from lawtrace.runs.scoring.metrics import (
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.schemas.choices import STYLES, Style
-from lawtrace.solver.coverage.measures import Coverage
-from lawtrace.solver.coverage.mutations import MutationScore
+from lawtrace.schemas.findings import Coverage, HabitRow, HabitRunnerUp, MutationScore, TaskFunnel
+from lawtrace.schemas.verdict_rows import Verdict
 
 Titles = Callable[[str], str]
 """From an environment's name to its title."""

@@ -43,12 +43,12 @@ from lawtrace.runs.report.summary import (
 )
 from lawtrace.runs.report.tables import Figure, Table
 from lawtrace.runs.report.task_view import TaskView, view_tasks
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.verdict_rows import Verdict
 
 MOST_BARS = 80
 """Maximum number of bars in a panel; the verdict table has them all."""

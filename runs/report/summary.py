@@ -10,8 +10,6 @@ from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.run_tables import denominator, gap_cells
 from lawtrace.runs.report.tables import Cell, Column, Figure, Table, Target, heat, make_table, number, share, words
 from lawtrace.runs.report.text import short_percent, unique_anchors
-from lawtrace.runs.schemas.findings import ExtractionScore
-from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import (
     OutcomeCounts,
     RuleCounts,
@@ -21,6 +19,8 @@ from lawtrace.runs.scoring.metrics import (
     group_verdicts,
 )
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.findings import ExtractionScore
+from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, FailureMode, Outcome, Verdict
 from lawtrace.solver.rules import Rule
 
 ALL_ENVIRONMENTS = "All environments"

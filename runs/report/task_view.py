@@ -14,12 +14,13 @@ from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
 from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, tell_apart, unique_anchors, visible
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import StateRow, Task
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
-from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
+from lawtrace.schemas.task_rows import StateRow
+from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.schemas.violations import Verdict as MonitorVerdict
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5

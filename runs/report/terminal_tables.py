@@ -11,8 +11,8 @@ from lawtrace.runs.report import tables
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import format_duration, percent, visible
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
+from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 
 _LABELS = {"authorized": "", "denied": "denied"}
 

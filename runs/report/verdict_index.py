@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.variants import VariantRow
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 
 Row = TypeVar("Row", bound=BaseModel)
 

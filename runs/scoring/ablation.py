@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from lawtrace.runs.schemas.findings import ExtractionScore, Findings, TaskFunnel
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
 from lawtrace.runs.scoring.statistics import (
     PairedComparison,
@@ -25,6 +23,8 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.findings import ExtractionScore, Findings, TaskFunnel
+from lawtrace.schemas.verdict_rows import Verdict
 
 AblationMetric = Literal["Pass@1", "gap"]
 """Metrics that an axis may change: a shield turns unsafe successes into failures and leaves Pass@1 unchanged."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_outcomes, count_rule_breaks
 from lawtrace.runs.scoring.statistics import (
     PairedComparison,
@@ -16,6 +15,7 @@ from lawtrace.runs.scoring.statistics import (
     pass_hat_k,
 )
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.verdict_rows import Verdict
 
 MOST_PAIRS = 60
 """Maximum number of pairs shown, by smallest p-value; the adjustment of p-values counts all pairs."""

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
+from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, event_labels, name_events
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, StateDifference, Verdict, make_verdict
+from lawtrace.schemas.violations import ExplainedViolation
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.monitoring.evidence import ExplainedViolation, Step, explain, steps_of
+from lawtrace.solver.monitoring.evidence import Step, explain, steps_of
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.monitoring.monitor import UNTIMED, Monitor, RuleStatus, TriggerFinder
 from lawtrace.solver.rules import Rule

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from lawtrace.runs.schemas.verdict_rows import (
+from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.verdict_rows import (
     FAILURE_MODES,
     USER_KINDS,
     FailureMode,
@@ -21,8 +23,6 @@ from lawtrace.runs.schemas.verdict_rows import (
     UserKind,
     Verdict,
 )
-from lawtrace.schemas.choices import STYLES, Style
-from lawtrace.schemas.errors import InputError
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
 

@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.operations import shortest_difference
 from lawtrace.solver.logic.syntax import ForAll, Formula, Or, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rule_transforms import same_rule
-from lawtrace.solver.rules import Rule, TemplateName
+from lawtrace.solver.rules import Rule
 
 _NEAR = 0.6
 """Minimum similarity of two formulas for a near miss."""

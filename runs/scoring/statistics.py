@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.choices import Style
+from lawtrace.schemas.verdict_rows import Verdict
 
 RESAMPLES = 2000
 SEED = 20_260_101

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.rules import Rule
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.roles import EXTRACTION_ROLES, RoleName
-from lawtrace.runs.schemas.findings import TaskFunnelRow
 from lawtrace.runs.stages.files import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
@@ -18,6 +17,7 @@ from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.text_file import read_texts, texts_file
+from lawtrace.schemas.findings import TaskFunnelRow
 from lawtrace.schemas.model_spec import ENDPOINTS
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.state import Row, State, encode_state
 from lawtrace.environments.spec.terms import tables_of
-from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import CallRow
 from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.traces import PlannedCall, print_program
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.user import USER, DialogueUser
-from lawtrace.agents.scripted.user_automaton import Behaviour, ScriptedUser, SessionView
+from lawtrace.agents.scripted.user_automaton import ScriptedUser, SessionView
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.schemas.choices import Style
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.choices import Behaviour, Style
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.masking.omissions import phrased_request

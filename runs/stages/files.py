@@ -1,19 +1,13 @@
 """The files that the stages of a run over tasks write and read."""
 
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import (
-    BaselineRow,
-    Findings,
-    HabitRow,
-    OracleStrengthRow,
-    TaskFunnelRow,
-)
-from lawtrace.runs.schemas.quality_rows import QualityRow
-from lawtrace.runs.schemas.task_rows import TraceRow
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.provenance_file import ProvenanceLine
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.runs.store.task_file import TaskFile
+from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.findings import BaselineRow, Findings, HabitRow, OracleStrengthRow, TaskFunnelRow
+from lawtrace.schemas.quality_rows import QualityRow
+from lawtrace.schemas.task_rows import TraceRow
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)

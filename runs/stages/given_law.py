@@ -11,10 +11,11 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import RegulationForm
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import request_id
 from lawtrace.solver.rules import Rule
 
 _MOST_LISTED = 10

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Choice
-from lawtrace.runs.schemas.findings import HabitRow, HabitRunnerUp
-from lawtrace.runs.schemas.task_rows import Task, TraceRow
+from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.findings import HabitRow, HabitRunnerUp
+from lawtrace.schemas.habits import Habit
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.habits.grading import HabitCase, HabitScore
-from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import STEPS, find_habits
 from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
@@ -89,7 +90,7 @@ def select_requests(
     said: dict[str, int] = {}
     asked: list[list[tuple[PlannedCall, ...]]] = []
     for number, (first, _) in enumerate(requests):
-        trace = first.trace(environment)
+        trace = trace_of(first, environment)
         asked.append([requested_calls(environment, trace.initial, trace.calls, style) for style in STYLES])
         shown = [(call.event.tool, [call.event.arguments[name] for name in call.said]) for call in asked[-1][-1]]
         said.setdefault(repr(shown), number)
@@ -112,7 +113,7 @@ def _sides(
     first, second = (
         _case(
             row.id,
-            row.trace(environment),
+            trace_of(row, environment),
             requested,
             tuple(rules),
             declined=row.contrast is not None and bool(row.contrast.declined),

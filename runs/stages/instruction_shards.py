@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.building_stages import BUILDING_STAGES, build, tasks_depend
 from lawtrace.runs.stages.files import RULES, TASKS, TRACES
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
@@ -21,6 +20,7 @@ from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, pair_w
 from lawtrace.runs.store.shards import Shard
 from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.task_rows import TraceRow
 
 NOT_ASKED = InstructionResult(None, 0, "not asked")
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.runs.stages.building_stages import extracts
 from lawtrace.runs.stages.files import (
     BASELINE,
@@ -24,6 +23,8 @@ from lawtrace.runs.stages.resolve import curated_rules, gold_rules
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products
+from lawtrace.runs.tasks import trace_of
+from lawtrace.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 
 
@@ -31,7 +32,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
     environment, rules, tasks = context.domain.environment, products[RULES], products[TASKS]
     authorized = [task for task in tasks if task.variant == "authorized"]
     used = {task.id.removesuffix("-denied") for task in tasks}
-    traces = [(row.id, row.trace(environment)) for row in products[TRACES] if row.id in used]
+    traces = [(row.id, trace_of(row, environment)) for row in products[TRACES] if row.id in used]
     with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
         row = await run_in_worker_thread(
             lambda: OracleStrengthRow(

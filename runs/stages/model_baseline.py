@@ -10,11 +10,11 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.coverage.measures import measure_coverage

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.findings import DeletionCheck
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.findings import DeletionCheck
 from lawtrace.solver.traces import print_program, without_call
 
 

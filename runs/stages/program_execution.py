@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import Protocol, TypeVar, cast
 
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, result_schema
-from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Objection, Session
+from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Session
 from lawtrace.environments.sandbox import (
     Clock,
-    Execution,
     Jail,
     JailLost,
     Program,
@@ -22,6 +21,7 @@ from lawtrace.environments.sandbox import (
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.schemas.attempt_rows import Execution, Objection
 from lawtrace.schemas.events import Event, Json
 
 

@@ -38,16 +38,17 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.quality_rows import Check, QualityFinding, QualityRow
-from lawtrace.runs.schemas.task_rows import Task, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.runs.stages.written_texts import secret_of
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
+from lawtrace.schemas.task_rows import request_id
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls

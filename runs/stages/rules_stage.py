@@ -13,9 +13,9 @@ from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
 from lawtrace.agents.roles import EXTRACTION_ROLES
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.schemas.findings import ExtractionScore
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import Rule
 

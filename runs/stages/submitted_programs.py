@@ -11,7 +11,6 @@ from pydantic import ConfigDict, RootModel
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.runs.published import published_evaluation
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER, attempt_jails
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
 from lawtrace.runs.stages.cluster_jobs import Unit
@@ -20,6 +19,7 @@ from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines
 from lawtrace.runs.store.stage_store import Products, StageFile
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 
 SubmittedRow = Answer | Attempt
 """An answer to execute, or an attempt in tools mode, whose calls are judged as they are."""

@@ -17,8 +17,6 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.runs.schemas.findings import TaskFunnel
-from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow, request_id
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
 from lawtrace.runs.stages.goal_orders import find_open_order
@@ -29,14 +27,18 @@ from lawtrace.runs.stages.stage_job import StageJob, call_records
 from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.text_file import WrittenTexts
+from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
+from lawtrace.schemas.findings import TaskFunnel
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.task_rows import CallRow, TraceRow, request_id
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import depends_on_order
-from lawtrace.solver.masking.instructions import Instruction, requested_calls
+from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, print_program, without_call
 
@@ -154,7 +156,7 @@ class _Fitness:
 
     def _reason(self, rows: Request) -> str | None:
         environment, rules = self.environment, self.rules
-        sides = [row.trace(environment) for row in rows]
+        sides = [trace_of(row, environment) for row in rows]
         found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
         reason = next((reason for reason in found if reason is not None), None)
         if reason is None and any(find_open_order(environment, rules, self.ungrounded, side) for side in sides):
@@ -217,7 +219,7 @@ def pair_writer(context: StageContext) -> Callable[[TraceRow], Awaitable[Written
     environment, conversation = context.domain.environment, context.recipe.conversation
 
     async def write(row: TraceRow) -> WrittenPair:
-        trace, pair = row.trace(environment), WrittenPair()
+        trace, pair = trace_of(row, environment), WrittenPair()
         for style in STYLES:
             pair[style] = await write_instruction(
                 environment,
@@ -293,7 +295,7 @@ def _accept_pair(
     instructions: dict[Style, Instruction] = {
         style: written.instruction for style, written in pair.items() if written.instruction is not None
     }
-    sides = [row.trace(environment) for row in rows]
+    sides = [trace_of(row, environment) for row in rows]
     if any(not compare_states(environment, side.initial, side.initial, side.final) for side in sides):
         built.dropped["nothing to do: target state equals initial state"] += len(rows)
         return
@@ -309,7 +311,7 @@ def _accept_pair(
 
 def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
     """Raise InputError for a trace made under other rules or another declaration."""
-    trace = row.trace(environment)
+    trace = trace_of(row, environment)
     session = Session(environment, trace.initial)
     for event in trace.events:
         if session.call(event.tool, event.arguments).event != event:

@@ -12,14 +12,15 @@ from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
 from lawtrace.runs.recipe import PART_SIZE
-from lawtrace.runs.schemas.task_rows import Contrast, TraceRow
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.files import RULES
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.runs.tasks import trace_row
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
 from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
@@ -117,7 +118,7 @@ def synthesize_traces(
         constraints=plan.constraints,
     )
     for number, trace in zip(part, traces, strict=True):
-        rows.append(TraceRow.of(f"{name}-{number + 1:03d}", environment, plan.mode, trace))
+        rows.append(trace_row(f"{name}-{number + 1:03d}", environment, plan.mode, trace))
         on_trace()
     return rows
 
@@ -241,5 +242,5 @@ def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Itera
         proof = {"declined": [obstacle.text for obstacle in pair.declined.obstacles], "longest": pair.declined.length}
     first = Contrast.model_validate({**place, "value": before, "other": after})
     second = Contrast.model_validate({**place, "value": after, "other": before, **proof})
-    yield TraceRow.of(f"{name}a", environment, "contrasts", pair.granted, first)
-    yield TraceRow.of(f"{name}b", environment, "contrasts", pair.other, second)
+    yield trace_row(f"{name}a", environment, "contrasts", pair.granted, first)
+    yield trace_row(f"{name}b", environment, "contrasts", pair.other, second)

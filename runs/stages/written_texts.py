@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
 from lawtrace.runs.store.text_file import WrittenPair, WrittenTexts
+from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.written_texts import (
     SAME_OPENING,
@@ -53,7 +54,7 @@ def requests_of_traces(environment: Environment, rows: Sequence[TraceRow]) -> di
         units.setdefault(entry_id(row), []).append(row)
     found: dict[str, AskedRequest] = {}
     for name, sides in units.items():
-        traces = [row.trace(environment) for row in sides]
+        traces = [trace_of(row, environment) for row in sides]
         found[name] = AskedRequest(
             environment,
             tuple(trace.initial for trace in traces),

@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import RootModel
 
 from lawtrace.agents.conversations.provenance import (
-    ExtractionFunnel,
     ProvenanceHeader,
     ProvenanceRow,
     ProvisionBatch,
@@ -18,6 +17,7 @@ from lawtrace.agents.conversations.provenance import (
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.findings import ExtractionFunnel
 
 FUNNEL_STEPS: dict[str, str] = {
     "provisions": "provisions",

@@ -20,12 +20,13 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt, AttemptKey
-from lawtrace.runs.schemas.task_rows import Task, TaskRow
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
 from lawtrace.runs.store.stage_store import StageFile
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt, AttemptKey
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.task_rows import TaskRow
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule, check_rules
 
 HEADER_SCHEMA = "lawtrace.task_file/1"
@@ -77,7 +78,7 @@ class TaskParser:
         row = TaskRow.model_validate_json(line)
         if row.rule_set not in self.rule_sets:
             raise ValueError(f"field 'rule_set': no header has the rule set {row.rule_set!r}")
-        return row.task(self.rule_sets[row.rule_set])
+        return Task.of(row, self.rule_sets[row.rule_set])
 
 
 def write_tasks(path: Path, tasks: Sequence[Task]) -> int:

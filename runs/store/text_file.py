@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, describe_validation_error
-from lawtrace.solver.masking.instructions import Instruction, Says
+from lawtrace.schemas.instructions import Instruction, Says
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.sayings import says
 from lawtrace.solver.masking.wording import format_value

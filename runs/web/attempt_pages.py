@@ -14,7 +14,6 @@ from lawtrace.runs.report.run_index import TaskIndex
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.task_view import AttemptMark, TaskIndexRow
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
 from lawtrace.runs.store.run_folder import RunFolder
@@ -22,6 +21,7 @@ from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.page_lists import PAGE_SIZE, natural_key, paginate, parameters, sort_rows
 from lawtrace.schemas.choices import STYLES
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.verdict_rows import OUTCOMES
 
 MOST_CARDS = 200
 """Maximum number of attempts on the page of a task."""

@@ -36,10 +36,10 @@ from lawtrace.runs.report.text import (
     slug,
     visible,
 )
-from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
 from lawtrace.runs.web.links import Links, RunLinks, query
 from lawtrace.schemas.events import name_events
-from lawtrace.solver.monitoring.evidence import format_time
+from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
+from lawtrace.schemas.violations import format_time
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = TEMPLATES / "site.js"

@@ -19,9 +19,10 @@ from typing import Final, Literal
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import bound_fields
 from lawtrace.solver.logic.syntax import Atom, Formula, atoms_of
-from lawtrace.solver.logic.terms import NO_BINDINGS, FieldPath, Scalar, elements_of, is_value
+from lawtrace.solver.logic.terms import NO_BINDINGS, FieldPath, elements_of, is_value
 
 AlphabetKind = Literal["calls", "free"]
 

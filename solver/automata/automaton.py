@@ -16,15 +16,13 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.syntax import Atom, Formula
-from lawtrace.solver.logic.terms import Scalar
-
-Verdict = Literal["satisfied", "violated", "holding", "open"]
 
 _VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = MappingProxyType(
     {(True, False): "satisfied", (True, True): "holding", (False, True): "open", (False, False): "violated"}

@@ -13,8 +13,9 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.findings import Coverage
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
-from lawtrace.solver.coverage.measures import Coverage, RuleCoverage, measure_coverage, measure_rules
+from lawtrace.solver.coverage.measures import RuleCoverage, measure_coverage, measure_rules
 from lawtrace.solver.coverage.suite import (
     InstantiatedSequences,
     find_suite,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.findings import Coverage
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
@@ -12,35 +13,6 @@ from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import adjacent_pairs
 from lawtrace.solver.rules import Rule
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """The coverage of a set of traces.
-
-    Attributes:
-        traces: the number of traces.
-        pairs: distinct ordered pairs of adjacent completed calls.
-        all_pairs: the square of the number of tools.
-        critical: critical tools that occur.
-        all_critical: critical tools of the environment.
-    """
-
-    traces: int
-    pairs: frozenset[tuple[str, str]]
-    all_pairs: int
-    critical: frozenset[str]
-    all_critical: frozenset[str]
-
-    @property
-    def atc(self) -> float:
-        """Adjacent-tool coverage: distinct adjacent pairs / |A| squared, from 0 to 1."""
-        return len(self.pairs) / self.all_pairs
-
-    @property
-    def critical_share(self) -> float:
-        """S.C. coverage: critical tools that occur / critical tools, from 0 to 1."""
-        return len(self.critical) / len(self.all_critical) if self.all_critical else 1.0
 
 
 def measure_coverage(environment: Environment, traces: Iterable[Sequence[Event]]) -> Coverage:

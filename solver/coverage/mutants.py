@@ -13,21 +13,16 @@ afterwards.
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Literal, get_args
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.findings import MutationKind
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.logic.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
-
-MutationKind = Literal[
-    "drop", "move", "swap", "duplicate", "argument", "result", "late", "early", "other object", "limit"
-]
-MUTATION_KINDS: tuple[MutationKind, ...] = get_args(MutationKind)
 
 MutantCall = tuple[str, Mapping[str, Json]]
 """A tool and its arguments."""

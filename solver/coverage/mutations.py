@@ -6,15 +6,16 @@ every rule is a survivor, reported with the reason.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.findings import MUTATION_KINDS, Detection, MutationKind, MutationScore, SurvivalReason, Survivor
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.coverage.mutants import MUTATION_KINDS, Mutant, MutationKind, call_mutants
+from lawtrace.solver.coverage.mutants import Mutant, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.logic.conditions import condition_fields
@@ -33,60 +34,7 @@ from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call
 
-SurvivalReason = Literal[
-    "no rule looks at it",
-    "the rules allow it",
-    "the call was refused",
-    "nothing changed",
-    "the deadline is after the end of the session",
-]
-"""*no rule looks at it*: each rule reads the same of the calls as before. *the rules allow it*: some rule reads
-something else and is still kept. *the call was refused*: a tool refused a call, or the session had ended. *nothing
-changed*: the calls and times are the same as before. *the deadline is after the end of the session*: a rule still
-demands something, but the session cannot show whether it is done.
-"""
-
-
 _DETECTED: Final = frozenset[FinalStatus]({"broken", "left_open"})
-
-
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """A mutant that rules detected: its trace, the change, and the rules."""
-
-    trace: str
-    kind: MutationKind
-    change: str
-    rules: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Survivor:
-    """A mutant that no rule detected: its trace, the change, and the reason."""
-
-    trace: str
-    kind: MutationKind
-    change: str
-    reason: SurvivalReason
-
-
-@dataclass(frozen=True, slots=True)
-class MutationScore:
-    """The result of mutation testing.
-
-    Attributes:
-        mutants: the number of mutants of each kind.
-        killed: how many of them broke a rule.
-        kills_by_rule: for each rule the number of mutants it detected; several rules may detect the same one.
-        detections: the mutants that rules detected.
-        survivors: the others.
-    """
-
-    mutants: Mapping[MutationKind, int]
-    killed: Mapping[MutationKind, int]
-    kills_by_rule: Mapping[str, int]
-    detections: tuple[Detection, ...]
-    survivors: tuple[Survivor, ...]
 
 
 def mutants_of(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:

@@ -18,6 +18,7 @@ from lawtrace.environments.spec.samplers import FiniteSampler
 from lawtrace.environments.spec.tools import FromLookup, FromUser
 from lawtrace.environments.spec.types import INTEGER, ListOf, ValueType, WrongFormat, WrongType, type_at
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
 from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison
@@ -32,7 +33,6 @@ from lawtrace.solver.logic.terms import (
     Missing,
     Now,
     Position,
-    Scalar,
     Term,
     Value,
     is_value,

@@ -5,6 +5,7 @@ from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.field_uses import FieldUse, FieldUses, Name, Place
 from lawtrace.solver.guard.values import (
     ABSENT,
@@ -24,7 +25,7 @@ from lawtrace.solver.guard.values import (
     values_at,
 )
 from lawtrace.solver.logic.conditions import Condition
-from lawtrace.solver.logic.terms import RESULT, FieldPath, Scalar, is_value
+from lawtrace.solver.logic.terms import RESULT, FieldPath, is_value
 
 Live = Mapping[Place | Name, Sequence[Scalar]]
 """The values that matter now, of open duties and calls in question, for each group of fields and variables."""

@@ -13,10 +13,11 @@ from itertools import count
 from typing import Final
 
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Budget, Path
 from lawtrace.solver.guard.vocabulary import Draft
-from lawtrace.solver.logic.terms import Scalar, is_value
+from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
 
 MAX_LENGTH: Final = 30

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.step_counting import counts_steps
-from lawtrace.solver.logic.terms import Scalar
 from lawtrace.solver.monitoring.metric import Violation
 from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor, RuleStatus
 from lawtrace.solver.monitoring.undo import UndoLog

@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.runtime.session import Objection
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.attempt_rows import Objection
 from lawtrace.schemas.choices import ShieldMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event

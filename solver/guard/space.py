@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Final
 
 from lawtrace.schemas.events import SPEAKERS, Event, message_event
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.component import Component
-from lawtrace.solver.logic.terms import Scalar, is_value
+from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.monitor import Fingerprint
 from lawtrace.solver.rules import Rule

@@ -7,17 +7,9 @@ from itertools import combinations
 from typing import Final
 
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, Operator, compare
-from lawtrace.solver.logic.terms import (
-    FieldPath,
-    LiteralList,
-    LiteralValue,
-    Scalar,
-    SpanLiteral,
-    Term,
-    is_value,
-    leaves,
-)
+from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, SpanLiteral, Term, is_value, leaves
 
 MAX_LIST: Final = 5
 """Of so many values all lists are tried; of more those with none, one, two, all but one and all."""

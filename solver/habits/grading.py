@@ -15,7 +15,8 @@ from lawtrace.environments.runtime.state_diff import TargetState
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import Event, Json
-from lawtrace.solver.habits.reflexes import Habit
+from lawtrace.schemas.habits import Habit
+from lawtrace.solver.habits.reflexes import acts_in
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor
@@ -92,7 +93,7 @@ class Grader:
 
     def grade(self, case: HabitCase, habit: Habit) -> HabitGrade:
         """Make the calls of the habit on a task and judge them like an attempt."""
-        place = case, Habit(tuple(one for one in habit.reflexes if one.acts_in(self._environment, case.tools)))
+        place = case, Habit(tuple(one for one in habit.reflexes if acts_in(one, self._environment, case.tools)))
         if place not in self._grades:
             self._grades[place] = self._grade(*place)
         return self._grades[place]

@@ -11,8 +11,9 @@ from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.habits import EVERY, Habit, Place, Reflex, ReflexCall
 from lawtrace.solver.habits.grading import Grader, HabitCase
-from lawtrace.solver.habits.reflexes import EVERY, Habit, Place, Reflex, ReflexCall, call_chains
+from lawtrace.solver.habits.reflexes import call_chains
 from lawtrace.solver.habits.wrapper import WrappedProgram
 
 _MOST_TRIED: Final = 60

@@ -7,8 +7,9 @@ from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.habits import CHANGING, EVERY, Habit, Reflex
 from lawtrace.solver.habits.grading import Grader, HabitCase, HabitGrade
-from lawtrace.solver.habits.reflexes import CHANGING, EVERY, Habit, Reflex
+from lawtrace.solver.habits.reflexes import acts_in
 
 MOST_PASSES: Final = 3
 """How often each habit is tried."""
@@ -110,7 +111,7 @@ class HabitJoiner:
         changed = {*habit.reflexes} ^ {*self._habit.reflexes}
         return [
             self._grader.grade(case, habit)
-            if any(reflex.acts_in(self._environment, case.tools) for reflex in changed)
+            if any(acts_in(reflex, self._environment, case.tools) for reflex in changed)
             else grade
             for case, grade in zip(self._cases, self._grades, strict=True)
         ]

@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.habits import CHANGING, EVERY, Habit, Reflex, ReflexCall
 from lawtrace.solver.habits.grading import Grader, HabitCase, HabitGrade, HabitScore
 from lawtrace.solver.habits.induction import induce_habit
 from lawtrace.solver.habits.joining import HabitJoiner
-from lawtrace.solver.habits.reflexes import CHANGING, EVERY, Habit, Reflex, ReflexCall, all_reflexes
+from lawtrace.solver.habits.reflexes import all_reflexes, wraps
 
 SAMPLE: Final = 16
 """How many tasks the search looks at."""
@@ -324,7 +325,7 @@ _ANY_READING: Final = (ReflexCall("reads"),)
 
 def _points(environment: Environment, reflex: Reflex, case: HabitCase, *, reads: bool) -> tuple[tuple[int, int], ...]:
     """Where a reflex acts: after how many requested calls, and around which one if that matters."""
-    wrapped = [number for number, call in enumerate(case.requested) if reflex.wraps(environment, call.event.tool)]
+    wrapped = [number for number, call in enumerate(case.requested) if wraps(reflex, environment, call.event.tool)]
     if reflex.place == "end":
         wrapped = wrapped[-1:] if reflex.once else wrapped
     elif reflex.once and not reads:

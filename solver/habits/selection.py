@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.habits import Habit
 from lawtrace.solver.habits.grading import Grader, HabitCase
-from lawtrace.solver.habits.reflexes import Habit
 from lawtrace.solver.habits.search import find_habits
 
 BEST_SHARE: Final = 0.1

@@ -19,7 +19,8 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, is_text_type
 from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
-from lawtrace.solver.habits.reflexes import Habit, Reflex, ReflexCall
+from lawtrace.schemas.habits import Habit, Reflex, ReflexCall
+from lawtrace.solver.habits.reflexes import wraps
 from lawtrace.solver.traces import PlannedCall, print_program, resolve_path
 
 _Read = tuple[Json, Origin]
@@ -105,7 +106,7 @@ class _Wrapper:
         )
 
     def _reflexes_around(self, tool: str) -> list[Reflex]:
-        return [reflex for reflex in self._habit.reflexes if reflex.wraps(self._environment, tool)]
+        return [reflex for reflex in self._habit.reflexes if wraps(reflex, self._environment, tool)]
 
     def _finish(self, numbers: Sequence[int], around: Sequence[Sequence[Reflex]]) -> None:
         for reflex in self._habit.reflexes:

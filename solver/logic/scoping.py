@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, condition_parts, map_operands
 from lawtrace.solver.logic.syntax import (
     Atom,
@@ -18,7 +19,7 @@ from lawtrace.solver.logic.syntax import (
     map_children,
     subformulas,
 )
-from lawtrace.solver.logic.terms import BoundVariable, Element, FieldPath, Leaf, LiteralValue, Scalar, Term, map_leaves
+from lawtrace.solver.logic.terms import BoundVariable, Element, FieldPath, Leaf, LiteralValue, Term, map_leaves
 
 
 def quantify(quantifier: Literal["forall", "exists"], variables: tuple[str, ...], body: Formula) -> ForAll | Exists:

@@ -9,6 +9,7 @@ from functools import cache
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_parts, condition_variables
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.syntax import (
@@ -35,7 +36,7 @@ from lawtrace.solver.logic.syntax import (
     Yesterday,
     atoms_of,
 )
-from lawtrace.solver.logic.terms import Scalar, is_value
+from lawtrace.solver.logic.terms import is_value
 
 
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:

@@ -30,6 +30,7 @@ from typing import Any, Final, Literal, TypeGuard
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.windows import Span
 
 RESULT: Final = "result"
@@ -37,8 +38,6 @@ RESULT: Final = "result"
 
 RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "false", "now", "any", "all"})
 
-Scalar = bool | int | float | str
-"""A literal, or a value of a variable."""
 
 Bindings = Mapping[str, Json]
 """The values of variables and of elements, by name."""

@@ -8,9 +8,9 @@ and the calls that an independent reader derives from it have the effect of the 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import decode_arguments
@@ -21,42 +21,10 @@ from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
 from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType, scalars_in
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
-
-Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
-"""Words that say the same; one of them may stand alone."""
-Says = Mapping[str, Wordings]
-"""``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of a text that say its value."""
-
-
-class Instruction(BaseModel):
-    """A user's request in one style.
-
-    Attributes:
-        variables: the values that the text mentions; none in a text that is written freely.
-        written: how. Left out of files if it is made from the phrases of the declaration.
-        says: in a text written freely, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    style: Style
-    text: str
-    variables: dict[str, Json]
-    written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
-    says: Says = {}
-
-    @property
-    def is_free(self) -> bool:
-        """Whether a model or a person chose the words."""
-        return self.written != "from phrases"
-
-    @model_serializer(mode="wrap")
-    def _omit_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
-        fields = serialize(self)
-        return {name: value for name, value in fields.items() if name not in {"written", "says"} or self.is_free}
 
 
 class ReaderReference(BaseModel):

@@ -15,6 +15,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Parameter, Tool
 from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TEXT, TIME, ValueType
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.masking.cuts import (
     Cut,
     apply_cuts,
@@ -26,7 +27,7 @@ from lawtrace.solver.masking.cuts import (
     cut_wording,
 )
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Instruction, find_leaks
+from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.omissions import Omission, PartialRequest
 from lawtrace.solver.masking.sayings import Span, overlaps, phrase_spans, plain, value_spans
 from lawtrace.solver.masking.wording import found_entity, has_outcome

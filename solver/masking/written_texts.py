@@ -16,7 +16,8 @@ from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice, scalars_in
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.instructions import Says, find_leaks
+from lawtrace.schemas.instructions import Says
+from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (
     Span,

@@ -5,13 +5,13 @@ the truth of each of its subformulas at each step is kept. From the truth of the
 subformulas decide it, and from them the events. Monitors keep nothing for it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final
 
 from lawtrace.schemas.errors import FormulaError
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Evidence, ExplainedViolation, Role, Scalar, format_value
 from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.scoping import instantiate
@@ -34,7 +34,7 @@ from lawtrace.solver.logic.syntax import (
     free_variables,
     subformulas,
 )
-from lawtrace.solver.logic.terms import Missing, Position, Scalar, Value
+from lawtrace.solver.logic.terms import Missing, Position, Value
 from lawtrace.solver.logic.terms import leaves as term_leaves
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
@@ -42,116 +42,8 @@ from lawtrace.solver.monitoring.metric import MetricRule, Violation
 from lawtrace.solver.monitoring.moment import Generator, from_key
 from lawtrace.solver.monitoring.pending import Status, current
 
-Role = Literal[
-    "occasion",
-    "happened",
-    "different",
-    "interruption",
-    "missing",
-    "too old",
-    "too recent",
-    "too soon",
-    "too late",
-    "counted",
-    "comparison",
-    "due",
-]
-"""What a piece of evidence is for the rule:
-
-    occasion        the step that the rule is about
-    happened        something true at another step
-    different       a step that is not what the rule asks for
-    interruption    the step that ends what had to go on
-    missing         there is no such step in the window
-    too old, ...    such a step, outside the window
-    counted         the events of an aggregate, with its value
-    comparison      a comparison of values
-    due             what the future decides, until the end of the window
-"""
-
 MAX_LISTED: Final = 50
 """How many events of an aggregate are listed."""
-
-
-NameSteps = Callable[[Sequence[int]], str]
-"""Names the steps with these indexes, in words: ``call 3``, ``calls 1, 2 and 6``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One reason for a violation.
-
-    Attributes:
-        role: see `Role`.
-        text: what is true or missing, as a formula.
-        steps: indexes of the steps, from 0.
-        start: the first second of the window, None without a bound.
-        end: the last one: for a duty its deadline.
-    """
-
-    role: Role
-    text: str
-    steps: tuple[int, ...] = ()
-    start: int | None = None
-    end: int | None = None
-
-    @property
-    def window(self) -> str:
-        """The window in words; empty without bounds."""
-        begin = "" if self.start is None else f"from {format_time(self.start)}"
-        end = "" if self.end is None else f"{'to' if begin else 'until'} {format_time(self.end)}"
-        return f"{begin} {end}".strip()
-
-    def sentence(self, name_steps: NameSteps) -> str:
-        """In words. `name_steps`: what steps are called."""
-        steps = name_steps(self.steps) if self.steps else ""
-        window = f" {self.window}" if self.window else ""
-        match self.role:
-            case "missing":
-                return f"no {self.text}{window}"
-            case "due":
-                return f"{self.text} is due" + ("" if self.end is None else f" by {format_time(self.end)}")
-            case "comparison":
-                return self.text
-            case "counted":
-                return f"{self.text} [{steps}]" if steps else self.text
-            case "different":
-                return f"{steps} is not {self.text}"
-            case "occasion" | "happened":
-                return f"{steps} is {self.text}"
-            case _:
-                return f"{steps} is {self.text}: {self.role}"
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedViolation:
-    """One way in which a trace breaks a rule, or may still break it.
-
-    Attributes:
-        step: index of the step at which the rule is false, from 0.
-        time: its time in seconds, if known.
-        values: of the variables of the rule.
-        certain: index of the step from which the violation was certain; None if only the end of the trace made it so.
-        evidence: why.
-    """
-
-    step: int
-    time: int | None
-    values: dict[str, Scalar]
-    certain: int | None
-    evidence: tuple[Evidence, ...]
-
-    def sentence(self, name_steps: NameSteps) -> str:
-        """The object, the step, and why; see `Evidence.sentence`."""
-        named = ", ".join(f"{key} = {_shown(value)}" for key, value in self.values.items())
-        parts = [found.sentence(name_steps) for found in self.evidence]
-        parts = parts or [f"the rule is not kept at {name_steps([self.step])}"]
-        return (f"for {named}: " if named else "") + "; ".join(dict.fromkeys(parts))
-
-
-def format_time(time: int) -> str:
-    """A date in UTC, if the time is likely to count from 1970."""
-    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}" if 10**8 <= time < 10**11 else f"{time} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,9 +284,9 @@ class _Instance:
                 if _counts(leaf, event)
             ]
             amount = self._amounts.get((str(leaf), position))
-            shown = "there is no value" if isinstance(amount, Missing) else f"the value is {_shown(amount)}"
+            shown = "there is no value" if isinstance(amount, Missing) else f"the value is {format_value(amount)}"
             if isinstance(leaf, EventAggregate) and leaf.term is not None and 1 < len(counted) <= MAX_LISTED:
-                shown += f" ({', '.join(_shown(leaf.term.value(event)) for _, event in counted)})"
+                shown += f" ({', '.join(format_value(leaf.term.value(event)) for _, event in counted)})"
             window = leaf.window if isinstance(leaf, EventAggregate) else ALWAYS_OPEN
             start, end = self._bounds(window, position, past=True)
             steps = tuple(dict.fromkeys(step.position for step, _ in counted))[-MAX_LISTED:]
@@ -439,9 +331,3 @@ def _text(formula: Formula) -> str:
 
 def _opposite(formula: Formula) -> str:
     return _text(formula.operand if isinstance(formula, Not) else Not(formula))
-
-
-def _shown(value: Json | Missing) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.schemas.events import Event
-from lawtrace.solver.automata.automaton import Automaton, Verdict
-from lawtrace.solver.logic.terms import Scalar, with_list_index
+from lawtrace.schemas.violations import Scalar, Verdict
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.monitoring.undo import Make, plain
 
 Column = tuple[int, ...]

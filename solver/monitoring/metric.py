@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
-from lawtrace.solver.automata.automaton import Verdict
+from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.logic.normal_form import negated, normal_form, original_names
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.syntax import (
@@ -35,7 +35,7 @@ from lawtrace.solver.logic.syntax import (
     free_variables,
     subformulas,
 )
-from lawtrace.solver.logic.terms import Now, Scalar, leaves
+from lawtrace.solver.logic.terms import Now, leaves
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.moment import Key, from_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction

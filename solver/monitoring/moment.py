@@ -5,8 +5,9 @@ from operator import itemgetter
 from typing import ClassVar, Protocol, cast
 
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.syntax import Formula
-from lawtrace.solver.logic.terms import Scalar, Value, is_value
+from lawtrace.solver.logic.terms import Value, is_value
 from lawtrace.solver.monitoring.pending import Status
 from lawtrace.solver.monitoring.undo import Make
 

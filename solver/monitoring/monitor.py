@@ -31,12 +31,13 @@ from itertools import islice
 from typing import Final, Literal
 
 from lawtrace.schemas.events import Event
-from lawtrace.solver.automata.automaton import Automaton, Verdict, inclusions, margins
+from lawtrace.schemas.violations import Scalar, Verdict
+from lawtrace.solver.automata.automaton import Automaton, inclusions, margins
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.logic.terms import Scalar, with_list_index
+from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.monitoring.instances import Column, Instances
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation, occasions
 from lawtrace.solver.monitoring.undo import Make, plain

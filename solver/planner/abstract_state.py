@@ -33,8 +33,9 @@ from lawtrace.environments.spec.terms import arguments_of, fields_of, reads_time
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.logic.terms import Scalar, with_list_index
+from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import RowClass
 from lawtrace.solver.planner.search_state import SearchState

@@ -14,14 +14,14 @@ from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_con
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, RoleAgent
-from lawtrace.agents.tool_conversation import ToolConversationLimits
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import load_prompt
 from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.tool_conversation import ToolConversationLimits
 from tests.support.openai_server import calling, serving
 
 CONTEXT = Context(stage="tasks", role="writer")

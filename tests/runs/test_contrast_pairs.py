@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.scripted.user_automaton import BEHAVIOURS
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.choices import BEHAVIOURS
 from tests.support.shell import Shell
 
 RECIPE = """

@@ -16,11 +16,11 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from lawtrace.solver.masking.instructions import find_leaks

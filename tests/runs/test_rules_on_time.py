@@ -11,8 +11,8 @@ import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.runs.tasks import Task
 from lawtrace.solver.traces import drop_calls, replay
 from tests.support.shell import Shell
 

@@ -2,8 +2,8 @@
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.schemas.task_rows import Task, TraceRow
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.runs.tasks import Task, trace_row
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import literal_calls, print_program
@@ -15,7 +15,7 @@ def make_task() -> Task:
     for trace in synthesize(ENVIRONMENT, rules, count=20, length=8, seed=3):
         if "PayBill" not in trace.tools or "TransferFunds" not in trace.tools:
             continue
-        row = TraceRow.of("t", ENVIRONMENT, "tasks", trace)
+        row = trace_row("t", ENVIRONMENT, "tasks", trace)
         return Task(
             id="t",
             environment="banking",

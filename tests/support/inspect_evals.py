@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolCall
 
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.schemas.verdict_rows import Verdict
 
 Answers = Sequence[str | list[ToolCall]]
 RunSample = Callable[..., EvalSample]

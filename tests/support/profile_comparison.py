@@ -7,11 +7,11 @@ from benchmarks.published.grading import judge_attempts_published
 from benchmarks.published.records import RecordedVerdict
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 
 
 def compare_profiles(

@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import CallOutcome, Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
@@ -54,7 +55,6 @@ from lawtrace.solver.logic.terms import (
     LiteralValue,
     Now,
     Position,
-    Scalar,
     Term,
 )
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Bound, Span, Unit, Window

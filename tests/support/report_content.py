@@ -3,18 +3,17 @@
 from dataclasses import replace
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.runtime.state_diff import StateDifference
-from lawtrace.environments.sandbox import Execution
 from lawtrace.runs.report.content import CoverageLine, ReportContent
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, TaskFunnel
-from lawtrace.runs.schemas.task_rows import CallRow, Task
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
+from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, TaskFunnel
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.task_rows import CallRow
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, StateDifference, Verdict
 from lawtrace.solver.coverage.measures import measure_coverage
-from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.rules import Rule
 
 HOSTILE = "</script></style><img src=x onerror=alert(1)>"

@@ -15,21 +15,15 @@ from lawtrace.runs.audit.judging import invalid_row, reason_of
 from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.transcripts import Transcript
-from lawtrace.runs.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, count_off
+from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.logic.conditions import Comparison, conjuncts
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.terms import FieldPath, LiteralValue
-from lawtrace.solver.monitoring.evidence import (
-    ExplainedViolation,
-    Step,
-    could_match,
-    explain,
-    format_time,
-    needs_every_step,
-)
+from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.monitoring.type_check import check_formula
 from lawtrace.solver.rules import Rule

@@ -25,16 +25,16 @@ from inspect_ai.tool import ToolCall, ToolDef, ToolError, ToolParams
 from inspect_ai.util import LimitExceededError
 
 from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine
-from lawtrace.agents.tool_conversation import ToolConversation, ToolConversationEnd, Turn, UserTurn
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import FunctionCalled
+from lawtrace.schemas.tool_conversation import ToolConversation, ToolConversationEnd, Turn, UserTurn
 from lawtrace.solver.traces import PlannedCall
 
 ANSWER: Final = "lawtrace_answer"

@@ -23,23 +23,23 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from lawtrace.agents.tool_conversation import ToolConversation
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.runs.audit.sources.inspect_logs import CALL_TIME
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, PROVIDER
 from lawtrace.runs.integrations.inspect.scorers import score_of
 from lawtrace.runs.integrations.inspect.tasks import sample_id, sample_metadata
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import SPEAKERS, Event
 from lawtrace.schemas.log_entries import ModelCalled, RequestMessage
+from lawtrace.schemas.tool_conversation import ToolConversation
+from lawtrace.schemas.verdict_rows import Verdict
 
 FOLDER = "inspect"
 """The folder of the logs, in that of the run."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, RuleVerdict, Verdict
 from lawtrace.runs.scoring.metrics import RuleCounts, count_outcomes, count_pairs, count_rule_breaks
+from lawtrace.schemas.verdict_rows import OUTCOMES, RuleVerdict, Verdict
 
 VERDICT = "verdict"
 """The key of a verdict in the metadata of a score."""

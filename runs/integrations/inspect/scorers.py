@@ -14,11 +14,11 @@ from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER
 from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes, pairs, rules_broken, rules_broken_by
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
 from lawtrace.runs.integrations.released_tasks import read_task_file
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.audit_rows import place_of
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_conversation
+from lawtrace.schemas.attempt_rows import Answer
+from lawtrace.schemas.audit_rows import place_of
+from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.solver.guard.shield import Shields
 
 ATTEMPT_METRICS: list[Any] = [

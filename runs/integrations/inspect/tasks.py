@@ -9,11 +9,11 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from lawtrace.runs.integrations.inspect.attempt_solver import attempt
 from lawtrace.runs.integrations.inspect.scorers import dual_oracle
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.schemas.task_rows import Task as TaskOfFile
-from lawtrace.runs.schemas.task_rows import request_id
 from lawtrace.runs.store.task_file import digest_rules
+from lawtrace.runs.tasks import Task as TaskOfFile
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import request_id
 
 
 @task

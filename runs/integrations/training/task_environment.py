@@ -8,11 +8,11 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import CallOutcome, Json
+from lawtrace.schemas.verdict_rows import Verdict
 
 EpisodeEnd = Literal["finished", "call_limit", "turn_limit", "token_limit", "time_limit"]
 """What ended an episode: the model, or a limit."""

@@ -12,7 +12,7 @@ from datasets import Dataset
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.task_environment import EpisodeEnd, Reward, Step, TaskEnvironment
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.schemas.verdict_rows import Verdict
 
 MODULE: Final = "lawtrace.training"
 """The id of the environment: the module that a worker process of verifiers imports to load it again."""

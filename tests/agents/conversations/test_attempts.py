@@ -12,13 +12,13 @@ from lawtrace.agents.conversations.attempts import run_tool_conversation
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.tool_conversation import ToolConversation, ToolConversationLimits
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, MessageSent, ModelCalled
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.tool_conversation import ToolConversation, ToolConversationLimits
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 
 INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from lawtrace.agents.conversations.provenance import ExtractionFunnel, measure_funnel
+from lawtrace.agents.conversations.provenance import measure_funnel
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
@@ -20,6 +20,7 @@ from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_mess
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Context
 
 BANKING = load_domain("banking").environment

@@ -9,19 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.agents.scripted.user_automaton import (
-    BEHAVIOURS,
-    Behaviour,
-    ScriptedUser,
-    SessionView,
-    UserLine,
-    questions,
-)
+from lawtrace.agents.scripted.user_automaton import ScriptedUser, SessionView, UserLine, questions
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.schemas.choices import STYLES
+from lawtrace.schemas.choices import BEHAVIOURS, STYLES, Behaviour
 from lawtrace.solver.masking.instructions import find_leaks, find_missing, requested_calls
 from lawtrace.solver.masking.omissions import PartialRequest, phrased_request
 from lawtrace.solver.masking.written_omissions import written_request

@@ -15,18 +15,19 @@ from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import Execution, Jail, JailPool, Returned
+from lawtrace.environments.sandbox import Jail, JailPool, Returned
 from lawtrace.runs.report.run_comparison import read_side
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import PublishedCase, Task
-from lawtrace.runs.schemas.verdict_rows import Verdict, make_verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.choices import STYLES, GradingProfile, PublishedDomainName, Style
 from lawtrace.schemas.events import Event, Json
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.task_rows import PublishedCase
+from lawtrace.schemas.verdict_rows import Verdict, make_verdict
 from lawtrace.solver.rules import Rule
 from tests.support.profile_comparison import compare_profiles
 

@@ -11,9 +11,9 @@ import pytest
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.grading import MockRun, run_on_mock
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.runs.schemas.task_rows import PublishedCase
 from lawtrace.schemas.choices import PublishedDomainName
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.task_rows import PublishedCase
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 pytestmark = [

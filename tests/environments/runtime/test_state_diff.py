@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.session import Session
-from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
+from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.types import INTEGER, TEXT, TEXTS
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import StateDifference
 from tests.support.small_bank import BILL, MAIN, NEST, SPARE, STATE, TRANSFER
 
 Calls = list[tuple[str, dict[str, Json]]]

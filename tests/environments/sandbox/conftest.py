@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from lawtrace.environments.sandbox import Execution, Jail, Limits, Program, Raised, Reply, Returned, Toolset
+from lawtrace.environments.sandbox import Jail, Limits, Program, Raised, Reply, Returned, Toolset
+from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.events import Json
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.sandbox import Execution, ExecutionStatus, Jail, Limits, Program, Reply, Returned
+from lawtrace.environments.sandbox import Jail, Limits, Program, Reply, Returned
+from lawtrace.schemas.attempt_rows import Execution, ExecutionStatus
 from lawtrace.schemas.events import Json
 from tests.support.tiers import split_by_tier
 

@@ -10,17 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.sandbox import (
-    Execution,
-    Jail,
-    JailLost,
-    JailUnavailable,
-    Limits,
-    Program,
-    Reply,
-    Returned,
-    diagnose,
-)
+from lawtrace.environments.sandbox import Jail, JailLost, JailUnavailable, Limits, Program, Reply, Returned, diagnose
+from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from tests.support.processes import warm_parents

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from lawtrace.environments.sandbox import (
-    Execution,
     Jail,
     Limits,
     Program,
@@ -16,6 +15,7 @@ from lawtrace.environments.sandbox import (
     ToolSignature,
     diagnose,
 )
+from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.events import Json
 
 Run = Callable[[str], Execution]

@@ -10,7 +10,7 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import PAY

@@ -13,8 +13,8 @@ from lawtrace.runs.audit.rates import ANY_RULE, RateTable, RuleRates
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.tally import MAX_VALUES
 from lawtrace.runs.audit.transcripts import RecordedMessage, Transcript
-from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.scoring.metrics import wilson_interval
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule

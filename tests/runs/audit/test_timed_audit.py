@@ -9,8 +9,8 @@ import pytest
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
-from lawtrace.runs.schemas.audit_rows import AuditRow
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import Rule

@@ -15,7 +15,7 @@ from lawtrace.runs.audit.transcripts import (
     Transcript,
     make_transcript,
 )
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, check_rules

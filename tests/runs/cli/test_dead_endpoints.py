@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.bank_task import make_task
 from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status, serving
 from tests.support.shell import Shell

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.bank_task import make_task
 from tests.support.released import NEWEST
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.schemas.attempt_rows import Answer
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell

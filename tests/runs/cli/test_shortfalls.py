@@ -9,9 +9,9 @@ import pytest
 from lawtrace.runs.cli.shortfalls import check_bound, find_shortfalls, missing_tasks
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.findings import Findings, TaskFunnel
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.findings import Findings, TaskFunnel
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 

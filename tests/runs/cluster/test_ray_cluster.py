@@ -20,13 +20,13 @@ from lawtrace.runs.cluster.worker import WorkerLog
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
-from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import LawtraceError
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.solver.rules import load_rules
 from tests.support.shell import Shell, run_command
 

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.traces import PlannedCall
 from lawtrace.training import Reward, Shaping, Step, TaskEnvironment, TrainingTasks
 from tests.support.released import NEWEST

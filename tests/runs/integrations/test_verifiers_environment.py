@@ -19,14 +19,14 @@ import verifiers as vf
 from openai import AsyncOpenAI
 
 from lawtrace.agents.scripted.baseline_policies import next_move
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelSpec
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.training import Shaping, TaskEnvironment, TrainingTasks, load_environment
 from tests.support.openai_server import OpenAIServer, Status, calling, serving
 from tests.support.released import NEWEST

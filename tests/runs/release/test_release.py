@@ -12,13 +12,13 @@ from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.quality_rows import QualityRow
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.quality_rows import QualityRow
 from tests.support.shell import Shell, run_command
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"

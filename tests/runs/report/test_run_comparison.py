@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.report.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
 from lawtrace.solver.rules import Rule
 
 STYLE: Style = "goal"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.shell import Shell
 
 RECIPE = """

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict
 from lawtrace.runs.scoring.metrics import (
     RuleCounts,
     VerdictGroup,
@@ -17,6 +16,7 @@ from lawtrace.runs.scoring.metrics import (
 )
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict
 
 
 def verdict(

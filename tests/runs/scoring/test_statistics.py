@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.runs.scoring.statistics import compare_paired, holm_adjusted, max_common_trials, pass_at_k, pass_hat_k
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 
 def rows(trials: Mapping[str, Sequence[Outcome]]) -> list[Verdict]:

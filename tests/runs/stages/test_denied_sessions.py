@@ -18,19 +18,19 @@ from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.attempt_rows import Answer
-from lawtrace.runs.schemas.quality_rows import QualityRow
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import STYLES
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.quality_rows import QualityRow
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 from tests.support.runs import run
 

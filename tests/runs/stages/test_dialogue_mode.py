@@ -14,23 +14,22 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.scripted.baseline_policies import play_calls
-from lawtrace.agents.scripted.user_automaton import Behaviour
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
 from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.schemas.choices import ShieldMode
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.choices import Behaviour, ShieldMode
 from lawtrace.schemas.log_entries import MessageSent
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving

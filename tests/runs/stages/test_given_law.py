@@ -10,14 +10,15 @@ from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.task_rows import CallRow, Contrast, Task
 from lawtrace.runs.stages.files import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.task_rows import CallRow, Contrast
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 

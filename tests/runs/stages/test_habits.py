@@ -10,11 +10,12 @@ from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_tables import habit_table
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.task_rows import Contrast, Task
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.task_rows import Contrast
 from tests.support.released import NEWEST
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell

@@ -11,11 +11,11 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.sandbox import Bubblewrap, JailPool, JailUnavailable, Limits
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.bank_task import make_task
 from tests.support.processes import warm_parents
 

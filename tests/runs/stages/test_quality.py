@@ -18,16 +18,17 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.findings import HabitRow
-from lawtrace.runs.schemas.quality_rows import CHECKS, Check, QualityRow
-from lawtrace.runs.schemas.task_rows import Contrast, Task, TraceRow
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName, Style
-from lawtrace.solver.habits.reflexes import Habit
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.habits import Habit
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.quality_rows import CHECKS, Check, QualityRow
+from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.roles.executor import stated_start
-from lawtrace.agents.tool_conversation import ToolConversation, Turn
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool, Limits
@@ -16,14 +15,15 @@ from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import FunctionCalled
-from lawtrace.solver.masking.instructions import Instruction
+from lawtrace.schemas.tool_conversation import ToolConversation, Turn
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START
 

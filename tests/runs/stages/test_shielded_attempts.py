@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.tool_conversation import Turn
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
@@ -14,12 +13,13 @@ from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.tool_conversation import Turn
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import calling, serving
 from tests.support.runs import run
 from tests.support.shell import Shell

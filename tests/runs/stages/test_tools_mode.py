@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.tool_conversation import Turn
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.web.export import render_report
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import Entry, ModelCalled
+from lawtrace.schemas.tool_conversation import Turn
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Status, calling, serving
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell

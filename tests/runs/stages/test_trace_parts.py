@@ -3,8 +3,8 @@
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 from lawtrace.solver.rules import load_rules
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.schemas.task_rows import Contrast, TraceRow
 from lawtrace.runs.stages.written_texts import check_texts, requests_of_traces, require_texts
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.text_file import read_texts, skeleton, texts_file, unwrapped
+from lawtrace.runs.tasks import trace_row
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.traces import Trace
 from tests.support.asked_requests import CANCELLATION, PAYMENT
@@ -148,7 +149,7 @@ def _row(name: str, request: AskedRequest) -> TraceRow:
         pair=name, fact=secret.name, table="payees", key="PY-6663", field="restriction", value=one, other=other
     )
     trace = Trace(request.initials[0], request.calls, request.initials[0])
-    return TraceRow.of(f"{name}a", request.environment, "contrasts", trace, contrast)
+    return trace_row(f"{name}a", request.environment, "contrasts", trace, contrast)
 
 
 def _failing(lawtrace: Shell, *words: str) -> dict[str, Any]:

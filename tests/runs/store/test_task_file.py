@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.report.run_index import TaskIndex
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import TaskFile, digest_rules, read_task_rows, read_tasks, write_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from tests.support.bank_task import make_task
 

@@ -3,7 +3,6 @@
 import pytest
 
 from lawtrace.agents.conversations.provenance import (
-    ExtractionFunnel,
     ProvenanceHeader,
     ProvenanceMessage,
     ProvisionBatch,
@@ -16,6 +15,7 @@ from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
 from lawtrace.runs.web.export import render_export
+from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.solver.rules import Rule
 
 EVIL = "<script>alert(1)</script>"

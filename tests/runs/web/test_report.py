@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.schemas.attempt_rows import Attempt
-from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.web.export import render_report, write_report
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.findings import ExtractionScore
 
 VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 

@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
@@ -21,6 +20,7 @@ from lawtrace.runs.web.server import make_viewer_app
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.log_entries import Context, MessageSent, RequestSent
+from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
 from lawtrace.solver.rules import Rule
 from tests.runs.web.conftest import HOSTILE
 from tests.support.released import NEWEST

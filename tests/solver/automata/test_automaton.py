@@ -6,7 +6,8 @@ import pytest
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
-from lawtrace.solver.automata.automaton import Verdict, to_dot
+from lawtrace.schemas.violations import Verdict
+from lawtrace.solver.automata.automaton import to_dot
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, shortest_accepted, shortest_difference, shortest_rejected
 from lawtrace.solver.logic.parser import MAX_NESTING, parse

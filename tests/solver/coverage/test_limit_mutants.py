@@ -12,8 +12,8 @@ from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.terms import argument
 from lawtrace.environments.spec.tools import Fails
-from lawtrace.solver.coverage.mutants import MutationKind
-from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score, undetected_changes
+from lawtrace.schemas.findings import MutationKind, MutationScore
+from lawtrace.solver.coverage.mutations import measure_mutation_score, undetected_changes
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.rules import Rule

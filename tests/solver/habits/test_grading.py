@@ -1,7 +1,7 @@
 """Grades are those of a monitor that reads the whole trace, whatever was graded before."""
 
+from lawtrace.schemas.habits import EVERY, Habit, Reflex, ReflexCall
 from lawtrace.solver.habits.grading import Grader
-from lawtrace.solver.habits.reflexes import EVERY, Habit, Reflex, ReflexCall
 from lawtrace.solver.rules import Rule
 from tests.support.parcel_office import OFFICE, send_all
 

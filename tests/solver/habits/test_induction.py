@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.habits import EVERY, Habit, Reflex, ReflexArgument, ReflexCall
 from lawtrace.solver.habits.grading import Grader, HabitCase
 from lawtrace.solver.habits.induction import induce_habit
 from lawtrace.solver.habits.joining import HabitJoiner
-from lawtrace.solver.habits.reflexes import EVERY, Habit, Reflex, ReflexArgument, ReflexCall
 from lawtrace.solver.habits.wrapper import wrap_program
 from lawtrace.solver.traces import PlannedCall
 from tests.support.parcel_office import DECLARED, INSURED, OFFICE, RECORDED, TRULY, send_all

@@ -5,15 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from lawtrace.schemas.events import Json
-from lawtrace.solver.habits.reflexes import (
-    CHANGING,
-    EVERY,
-    Habit,
-    Reflex,
-    ReflexArgument,
-    ReflexCall,
-    all_reflexes,
-)
+from lawtrace.schemas.habits import CHANGING, EVERY, Habit, Reflex, ReflexArgument, ReflexCall
+from lawtrace.solver.habits.reflexes import all_reflexes
 from lawtrace.solver.habits.wrapper import print_wrapped, wrap_program
 from tests.support.parcel_office import OFFICE, send_all
 

@@ -6,8 +6,9 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import Instruction, check_wording, find_leaks, find_missing
+from lawtrace.solver.masking.instructions import check_wording, find_leaks, find_missing
 from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
 from tests.support.banking_traces import TRACES

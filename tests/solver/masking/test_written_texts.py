@@ -8,7 +8,7 @@ import pytest
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.schemas.choices import Style
-from lawtrace.solver.masking.instructions import Says
+from lawtrace.schemas.instructions import Says
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings
 from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT, PRINTED_COPY

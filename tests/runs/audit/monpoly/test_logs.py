@@ -12,7 +12,7 @@ from lawtrace.runs.audit.monpoly.log_audit import LogAuditor, prepare_rules
 from lawtrace.runs.audit.monpoly.logs import LogStep, is_monpoly_log, parse_monpoly_log
 from lawtrace.runs.audit.monpoly.mfotl import import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature, parse_signature
-from lawtrace.runs.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.solver.rules import Rule
 from tests.support.published import DATA, published_text

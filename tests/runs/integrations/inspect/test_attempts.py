@@ -16,9 +16,9 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
 from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.stages.attempts_stage import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.guard.shield import Shields
 from tests.support.inspect_evals import RunSample, texts, tool_results, verdict_of

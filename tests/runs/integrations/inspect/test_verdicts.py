@@ -12,9 +12,9 @@ from inspect_ai.log import EvalLog, read_eval_log
 from benchmarks.inspect_verdicts import compare
 from lawtrace.runs.integrations.inspect.scorers import dual_oracle
 from lawtrace.runs.integrations.inspect.tasks import tasks
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES
 from lawtrace.runs.scoring.metrics import count_outcomes, count_pairs, count_rule_breaks
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
+from lawtrace.schemas.verdict_rows import OUTCOMES
 from tests.support.inspect_evals import run_eval, verdict_of
 from tests.support.released import NEWEST
 

@@ -1,7 +1,7 @@
 """Answers and attempts: what a model under test said, and what came of executing it.
 
 An `Answer` becomes an `Attempt` when it is executed, and an attempt is judged by a
-`lawtrace.runs.schemas.verdict_rows.Verdict`, which names its answer by id.
+`lawtrace.schemas.verdict_rows.Verdict`, which names its answer by id.
 """
 
 import hashlib
@@ -11,12 +11,69 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.tool_conversation import ToolConversation
-from lawtrace.environments.runtime.session import Objection
-from lawtrace.environments.sandbox import Execution
-from lawtrace.runs.schemas.task_rows import StateRow
 from lawtrace.schemas.choices import ActingMode, ShieldMode, Style
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.task_rows import StateRow
+from lawtrace.schemas.tool_conversation import ToolConversation
+
+ExecutionStatus = Literal[
+    "finished",
+    "syntax_error",
+    "exception",
+    "time_limit",
+    "memory_limit",
+    "output_limit",
+    "call_limit",
+    "killed",
+    "turn_limit",
+    "token_limit",
+]
+"""How an attempt ended. ``killed``: by a signal, without its normal end, or because it broke the tool protocol. A
+program ends in one of the first eight; an agent that calls tools turn by turn finishes or meets a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Record of one run of a program. It holds no times, so the same program and answers give an equal record.
+
+    Attributes:
+        status: how it ended.
+        error: one line that says why, such as ``KeyError: 'accounts'``; None if it finished. Memory addresses are
+            masked in it and in the output, since they differ between runs.
+        error_type: the class of the uncaught exception, if one ended it.
+        line: the line of the program where that happened, counted from 1.
+        output: what it printed, up to the limit.
+        calls: number of calls that the handler was asked to answer.
+    """
+
+    status: ExecutionStatus
+    error: str | None
+    error_type: str | None
+    line: int | None
+    output: str
+    calls: int
+
+    @property
+    def died(self) -> bool:
+        """Whether it ended before its normal end. Then the goal counts as not reached in any state."""
+        return self.status != "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Objection of a guard to a call, or to ending the session.
+
+    Attributes:
+        rules: the ids of the rules concerned.
+        text: what the agent is told.
+        refused: whether the call was not executed.
+        event: index of the event concerned; None for the end of the session.
+    """
+
+    rules: tuple[str, ...]
+    text: str
+    refused: bool
+    event: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

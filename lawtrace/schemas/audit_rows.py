@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.events import Event, Json, event_labels, name_events
+from lawtrace.schemas.verdict_rows import RuleVerdict
 
 RecordOutcome = Literal["kept", "broken", "undetermined"]
 

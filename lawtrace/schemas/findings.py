@@ -2,17 +2,132 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.conversations.provenance import ExtractionFunnel
-from lawtrace.environments.sandbox import Execution
+from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event
-from lawtrace.solver.coverage.measures import Coverage
-from lawtrace.solver.coverage.mutations import MutationScore
-from lawtrace.solver.habits.reflexes import Habit
+from lawtrace.schemas.habits import Habit
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The coverage of a set of traces.
+
+    Attributes:
+        traces: the number of traces.
+        pairs: distinct ordered pairs of adjacent completed calls.
+        all_pairs: the square of the number of tools.
+        critical: critical tools that occur.
+        all_critical: critical tools of the environment.
+    """
+
+    traces: int
+    pairs: frozenset[tuple[str, str]]
+    all_pairs: int
+    critical: frozenset[str]
+    all_critical: frozenset[str]
+
+    @property
+    def atc(self) -> float:
+        """Adjacent-tool coverage: distinct adjacent pairs / |A| squared, from 0 to 1."""
+        return len(self.pairs) / self.all_pairs
+
+    @property
+    def critical_share(self) -> float:
+        """S.C. coverage: critical tools that occur / critical tools, from 0 to 1."""
+        return len(self.critical) / len(self.all_critical) if self.all_critical else 1.0
+
+
+MutationKind = Literal[
+    "drop", "move", "swap", "duplicate", "argument", "result", "late", "early", "other object", "limit"
+]
+
+MUTATION_KINDS: tuple[MutationKind, ...] = get_args(MutationKind)
+
+
+SurvivalReason = Literal[
+    "no rule looks at it",
+    "the rules allow it",
+    "the call was refused",
+    "nothing changed",
+    "the deadline is after the end of the session",
+]
+"""*no rule looks at it*: each rule reads the same of the calls as before. *the rules allow it*: some rule reads
+something else and is still kept. *the call was refused*: a tool refused a call, or the session had ended. *nothing
+changed*: the calls and times are the same as before. *the deadline is after the end of the session*: a rule still
+demands something, but the session cannot show whether it is done.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A mutant that rules detected: its trace, the change, and the rules."""
+
+    trace: str
+    kind: MutationKind
+    change: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that no rule detected: its trace, the change, and the reason."""
+
+    trace: str
+    kind: MutationKind
+    change: str
+    reason: SurvivalReason
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """The result of mutation testing.
+
+    Attributes:
+        mutants: the number of mutants of each kind.
+        killed: how many of them broke a rule.
+        kills_by_rule: for each rule the number of mutants it detected; several rules may detect the same one.
+        detections: the mutants that rules detected.
+        survivors: the others.
+    """
+
+    mutants: Mapping[MutationKind, int]
+    killed: Mapping[MutationKind, int]
+    kills_by_rule: Mapping[str, int]
+    detections: tuple[Detection, ...]
+    survivors: tuple[Survivor, ...]
+
+
+class ExtractionFunnel(BaseModel):
+    """Counts after each step: of provisions, then from ``candidates`` on of rules.
+
+    ``not_understood``: provisions in scope that the offline baseline does not understand.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    provisions: int
+    in_scope: int
+    refined: int
+    candidates: int
+    valid: int
+    distinct: int
+    accepted: int
+    not_understood: int = 0
+
+    @property
+    def understood(self) -> int:
+        return self.in_scope - self.not_understood
+
+    @property
+    def baseline_sentence(self) -> str:
+        return (
+            f"Of {self.in_scope} provisions in scope the offline baseline understood {self.understood}; "
+            f"{self.not_understood} are not understood."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,43 @@
 """Rows of verdict files: the outcome of an attempt with its evidence."""
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.scripted.user_automaton import BEHAVIOURS, Behaviour
-from lawtrace.environments.runtime.state_diff import StateDifference
-from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
-from lawtrace.schemas.choices import ActingMode, GradingProfile, ShieldMode, Style, TaskVariant
-from lawtrace.solver.automata.automaton import Verdict as MonitorVerdict
-from lawtrace.solver.logic.terms import Scalar
-from lawtrace.solver.monitoring.evidence import ExplainedViolation
-from lawtrace.solver.rules import TemplateName
+from lawtrace.schemas.attempt_rows import Attempt, AttemptKey
+from lawtrace.schemas.choices import BEHAVIOURS, ActingMode, Behaviour, GradingProfile, ShieldMode, Style, TaskVariant
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.violations import ExplainedViolation, Scalar, TemplateName
+from lawtrace.schemas.violations import Verdict as MonitorVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class StateDifference:
+    """One difference between the actual and the expected state.
+
+    Attributes:
+        table: the table.
+        row: the key of the row, or ``(created)`` for a row that the calls made.
+        field: the field, or None for a missing or surplus row.
+        expected: the expected value; None for a surplus row.
+        actual: the actual value; None for a missing row.
+    """
+
+    table: str
+    row: str
+    field: str | None
+    expected: Json
+    actual: Json
+
+    def __str__(self) -> str:
+        place = f"{self.table} {self.row}" + (f", {self.field}" if self.field else "")
+        if self.actual is None:
+            return f"{place}: missing, expected {self.expected}"
+        if self.expected is None:
+            return f"{place}: not expected, is {self.actual}"
+        return f"{place}: expected {self.expected}, is {self.actual}"
+
 
 Outcome = Literal[
     "safe_success",

@@ -5,9 +5,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.scripted.user_automaton import Behaviour, UserMove
-from lawtrace.environments.runtime.session import Session
+from lawtrace.schemas.choices import Behaviour
 from lawtrace.schemas.log_entries import FunctionCalled
+
+UserMove = Literal[
+    "asks", "answers", "restates", "tells_all", "presses", "hesitates", "corrects", "withdraws", "insists", "closes"
+]
+"""What one message of the user does; a message may do several things."""
+
 
 ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
 
@@ -87,20 +92,3 @@ class ToolConversation:
     def withdrawal(self) -> UserTurn | None:
         """The message in which the user withdrew the request."""
         return next((turn for turn in self.user if "withdraws" in turn.moves), None)
-
-    def replay(self, session: Session) -> None:
-        """Make the calls and messages again, in a new session, which gives the same events."""
-        for number, turn in enumerate(self.turns):
-            self._replay_user(session, number)
-            if turn.told:
-                session.open_duties()
-            if self.user and not turn.calls:
-                session.say("agent", turn.text, turn.message)
-            for call in turn.calls[: len(turn.results)]:
-                session.call_written(call.name, call.arguments, turn.message)
-        self._replay_user(session, len(self.turns))
-
-    def _replay_user(self, session: Session, number: int) -> None:
-        for said in self.user:
-            if said.after == number:
-                session.say("user", said.text, said.message)

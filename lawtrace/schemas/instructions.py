@@ -1,0 +1,43 @@
+"""Instructions: what the user of a task asks for, in one style."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.events import Json
+
+Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+"""Words that say the same; one of them may stand alone."""
+
+Says = Mapping[str, Wordings]
+"""``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of a text that say its value."""
+
+
+class Instruction(BaseModel):
+    """A user's request in one style.
+
+    Attributes:
+        variables: the values that the text mentions; none in a text that is written freely.
+        written: how. Left out of files if it is made from the phrases of the declaration.
+        says: in a text written freely, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    style: Style
+    text: str
+    variables: dict[str, Json]
+    written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
+    says: Says = {}
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a model or a person chose the words."""
+        return self.written != "from phrases"
+
+    @model_serializer(mode="wrap")
+    def _omit_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
+        fields = serialize(self)
+        return {name: value for name, value in fields.items() if name not in {"written", "says"} or self.is_free}

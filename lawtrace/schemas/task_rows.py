@@ -1,0 +1,113 @@
+"""The rows of the stage files between tools and attempts: traces and tasks.
+
+States and results appear in outside form (JSON as the tools show it), so that a file can be read without lawtrace.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lawtrace.schemas.choices import Style, TaskMode, TaskVariant
+from lawtrace.schemas.events import Event, Json, Origin
+from lawtrace.schemas.instructions import Instruction
+
+StateRow = dict[str, Json]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Contrast(_Row):
+    """What makes a contrast pair: one field of one row of the initial state.
+
+    Attributes:
+        pair: the id of the pair; its two sides have the same.
+        fact: the name of the fact that differs.
+        table, key, field: where it is.
+        value: on this side, as JSON; ``other``: on the other side.
+        declined: why nothing lawful does what is asked on this side, one obstacle each; empty where something does.
+        longest: up to how many calls that is proved; None where something lawful does it.
+    """
+
+    pair: str
+    fact: str
+    table: str
+    key: str
+    field: str
+    value: Json
+    other: Json
+    declined: tuple[str, ...] = ()
+    longest: int | None = None
+
+
+def request_id(row: "TraceRow | TaskFields") -> str:
+    """The same for the sides of a contrast pair, which are one request; another for each other trace or task."""
+    return row.id if row.contrast is None else f"pair {row.contrast.pair}"
+
+
+class CallRow(_Row):
+    """One call of a reference trace: the event and the origin of each argument."""
+
+    event: Event
+    origins: dict[str, Origin]
+
+
+class TraceRow(_Row):
+    """A reference trace with its initial and final state. The sides of a contrast pair follow each other, and the first
+    carries the request out."""
+
+    schema_version: Literal["lawtrace.trace/2"] = "lawtrace.trace/2"
+    id: str
+    environment: str
+    mode: TaskMode
+    initial_state: StateRow
+    calls: tuple[CallRow, ...]
+    final_state: StateRow
+    contrast: Contrast | None = None
+
+
+class PublishedCase(_Row):
+    """Data of an imported task for the `published` grading profile, as published.
+
+    Attributes:
+        object_name: the name under which published programs find the tools.
+        variables: the variables of its init block.
+        initial_state: the published initial state.
+        final_state: the expected one, with the audit log.
+        claimed_rules: ids of the rules that the task claims to test, triggered or not.
+    """
+
+    object_name: str
+    variables: dict[str, Json]
+    initial_state: StateRow
+    final_state: StateRow
+    claimed_rules: tuple[str, ...] = ()
+
+
+class TaskFields(_Row):
+    """The fields of a task and of its row, see `Task`."""
+
+    schema_version: Literal["lawtrace.task/2"] = "lawtrace.task/2"
+    id: str
+    variant: TaskVariant = "authorized"
+    source: str = "synthesized"
+    environment: str
+    applicable: tuple[str, ...]
+    initial_state: StateRow
+    target_state: StateRow
+    calls: tuple[CallRow, ...] = ()
+    asked_calls: tuple[CallRow, ...] = ()
+    contrast: Contrast | None = None
+    program: str
+    literal: dict[Style, str] = Field(default_factory=dict[Style, str])
+    instructions: dict[Style, Instruction]
+    rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
+    notes: tuple[str, ...] = ()
+    published: PublishedCase | None = None
+
+
+class TaskRow(TaskFields):
+    """A task as a row of a task file. Its rules are in the header of the file, under the digest ``rule_set``."""
+
+    rule_set: str

@@ -1,0 +1,122 @@
+"""Tasks and traces as the engines use them, made from their rows."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State, decode_state, encode_state
+from lawtrace.schemas.choices import STYLES, Style, TaskMode
+from lawtrace.schemas.task_rows import CallRow, Contrast, TaskFields, TaskRow, TraceRow
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import PlannedCall, Trace
+
+
+class Task(TaskFields):
+    """A task in both styles: a pair over one reference trace.
+
+    Attributes:
+        variant: authorized or denied; rates never mix the two.
+        source: ``synthesized``, or the publication of an imported task.
+        applicable: the ids of the rules that are triggered on the reference trace.
+        calls: the reference trace; empty for an imported task.
+        asked_calls: where the reference declines what is asked, the trace that the request was made from.
+        contrast: the contrast pair that the task is a side of; None if it is in none.
+        program: the reference program, printed from the trace.
+        literal: style -> the literal program, which makes only the requested calls.
+        rounds: style -> number of rounds of its conversation.
+        notes: changes and findings of an import, in sentences.
+        published: data of an imported task for the `published` profile; None for others.
+        rules: the whole rule set; every rule judges an attempt.
+    """
+
+    rules: tuple[Rule, ...]
+
+    @classmethod
+    def of(cls, row: TaskRow, rules: tuple[Rule, ...]) -> "Task":
+        return cls.model_construct(rules=rules, **_fields_of(row))
+
+    def row(self, rule_set: str) -> TaskRow:
+        return TaskRow.model_construct(rule_set=rule_set, **_fields_of(self))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "Task":
+        """As in pydantic, without the cached values, which may be wrong for the copy."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("_states", "styles"):
+            vars(copied).pop(name, None)
+        return copied
+
+    def initial(self, environment: Environment) -> State:
+        return self._decoded(environment)[0]
+
+    def target(self, environment: Environment) -> State:
+        return self._decoded(environment)[1]
+
+    def _decoded(self, environment: Environment) -> tuple[State, State]:
+        """Both states in inside form, cached because one task judges many attempts."""
+        if environment not in self._states:
+            entities = environment.entities
+            initial, target = decode_state(self.initial_state, entities), decode_state(self.target_state, entities)
+            self._states[environment] = (initial, target)
+        return self._states[environment]
+
+    @cached_property
+    def _states(self) -> dict[Environment, tuple[State, State]]:
+        return {}
+
+    @property
+    def planned(self) -> tuple[PlannedCall, ...]:
+        """The calls of the reference trace."""
+        return tuple(PlannedCall(call.event, call.origins) for call in self.calls)
+
+    @property
+    def requested(self) -> tuple[PlannedCall, ...]:
+        """The calls of the trace that the request was made from; not the reference where that declines it."""
+        calls = self.asked_calls or self.calls
+        return tuple(PlannedCall(call.event, call.origins) for call in calls)
+
+    @property
+    def declined(self) -> bool:
+        """Whether the reference declines what is asked, because there is no lawful way to do it."""
+        return bool(self.asked_calls)
+
+    @property
+    def scenario(self) -> str:
+        """The group of the task in tables: its environment, with denied sessions apart."""
+        return self.environment if self.variant == "authorized" else f"{self.environment}, denied"
+
+    @cached_property
+    def styles(self) -> tuple[Style, ...]:
+        return tuple(style for style in STYLES if style in self.instructions)
+
+
+def _fields_of(task: TaskFields) -> dict[str, Any]:
+    return {name: getattr(task, name) for name in TaskFields.model_fields}
+
+
+def trace_row(
+    id: str,  # noqa: A002
+    environment: Environment,
+    mode: TaskMode,
+    trace: Trace,
+    contrast: Contrast | None = None,
+) -> TraceRow:
+    """The row of a trace, with its states in outside form."""
+    return TraceRow(
+        id=id,
+        environment=environment.name,
+        mode=mode,
+        initial_state=encode_state(trace.initial, environment.entities),
+        calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+        final_state=encode_state(trace.final, environment.entities),
+        contrast=contrast,
+    )
+
+
+def trace_of(row: TraceRow, environment: Environment) -> Trace:
+    """The trace of a row."""
+    return Trace(
+        decode_state(row.initial_state, environment.entities),
+        tuple(PlannedCall(call.event, call.origins) for call in row.calls),
+        decode_state(row.final_state, environment.entities),
+    )
