@@ -5,6 +5,7 @@ from typing import Literal
 
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.schemas.choices import ShieldMode
+from lawtrace.schemas.recipe import AttemptOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,14 @@ class Briefing:
     session_start: int | None = None
     dialogue: bool = False
     prompts: Prompts = DEFAULT_PROMPTS
+
+    @classmethod
+    def of(cls, options: AttemptOptions, law: GivenLaw, prompts: Prompts = DEFAULT_PROMPTS) -> "Briefing":
+        """What a recipe says, with this law."""
+        return cls(
+            law=law,
+            hints=options.hints,
+            shield=options.shield,
+            dialogue=options.mode == "dialogue",
+            prompts=prompts,
+        )

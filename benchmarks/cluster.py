@@ -28,7 +28,6 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.audit.workers import AuditJob, judge_batches
-from lawtrace.runs.recipe import Recipe, TaskOptions
 from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
@@ -43,6 +42,7 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent, ModelCalled, RequestMessage
+from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.rules import load_rules
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
-from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 

@@ -17,7 +17,6 @@ from random import Random
 from time import perf_counter, process_time
 from typing import TypeVar
 
-from lawtrace.runs.recipe import Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import outcome_figures, outcome_lines
@@ -30,6 +29,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.recipe import Recipe, RuleOptions, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 
 TRIALS = 5

@@ -26,9 +26,10 @@ from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 from tests.support.payment_desk import HARD, PAYMENT_DESK

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -27,6 +26,7 @@ from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.server import make_viewer_app
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, StageFinished
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 
 A_CONVERSATION = 25

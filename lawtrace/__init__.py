@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
     from lawtrace.environments.domains.loader import Domain
     from lawtrace.runs.audit.audit import Audit
-    from lawtrace.runs.recipe import Recipe
     from lawtrace.schemas.audit_rows import AuditRow
     from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
     from lawtrace.schemas.events import Event
+    from lawtrace.schemas.recipe import Recipe
     from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
     from lawtrace.solver.guard.guard import Guard
     from lawtrace.solver.guard.log import GuardLog
@@ -87,7 +87,7 @@ _MODULES = {
     "InputError": "lawtrace.schemas.errors",
     "LawtraceError": "lawtrace.schemas.errors",
     "OperationalError": "lawtrace.schemas.errors",
-    "Recipe": "lawtrace.runs.recipe",
+    "Recipe": "lawtrace.schemas.recipe",
     "Rule": "lawtrace.solver.rules",
 }
 """Where each public name is defined."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from lawtrace.runs.full_run import start_run
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
 from lawtrace.runs.report.verdict_index import stage_folders
@@ -20,6 +19,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lawtrace.schemas.call_options import PromptOptions
 from lawtrace.schemas.errors import InputError
 
 PUBLISHED = "published"
@@ -80,11 +81,6 @@ def _compiled(body: str) -> Template:
 def prompt_ids() -> tuple[str, ...]:
     """The ids of all prompts of the package."""
     return tuple(sorted(_paths()))
-
-
-def published_roles() -> frozenset[str]:
-    """The roles that have a published prompt."""
-    return frozenset(id.removeprefix(f"{PUBLISHED}/") for id in _paths() if id.startswith(PUBLISHED))  # noqa: A001
 
 
 def _paths() -> dict[str, Path]:
@@ -148,6 +144,11 @@ def replaced_prompt(id: str, by: str) -> Prompt:  # noqa: A002
 
 
 DEFAULT_PROMPTS = Prompts()
+
+
+def prompts_of(options: PromptOptions) -> Prompts:
+    """The prompts that a recipe sets."""
+    return Prompts(options.replaced())
 
 
 def _parse(text: str, place: str) -> Prompt:

@@ -13,15 +13,17 @@ from lawtrace.agents.conversations.request_sizes import (
     PROGRAMS_PER_REQUEST,
     PROVISIONS_PER_REQUEST,
 )
-from lawtrace.agents.models.call_settings import Price
+from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
+from lawtrace.schemas.recipe import Recipe
 
 CHARACTERS_PER_TOKEN = 3
 MAX_TRIES = 2
@@ -129,7 +131,7 @@ class CallTally:
     """Calls by role and model. Offline roles and built-in models make no calls; a replay costs nothing."""
 
     def __init__(self, recipe: CallOptions) -> None:
-        self._budget = recipe.call_settings().budget
+        self._budget = call_settings(recipe).budget
         self._lines: dict[RoleAndModel, PlannedCalls] = {}
 
     def add(
@@ -213,7 +215,7 @@ def plan_of(recipe: Recipe) -> RunPlan:
 def _inputs(recipe: Recipe) -> StageInputs:
     domain = load_recipe_environment(recipe)
     published = published_law(recipe, domain)
-    return StageInputs(recipe=recipe, domain=domain, prompts=recipe.prompts.prompts(), published=published)
+    return StageInputs(recipe=recipe, domain=domain, prompts=prompts_of(recipe.prompts), published=published)
 
 
 def _longest_prompt(inputs: StageInputs) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access
 from lawtrace.runs.runner import (
     RunResult,
@@ -29,6 +28,7 @@ from lawtrace.runs.web.export import WrittenReport, write_run_report
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)

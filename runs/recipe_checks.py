@@ -7,15 +7,20 @@ from random import Random
 
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.environments.domains.loader import Domain
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.call_plan import CallPlan
-from lawtrace.runs.recipe import CallOptions, Recipe
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, published_law, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.tasks import task_mode
 from lawtrace.runs.variants import variants_of
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
+from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.planner.difficulty import check_difficulty
+from lawtrace.solver.planner.trace_spec import check_constraints
 from lawtrace.solver.rules import Rule, check_rules
 
 
@@ -40,9 +45,9 @@ def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = 
         check_rules(rules, domain.environment, domain.regulation)
         if whole_run:
             _check_law(variant.recipe, domain, rules)
-        variant.recipe.prompts.prompts().check()
-        options.constraints.check(domain.environment)
-        options.difficulty.check(options.mode_in(domain.environment))
+        prompts_of(variant.recipe.prompts).check()
+        check_constraints(options.constraints, domain.environment)
+        check_difficulty(options.difficulty, task_mode(options, domain.environment))
         if simulated:
             initial = domain.environment.populate(Random(variant.recipe.seed))
             if "denied" in options.variants:

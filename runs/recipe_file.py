@@ -14,9 +14,10 @@ from pydantic import BaseModel, ValidationError
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.prompts.loader import PUBLISHED
-from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
+from lawtrace.schemas.call_options import BUILT_IN_PROMPT, PromptOptions
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Words = TypeVar("Words", bound=PromptOptions)

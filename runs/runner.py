@@ -17,13 +17,13 @@ from pydantic import BaseModel
 from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.attempting_stages import planned_units
 from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
@@ -50,6 +50,7 @@ from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.log_entries import StageFinished
 from lawtrace.schemas.model_spec import ENDPOINTS
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
 log = get_logger(__name__)
@@ -328,7 +329,7 @@ async def open_session(
         store.add_incomplete(key, path)
     async with ModelClients(
         event_log,
-        settings=recipe.call_settings().share(shard.count),
+        settings=call_settings(recipe).share(shard.count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:

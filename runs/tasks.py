@@ -7,6 +7,7 @@ from typing import Any
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.schemas.choices import STYLES, Style, TaskMode
+from lawtrace.schemas.recipe import TaskOptions
 from lawtrace.schemas.task_rows import CallRow, Contrast, TaskFields, TaskRow, TraceRow
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
@@ -92,6 +93,11 @@ class Task(TaskFields):
 
 def _fields_of(task: TaskFields) -> dict[str, Any]:
     return {name: getattr(task, name) for name in TaskFields.model_fields}
+
+
+def task_mode(options: TaskOptions, environment: Environment) -> TaskMode:
+    """What traces are made for in this environment."""
+    return options.trace_mode or ("contrasts" if environment.facts else "tasks")
 
 
 def trace_row(

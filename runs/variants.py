@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.prompts.loader import Prompts
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 
 MAX_VARIANTS = 256
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import BudgetName
 
@@ -116,6 +117,18 @@ class CallSettings:
         return replace(
             self, budget=self.budget.share(parts), requests_per_minute=None if rate is None else rate / parts
         )
+
+
+def call_settings(options: CallOptions) -> CallSettings:
+    """The limits that a recipe sets."""
+    limits = options.budget
+    prices = {model: Price(price.input, price.output) for model, price in options.prices.items()}
+    return CallSettings(
+        deadline_seconds=options.conversation.deadline_seconds,
+        concurrency=options.conversation.concurrency,
+        requests_per_minute=options.conversation.requests_per_minute,
+        budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
+    )
 
 
 ABANDONED = "is not asked any more in this session"

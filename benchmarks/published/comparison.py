@@ -10,13 +10,13 @@ from pathlib import Path
 from benchmarks.published.difference_causes import DifferenceRow, against_records, between_profiles
 from benchmarks.published.records import RecordedVerdict
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.recipe import BASELINES
 from lawtrace.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 
 RECORD_PROFILE: GradingProfile = "published-shared"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from benchmarks.published.comparison import RECORD_PROFILE, ProfileComparison, read_comparison
 from benchmarks.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
-from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.sections import RunReport, Section, make_run_report
 from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
 from lawtrace.runs.report.tables import Figure, Table, make_table, number, words
 from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.recipe import BASELINES
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -48,3 +48,29 @@ Behaviour = Literal["presses", "changes_mind", "withdraws"]
 """What a user does besides answering: presses to skip steps, corrects a value, or withdraws the request."""
 
 BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
+
+
+RoleName = Literal[
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
+    "policy_extractor",
+    "ltl_critic",
+    "instruction_generator",
+    "masking_evaluator",
+    "independent_reader",
+    "trace_writer",
+    "user",
+    "executor",
+]
+
+ROLES: tuple[RoleName, ...] = get_args(RoleName)
+
+EXTRACTION_ROLES: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
+    "policy_extractor",
+    "ltl_critic",
+)
+"""The roles of the extraction."""

@@ -19,7 +19,6 @@ from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.published import published_evaluation
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
@@ -45,6 +44,7 @@ from lawtrace.runs.web.export import write_run_report
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
 
 MAX_CHANGES = 20

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
-from lawtrace.runs.recipe import BudgetOptions, CallOptions, Recipe, RegulationOptions
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
+from lawtrace.schemas.call_options import BudgetOptions, CallOptions
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe, RegulationOptions
 
 Asked = TypeVar("Asked", bound=CallOptions)
 

@@ -11,7 +11,6 @@ from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import override
 from lawtrace.runs.cli.shards import cluster_at, end_shard, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import check_bound
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
@@ -22,6 +21,7 @@ from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import Shard, read_record, record_path
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import RunResumed
+from lawtrace.schemas.recipe import Recipe
 
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 

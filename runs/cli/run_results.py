@@ -10,7 +10,6 @@ import typer
 
 from lawtrace.runs.cli.output import best_habits, print_invalid, print_json, print_note, print_result
 from lawtrace.runs.cli.shortfalls import find_shortfalls, missing_tasks, verdicts_of_run
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
@@ -18,6 +17,7 @@ from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from lawtrace.runs.cli.output import print_note, print_outcome
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.runs.runner import ShardResult

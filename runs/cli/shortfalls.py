@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.models.call_settings import ABANDONED
-from lawtrace.runs.recipe import BASELINES, Recipe
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import BASELINES, Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # a plan of the calls waits for no runner

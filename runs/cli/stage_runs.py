@@ -11,7 +11,6 @@ from typing import TypeVar
 from lawtrace.runs.cli.output import print_error, print_note
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, open_session
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
@@ -19,6 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe
 
 Result = TypeVar("Result")
 

@@ -15,7 +15,6 @@ from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, Recipe
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session, ShardResult, open_session
 from lawtrace.runs.stages.files import RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.instruction_shards import (
@@ -34,6 +33,7 @@ from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 
 COMMAND = "tasks build"

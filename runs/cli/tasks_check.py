@@ -11,7 +11,6 @@ from lawtrace.runs.cli.output import best_habits, make_table, print_grouped, pri
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.files import HABITS, QUALITY, TASKS
@@ -20,6 +19,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
+from lawtrace.schemas.recipe import Recipe
 
 
 def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> None:

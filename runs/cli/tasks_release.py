@@ -10,7 +10,6 @@ from lawtrace.runs.cli.output import best_habits, print_outcome
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
@@ -19,8 +18,10 @@ from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
+from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.choices import TASK_VARIANTS
 from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
@@ -88,7 +89,7 @@ async def _build(session: Session, recipe: Recipe, sources: Path | None) -> Task
     if traces:
         recipe = with_values(recipe, {"tasks.count": len(traces)}, "tasks")
     count = recipe.tasks.count
-    if recipe.tasks.mode_in(domain.environment) != "contrasts":  # spare contrast pairs are for the selection
+    if task_mode(recipe.tasks, domain.environment) != "contrasts":  # spare contrast pairs are for the selection
         recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
     runner = session.runner(recipe, folder=session.folder.part(name))
     if traces:

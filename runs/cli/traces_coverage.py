@@ -12,7 +12,6 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.files import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
@@ -21,8 +20,9 @@ from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import ModelBaseline
+from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
-from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule
 
 

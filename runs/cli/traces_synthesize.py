@@ -14,7 +14,6 @@ from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.building_stages import traces_depend
@@ -24,7 +23,9 @@ from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path
 from lawtrace.runs.store.stage_files import describe_row_error, write_lines
 from lawtrace.runs.store.stage_store import stage_key
+from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.coverage.measures import measure_coverage
 
@@ -112,7 +113,7 @@ def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, fo
 def _end(recipe: Recipe, rows: Sequence[TraceRow], out: Path, *, as_json: bool) -> NoReturn:
     """Print how many traces there are and what they cover, and end."""
     environment = load_recipe_environment(recipe).environment
-    mode = recipe.tasks.mode_in(environment)
+    mode = task_mode(recipe.tasks, environment)
     length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     print_outcome(

@@ -11,8 +11,7 @@ from lawtrace.agents.roles.executor import request_text, stated_start, tools_sys
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
-from lawtrace.prompts.loader import DEFAULT_PROMPTS
-from lawtrace.runs.recipe import Recipe
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, prompts_of
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.stages.attempts_stage import open_session
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
@@ -25,6 +24,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.traces import PlannedCall
 
@@ -84,7 +84,7 @@ class TaskSet:
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""
         environment = self.domain.environment
-        briefing: Briefing = self.recipe.attempts.briefing(self._given[task.id], self.recipe.prompts.prompts())
+        briefing: Briefing = Briefing.of(self.recipe.attempts, self._given[task.id], prompts_of(self.recipe.prompts))
         start = stated_start(environment, task.rules, task.initial(environment))
         return tools_system(environment, replace(briefing, session_start=start))
 

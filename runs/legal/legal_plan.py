@@ -12,6 +12,7 @@ from lawtrace.agents.legal.embedding_endpoint import DryRunEncoder
 from lawtrace.agents.legal.meta_llm import question_json
 from lawtrace.environments.legal.case import Case, parse_context
 from lawtrace.environments.legal.retrieval.retrievers import EMBEDDING_RETRIEVERS
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.call_plan import CHARACTERS_PER_TOKEN, MAX_TRIES, CallPlan, CallTally
 from lawtrace.runs.legal.legal_files import GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
@@ -70,7 +71,7 @@ class _Planner:
         self.tally = CallTally(recipe)
         self.questions = sum(len(case.questions) for case in cases)
         self.asked = recipe.trials * self.questions
-        self.prompts = recipe.prompts.prompts()
+        self.prompts = prompts_of(recipe.prompts)
         self.answer = recipe.parameters.max_tokens or 0
         self.question = max((_tokens(question_json(q)) for case in cases for q in case.questions), default=0)
         self.introduction = max((_tokens(case.introduction) for case in cases), default=0)

@@ -23,10 +23,12 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
 from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
-from lawtrace.runs.recipe import CallOptions, PromptOptions, RecipePart, RoleModel, distinct
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
+from lawtrace.schemas.call_options import CallOptions, PromptOptions, RecipePart, RoleModel
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.recipe import distinct
 
 META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", *META_LLM_TEAM_ROLES)
@@ -82,6 +84,8 @@ class LegalRoles(RecipePart):
 
 class LegalPrompts(PromptOptions):
     """A prompt file for each role above and for the roles of the Meta-LLM."""
+
+    published = frozenset({"application", "common_sense", "meta_llm", "question_writer"})
 
     section_mapper: str | None = None
     facts: str | None = None
@@ -170,13 +174,13 @@ class LegalRecipe(CallOptions):
         models = self.roles.specs()
         if meta_llm is not None:
             models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
-        return ConfiguredRoleModels(clients, models, self.parameters, self.prompts.prompts(), LEGAL_OFFLINE_ROLES)
+        return ConfiguredRoleModels(clients, models, self.parameters, prompts_of(self.prompts), LEGAL_OFFLINE_ROLES)
 
     @property
     def offers_refusal(self) -> bool:
         """Whether the prompt that gives the answer offers to decline."""
         role = "meta_llm" if self.pipeline == "once" else "integrator"
-        return self.may_refuse and "may_refuse" in self.prompts.prompts()[role].inputs
+        return self.may_refuse and "may_refuse" in prompts_of(self.prompts)[role].inputs
 
     def team_roles(self) -> tuple[LegalRole, ...]:
         """The roles of a team: those of the Meta-LLM, and the agents that are active in some context."""
@@ -185,7 +189,7 @@ class LegalRecipe(CallOptions):
 
     def roles_key(self, *roles: LegalRole) -> dict[str, object]:
         """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""
-        prompts, models = self.prompts.prompts(), self.roles.specs()
+        prompts, models = prompts_of(self.prompts), self.roles.specs()
         return {
             "models of roles": {role: str(models[role]) for role in roles if role in models},
             "prompts": {role: prompts[role].hash for role in roles},
@@ -200,6 +204,6 @@ def load_legal_recipe(path: Path) -> LegalRecipe:
     """Read a legal recipe with its prompt files. Raises InputError, also for a prompt with other inputs than ours."""
     recipe = read_recipe(path, LegalRecipe)
     prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
-    prompts.prompts().check()
+    prompts_of(prompts).check()
     cases = None if recipe.cases is None else path.resolve().parent / recipe.cases
     return recipe.model_copy(update={"prompts": prompts, "cases": cases})

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lawtrace.environments.legal.case import Case
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
@@ -182,7 +183,7 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
 
 
 def _custom_prompts(recipe: LegalRecipe) -> str:
-    prompts = recipe.prompts.prompts()
+    prompts = prompts_of(recipe.prompts)
     return ", ".join(f"{visible(prompts[role].id)} for {role}" for role in prompts.overrides) or "none"
 
 

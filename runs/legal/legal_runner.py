@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
@@ -78,7 +79,7 @@ async def _answer(context: LegalContext, products: Products) -> Made:
         retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
-            records = CallRecords(context.event_log, context.clients, recipe.call_settings())
+            records = CallRecords(context.event_log, context.clients, call_settings(recipe))
             given = [Unit(unit.key, unit, (unit.key,)) for unit in units]
             made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
             rows = [row async for row in made]
@@ -155,7 +156,7 @@ async def open_legal_clients(
     resumed = any(True for _ in event_log.entries(kind="resumed"))
     async with ModelClients(
         event_log,
-        settings=recipe.call_settings().share(shard.count),
+        settings=call_settings(recipe).share(shard.count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:

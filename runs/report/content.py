@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.scoring.metrics import group_verdicts
 from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
@@ -16,7 +16,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.tasks import Task, task_mode
 from lawtrace.runs.variants import VariantRow, format_axis_value
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
@@ -31,10 +31,12 @@ from lawtrace.schemas.findings import (
     MutationScore,
     TaskFunnel,
 )
+from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.trace_options import TRACE_MODES, ToolPair, TraceMode
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.trace_spec import TRACE_MODES, ToolPair, TraceMode, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule
 
 
@@ -123,7 +125,7 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
-        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
         identity = identify_recipe(event_log, recipe)
     return load_content(folder, recipe, usage, identity)
 
@@ -135,7 +137,7 @@ def load_viewer_content(folder: RunFolder) -> ReportContent:
     """
     with EventLogFile.open(folder.path) as event_log:
         recipe = Recipe.model_validate(event_log.recipe)
-        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
         identity = identify_recipe(event_log, recipe)
     return load_without_attempts(folder, recipe, usage, identity)
 
@@ -245,7 +247,7 @@ def coverage_lines(
     Traces of the mode *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
     round.
     """
-    made_for = recipe.tasks.mode_in(environment)
+    made_for = task_mode(recipe.tasks, environment)
     if made_for == "contrasts":
         return ()
     modes = TRACE_MODES if made_for == "tasks" else (made_for,)

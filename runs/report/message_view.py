@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from lawtrace.agents.models.call_settings import Price
-from lawtrace.agents.roles import ROLES
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_queries import CallFigures, ConversationKey, LogLine
+from lawtrace.schemas.choices import ROLES
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import FunctionCalled, MessageSent
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pydantic import ValidationError
 
 from lawtrace.runs.plugins import plugins
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 
 if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
     from lawtrace.runs.report.sections import RunReport

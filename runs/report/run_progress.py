@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunState, state_of
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.scoring.metrics import OutcomeCounts
@@ -17,6 +16,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.log_entries import RunResumed, StageFinished
+from lawtrace.schemas.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)

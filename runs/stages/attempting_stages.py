@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
-from lawtrace.runs.recipe import BASELINES, HABIT, AttemptOptions, without_habit
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS, VERDICTS
@@ -14,6 +13,7 @@ from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.recipe import BASELINES, HABIT, AttemptOptions, without_habit
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from lawtrace.environments.sandbox import Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
@@ -35,6 +34,7 @@ from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.tool_conversation import ToolConversation
 from lawtrace.solver.guard.shield import Shields
 
@@ -115,7 +115,7 @@ class AttemptMaker:
         """``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``."""
         check_traces_present(options.models, tasks, options.mode)
         law.check(rule for task in tasks if task.published is None for rule in task.rules)
-        briefings = {task: options.briefing(given, prompts) for task, given in law.for_tasks(tasks).items()}
+        briefings = {task: Briefing.of(options, given, prompts) for task, given in law.for_tasks(tasks).items()}
         shields = Shields(domain.environment, law.regulation)
         self._asking = _AnswerCollection(
             domain, shields, options, clients, parameters, event_log, briefings, law, habits, users

@@ -6,13 +6,13 @@ from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.recipe import BASELINES, HABIT, without_habit
 from lawtrace.runs.stages.habits import Habits, wrap_task
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import ActingMode, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.recipe import BASELINES, HABIT, without_habit
 from lawtrace.solver.habits.wrapper import print_wrapped
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.traces import PlannedCall

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.roles import EXTRACTION_ROLES, RoleName
 from lawtrace.runs.stages.files import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
@@ -17,6 +16,8 @@ from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.text_file import read_texts, texts_file
+from lawtrace.runs.tasks import task_mode
+from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
 from lawtrace.schemas.model_spec import ENDPOINTS
 
@@ -96,7 +97,7 @@ def traces_depend(inputs: StageInputs) -> Mapping[str, object]:
         "seed": inputs.recipe.seed,
         "count": count,
         "length": options.length,
-        "trace_mode": options.mode_in(inputs.domain.environment),
+        "trace_mode": task_mode(options, inputs.domain.environment),
         "constraints": options.constraints,
         "difficulty": options.difficulty,
         **({"part_size": options.part_size} if count > options.part_size else {}),

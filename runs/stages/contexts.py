@@ -8,9 +8,10 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.recipe import Recipe
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.resolve import published_law
 from lawtrace.runs.stages.stage import StageContext
+from lawtrace.schemas.recipe import Recipe
 
 
 def stage_context(
@@ -25,7 +26,7 @@ def stage_context(
     variant: str | None = None,
 ) -> StageContext:
     """The context of the stages of a recipe."""
-    prompts = recipe.prompts.prompts()
+    prompts = prompts_of(recipe.prompts)
     return StageContext(
         recipe=recipe,
         domain=domain,

@@ -10,11 +10,11 @@ from lawtrace.agents.briefing import NO_LAW, GivenLaw
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Provision, Regulation
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import RegulationForm
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import request_id
 from lawtrace.solver.rules import Rule
 

@@ -16,11 +16,11 @@ from lawtrace.environments.regulations.documents import (
     read_published_law,
     regulation_files,
 )
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.text_file import texts_file
 from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 

@@ -10,11 +10,11 @@ from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import EventLog, MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
-from lawtrace.agents.roles import EXTRACTION_ROLES
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.findings import ExtractionScore
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import Rule

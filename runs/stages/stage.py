@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
+from lawtrace.schemas.recipe import Recipe
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients

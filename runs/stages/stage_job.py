@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from typing import Generic, Self
 
 from lawtrace.agents.event_log import MemoryEventLog
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.resolve import checked_recipe_environment
@@ -22,6 +22,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.recipe import Recipe
 
 Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Awaitable[Product]]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other
@@ -106,4 +107,4 @@ def _documents(folder: Path) -> Sequence[Path]:
 def call_records(context: StageContext) -> CallRecords:
     """Where a stage of a run keeps the calls of its workers."""
     assert isinstance(context.event_log, EventLogFile)
-    return CallRecords(context.event_log, context.clients, context.recipe.call_settings())
+    return CallRecords(context.event_log, context.clients, call_settings(context.recipe))

@@ -11,22 +11,22 @@ from typing import Self
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
-from lawtrace.runs.recipe import PART_SIZE
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.files import RULES
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.tasks import trace_row
+from lawtrace.runs.tasks import task_mode, trace_row
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.recipe import PART_SIZE
 from lawtrace.schemas.task_rows import Contrast, TraceRow
+from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
-from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
+from lawtrace.solver.planner.difficulty import check_difficulty
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 
@@ -62,7 +62,7 @@ class TracePlan:
         """The plan of a recipe. Raises InputError for a difficulty of other traces than contrast pairs."""
         recipe, options = inputs.recipe, inputs.recipe.tasks
         plan = cls(
-            mode=options.mode_in(inputs.domain.environment),
+            mode=task_mode(options, inputs.domain.environment),
             length=options.length,
             count=options.count + options.spare,
             seed=recipe.seed,
@@ -70,7 +70,7 @@ class TracePlan:
             constraints=options.constraints,
             difficulty=options.difficulty,
         )
-        plan.difficulty.check(plan.mode)
+        check_difficulty(plan.difficulty, plan.mode)
         return plan
 
     @property

@@ -6,9 +6,9 @@ Computed by SQLite from the entries without their texts, so it is fast for a log
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lawtrace.agents.models.call_settings import Price
-from lawtrace.runs.recipe import CallOptions
+from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.call_options import CallOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
     """The prices of the run's recipe, by model."""
     recipe = event_log.recipe
     prices = recipe.get("prices") if isinstance(recipe, dict) else None
-    return CallOptions.model_validate({"prices": prices or {}}).call_settings().budget.prices
+    return call_settings(CallOptions.model_validate({"prices": prices or {}})).budget.prices
 
 
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:

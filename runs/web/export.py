@@ -14,6 +14,7 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.content import (
     ReportContent,
@@ -126,7 +127,7 @@ def write_run_report(path: Path, env: str | None = None, *, parquet: bool = Fals
 def _write_ablation_reports(folder: RunFolder, env: str | None, *, parquet: bool) -> WrittenReport:
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
-        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
         identity = identify_ablation(event_log, recipe, folder)
     ablation = read_ablation(folder.path)
     contents: dict[int, ReportContent] = {}

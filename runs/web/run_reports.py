@@ -3,7 +3,7 @@
 from dataclasses import replace
 from threading import Lock
 
-from lawtrace.runs.recipe import Recipe
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.report.content import (
     describe_settings,
     identify_ablation,
@@ -19,6 +19,7 @@ from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.variants import variants_of
+from lawtrace.schemas.recipe import Recipe
 
 
 class RunReports:
@@ -52,7 +53,7 @@ def _load_report(folder: RunFolder) -> RunReport:
     if folder.variants.exists():
         with EventLogFile.open(folder.path) as event_log:
             recipe = Recipe.model_validate(event_log.recipe)
-            usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+            usage = measure_usage(event_log, call_settings(recipe).budget.prices)
             identity = identify_ablation(event_log, recipe, folder)
         ablation, title = read_ablation(folder.path), f"{recipe.name}, ablation"
         contents = {

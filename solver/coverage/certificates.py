@@ -15,6 +15,7 @@ from random import Random
 from typing import Literal
 
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import product
 from lawtrace.solver.logic.parser import parse
@@ -25,7 +26,7 @@ from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import ToolPair, TraceSpec, completed_calls_automaton
+from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
 from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
 from lawtrace.solver.smt.call_encoding import Obstacle
 

@@ -14,6 +14,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import Coverage
+from lawtrace.schemas.trace_options import ToolPair, TraceMode
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.measures import RuleCoverage, measure_coverage, measure_rules
 from lawtrace.solver.coverage.suite import (
@@ -27,7 +28,7 @@ from lawtrace.solver.coverage.suite import (
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import feasible_product
-from lawtrace.solver.planner.trace_spec import ToolPair, TraceMode, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding

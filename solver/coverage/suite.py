@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import ToolPair, adjacent_pairs
+from lawtrace.solver.planner.trace_spec import adjacent_pairs
 from lawtrace.solver.traces import Trace
 
 GREEDY_RUNS = 6

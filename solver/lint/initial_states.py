@@ -12,6 +12,7 @@ from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.trace_options import NO_CONSTRAINTS
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.planner.completion import Completer
@@ -19,7 +20,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 

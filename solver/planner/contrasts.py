@@ -13,9 +13,10 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.trace_options import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.completion import Completer, Impossible, one_after_another
-from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty, DifficultyMeter
+from lawtrace.solver.planner.difficulty import DifficultyMeter
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay

@@ -4,41 +4,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.trace_options import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
 
-class Difficulty(BaseModel):
-    """Bounds on contrast pairs. A pair that misses one is left out, and the search tries another request.
-
-    Attributes:
-        changes: how many changes a request asks for at most, besides one that another needs first.
-        rules: how many rules apply to each side at least: rules that its reference triggers.
-        distance: the duty distance (`DifficultyMeter.distance`) of the side that carries the request out, at least.
-        calls: how many calls that side has at least.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    changes: int = Field(default=2, ge=1, le=8)
-    rules: int = Field(default=0, ge=0)
-    distance: int = Field(default=0, ge=0)
-    calls: int = Field(default=0, ge=0)
-
-    def check(self, mode: TaskMode) -> None:
-        """Raises InputError if it bounds other traces than contrast pairs."""
-        if self != ANY_DIFFICULTY and mode != "contrasts":
-            raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
-
-
-ANY_DIFFICULTY = Difficulty()
+def check_difficulty(difficulty: Difficulty, mode: TaskMode) -> None:
+    """Raises InputError if it bounds other traces than contrast pairs."""
+    if difficulty != ANY_DIFFICULTY and mode != "contrasts":
+        raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
 
 
 class DifficultyMeter:

@@ -20,6 +20,7 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
+from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import is_untimed
@@ -30,7 +31,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.row_rules import row_rule_sequences
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
-from lawtrace.solver.planner.trace_spec import ToolPair, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.smt.sequence_encoding import (
     InitialRanges,
     SequenceConflict,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.planner.trace_spec import ToolPair
+from lawtrace.schemas.trace_options import ToolPair
 
 ToolSequence = tuple[str, ...]
 

@@ -11,6 +11,7 @@ from random import Random
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstraints, TraceMode
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
@@ -20,15 +21,7 @@ from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import (
-    NO_CONSTRAINTS,
-    ToolPair,
-    TraceConstraints,
-    TraceMode,
-    TraceSpec,
-    adjacent_pairs,
-    completed_calls_automaton,
-)
+from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SolverUse
 from lawtrace.solver.traces import Trace

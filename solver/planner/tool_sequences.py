@@ -15,9 +15,9 @@ from random import Random
 from typing import NamedTuple
 
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.planner.conflicts import Conflicts, Positions
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph, ToolSequence
-from lawtrace.solver.planner.trace_spec import ToolPair
 
 BEAM_WIDTH = 12
 MAX_BACKTRACKING_MOVES = 50_000

@@ -23,14 +23,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.types import ListOf
 from lawtrace.schemas.errors import InputError, SearchError
+from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstraints, TraceMode
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -42,16 +40,10 @@ from lawtrace.solver.model_checking.product_search import Component, keeping_com
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
-ToolPair = tuple[str, str]
-
 
 def adjacent_pairs(tools: Sequence[str]) -> set[ToolPair]:
     """The ordered pairs of adjacent tools (P Eq. 1)."""
     return set(pairwise(tools))
-
-
-TraceMode = Literal["tasks", "coverage"]
-TRACE_MODES: tuple[TraceMode, ...] = ("tasks", "coverage")
 
 
 def named_mode_formulas(environment: Environment, mode: TraceMode) -> Mapping[str, str]:
@@ -67,46 +59,14 @@ def mode_formulas(environment: Environment, mode: TraceMode) -> tuple[str, ...]:
     return tuple(named_mode_formulas(environment, mode).values())
 
 
-StepShare = Annotated[float, Field(ge=0, le=1)]
-
-
-class TraceConstraints(BaseModel):
-    """Constraints on the traces of a search. Every trace meets all of them, or the search reports the conflict.
-
-    Attributes:
-        require: each of these tools is called in every trace.
-        forbid: these tools are not called.
-        pairs: target pairs. Every trace has at least one of them adjacent. The first traces each add one that no
-            earlier trace has, until all feasible ones occur.
-        compliance: the least and the greatest share of calls to compliance tools.
-        distance: any two traces differ in at least this many positions; 1 means that no two have the same tool
-            sequence.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    require: tuple[str, ...] = ()
-    forbid: tuple[str, ...] = ()
-    pairs: tuple[ToolPair, ...] = ()
-    compliance: tuple[StepShare, StepShare] | None = None
-    distance: int = Field(default=0, ge=0)
-
-    @model_validator(mode="after")
-    def _ascending(self) -> "TraceConstraints":
-        if self.compliance is not None and self.compliance[0] > self.compliance[1]:
-            raise ValueError("the least share of compliance steps is greater than the greatest share")
-        return self
-
-    def check(self, environment: Environment) -> None:
-        """Raises InputError for an unknown tool, with the nearest known one."""
-        for name in (*self.require, *self.forbid, *(tool for pair in self.pairs for tool in pair)):
-            if name not in environment.tools:
-                nearest = difflib.get_close_matches(name, environment.tools, 1)
-                meant = f"did you mean {nearest[0]}?" if nearest else f"it has {', '.join(environment.tools)}"
-                raise InputError(f"environment {environment.name!r} has no tool {name!r}; {meant}")
-
-
-NO_CONSTRAINTS = TraceConstraints()
+def check_constraints(constraints: TraceConstraints, environment: Environment) -> None:
+    """Raises InputError for an unknown tool, with the nearest known one."""
+    pairs = (tool for pair in constraints.pairs for tool in pair)
+    for name in (*constraints.require, *constraints.forbid, *pairs):
+        if name not in environment.tools:
+            nearest = difflib.get_close_matches(name, environment.tools, 1)
+            meant = f"did you mean {nearest[0]}?" if nearest else f"it has {', '.join(environment.tools)}"
+            raise InputError(f"environment {environment.name!r} has no tool {name!r}; {meant}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +114,7 @@ class TraceSpec:
 
     def _constraint_requirements(self, length: int) -> list[Requirement]:
         constraints = self.constraints
-        constraints.check(self.environment)
+        check_constraints(constraints, self.environment)
         demands = [_formula_requirement(f"required tool {tool}", f"F {tool}") for tool in constraints.require]
         demands += [_formula_requirement(f"forbidden tool {tool}", f"G !{tool}") for tool in constraints.forbid]
         if constraints.pairs:

@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.store.text_file import WrittenPair
 from lawtrace.schemas.attempt_rows import Answer
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.lint.rule_examples import run_examples
 from lawtrace.solver.rules import read_rule_file
 from tests.support.pages import LEGAL, PAGES, ROOT, blocks, check_command, commands, links

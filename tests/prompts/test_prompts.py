@@ -10,6 +10,7 @@ import pytest
 import lawtrace.prompts
 from lawtrace.prompts.loader import Prompts, load_prompt, prompt_ids
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import RolePromptOptions
 
 FOLDER = Path(str(lawtrace.prompts.__file__)).parent
 
@@ -70,6 +71,10 @@ def test_hash_is_of_the_file(name: str) -> None:
     paths = FOLDER.rglob(f"{name}.md" if "/" in name else f"**/{name}.md")
     (path,) = [path for path in paths if (path.parent.name == "published") == name.startswith("published/")]
     assert load_prompt(name).hash == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_recipes_know_which_roles_have_a_published_prompt() -> None:
+    assert RolePromptOptions.published == {path.stem for path in (FOLDER / "published").glob("*.md")}
 
 
 @pytest.mark.parametrize("name", [name for name in prompt_ids() if name.startswith("published/")])

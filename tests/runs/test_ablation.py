@@ -10,7 +10,6 @@ import pytest
 
 from lawtrace import load_run
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
@@ -19,6 +18,14 @@ from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.log_entries import ModelCalled
+from lawtrace.schemas.recipe import (
+    AttemptOptions,
+    Recipe,
+    RegulationOptions,
+    RoleModelOptions,
+    RuleOptions,
+    TaskOptions,
+)
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play

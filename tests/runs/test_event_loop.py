@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.conversations import rule_proposal
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.stages import (
     attempting_stages,
@@ -21,6 +20,7 @@ from lawtrace.runs.stages import (
 )
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from tests.support.bank_law import write_bank_law
 
 PATIENCE = 30.0

@@ -13,7 +13,6 @@ import pytest
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.progress import Note, no_note
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.stages.resolve import resolve_recipe
@@ -23,6 +22,14 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
+from lawtrace.schemas.recipe import (
+    AttemptOptions,
+    Recipe,
+    RegulationOptions,
+    RoleModelOptions,
+    RuleOptions,
+    TaskOptions,
+)
 from lawtrace.solver.masking.instructions import find_leaks
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving

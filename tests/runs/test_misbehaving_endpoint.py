@@ -10,22 +10,15 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.runs.recipe import (
-    AttemptOptions,
-    BudgetOptions,
-    ConversationOptions,
-    Recipe,
-    RoleModelOptions,
-    RuleOptions,
-    TaskOptions,
-)
 from lawtrace.runs.runner import VariantResult, run_variants
 from lawtrace.runs.scoring.ablation import read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.call_options import BudgetOptions, ConversationOptions
 from lawtrace.schemas.log_entries import CallRetried, MessageSent, ModelCalled, RoleFailed
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play

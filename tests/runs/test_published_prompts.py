@@ -5,10 +5,17 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RegulationOptions, RolePromptOptions, RuleOptions, TaskOptions
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
+from lawtrace.schemas.recipe import (
+    AttemptOptions,
+    Recipe,
+    RegulationOptions,
+    RolePromptOptions,
+    RuleOptions,
+    TaskOptions,
+)
 from tests.support.bank_law import write_bank_law
 from tests.support.runs import run
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.planner.difficulty import Difficulty
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.schemas.trace_options import Difficulty
 from lawtrace.solver.rules import Rule
 from tests.support.bank_law import write_bank_law
 

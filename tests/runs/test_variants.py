@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.recipe import Recipe
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
-from lawtrace.solver.planner.difficulty import Difficulty
+from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.trace_options import Difficulty
 
 TERSE = """+++
 id = "terse_user"
@@ -94,7 +95,7 @@ def test_prompt_files_are_read_with_the_recipe_and_named_by_id(tmp_path: Path) -
     (tmp_path / "terse.md").unlink()
     _, other = variants_of(Recipe.model_validate(loaded.model_dump(mode="json")))
     assert other.name == "executor_user=terse_user"
-    assert other.recipe.prompts.prompts()["executor_user"].id == "terse_user"
+    assert prompts_of(other.recipe.prompts)["executor_user"].id == "terse_user"
 
 
 @pytest.mark.parametrize(
@@ -110,13 +111,13 @@ def test_prompt_files_are_read_with_the_recipe_and_named_by_id(tmp_path: Path) -
 def test_invalid_prompt_overrides_are_rejected(text: str, complaint: str) -> None:
     recipe = Recipe.model_validate({"prompts": {"executor_user": text}})
     with pytest.raises(InputError, match=complaint):
-        recipe.prompts.prompts().check()
+        prompts_of(recipe.prompts).check()
 
 
 def test_inputs_that_a_prompt_does_not_use_are_declared() -> None:
     text = TERSE.replace("{{ variables }}", "").replace('"variables", ', "")
     text = text.replace("output =", 'unused = ["variables"]\noutput =')
-    prompt = Recipe.model_validate({"prompts": {"executor_user": text}}).prompts.prompts()["executor_user"]
+    prompt = prompts_of(Recipe.model_validate({"prompts": {"executor_user": text}}).prompts)["executor_user"]
     assert "variables" not in prompt.inputs
     assert prompt.fill(**dict.fromkeys([*prompt.inputs, "variables"], "x"))
 

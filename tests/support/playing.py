@@ -5,9 +5,9 @@ from typing import Any
 
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.prompts.loader import load_prompt
+from lawtrace.schemas.choices import RoleName
 
 WRITING: tuple[RoleName, ...] = (
     "scope_aligner",

@@ -3,10 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from lawtrace.runs.recipe import Recipe, TaskOptions
 from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.recipe import Recipe, TaskOptions
 
 SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
 

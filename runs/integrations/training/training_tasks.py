@@ -15,13 +15,13 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.integrations.training.shaping import Potential
-from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import AttemptOptions, Recipe
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 

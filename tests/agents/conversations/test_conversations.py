@@ -11,12 +11,11 @@ from lawtrace.agents.conversations.provenance import RuleCandidate
 from lawtrace.agents.conversations.rule_proposal import ProposedRules, find_flaws, propose_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.prompts.loader import Prompt, load_prompt
-from lawtrace.schemas.choices import Style
+from lawtrace.schemas.choices import RoleName, Style
 from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules

@@ -14,12 +14,12 @@ from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extr
 from lawtrace.agents.conversations.rule_proposal import rule_flaws
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Context
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from tests.support.shell import Shell
 
 

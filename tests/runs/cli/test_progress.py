@@ -11,9 +11,9 @@ from lawtrace.agents.models.call_settings import Spending
 from lawtrace.runs.cli import progress
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.text import format_duration
 from lawtrace.runs.runner import Session
+from lawtrace.schemas.recipe import Recipe
 
 
 def test_without_a_terminal_a_line_comes_at_intervals_also_during_a_long_step(

@@ -19,12 +19,12 @@ from lawtrace.runs.cli import (
     traces_synthesize,
 )
 from lawtrace.runs.cli.recipe_flags import ATTEMPTS, DIFFICULTY, FLAGS, MODEL_CALLS
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.schemas.attempt_rows import Answer
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.rules import Rule
 from tests.support.bank_law import write_bank_law
 from tests.support.bank_task import make_task

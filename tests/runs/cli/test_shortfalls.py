@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from lawtrace.runs.cli.shortfalls import check_bound, find_shortfalls, missing_tasks
-from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.runner import RunResult
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import Findings, TaskFunnel
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import serving
 from tests.support.shell import Shell

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.audit import workers
 from lawtrace.runs.cluster.worker import WorkerLog
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.stages.attempting_stages import prepare_attempts
@@ -28,6 +28,7 @@ from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.web.server import make_viewer_app
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.recipe import Recipe
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play
 from tests.support.ray_cluster import log_content, ray_workers
@@ -297,5 +298,5 @@ def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Sh
 def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     job: StageJob[str, Attempt] = StageJob(Recipe().model_dump(mode="json"), (), prepare_attempts)
-    settings = WorkerLog(Path("workers"), Recipe().call_settings())
+    settings = WorkerLog(Path("workers"), call_settings(Recipe()))
     assert KEY.encode() not in pickle.dumps((job, settings))

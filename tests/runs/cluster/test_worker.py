@@ -4,10 +4,9 @@ import asyncio
 from pathlib import Path
 
 from lawtrace.agents.models.budget import CallSize
-from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending
+from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending, call_settings
 from lawtrace.runs.cluster.grants import CallGrants
 from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerLog
-from lawtrace.runs.recipe import AttemptOptions, Recipe
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.cluster_jobs import Unit
@@ -15,6 +14,7 @@ from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled
+from lawtrace.schemas.recipe import AttemptOptions, Recipe
 
 LITERAL = "baseline:literal"
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)
@@ -27,7 +27,7 @@ def started(
     recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=(LITERAL,), baselines=False))
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
-    worker = Worker(job, WorkerLog(folder / "workers" / "one", recipe.call_settings()), ask)
+    worker = Worker(job, WorkerLog(folder / "workers" / "one", call_settings(recipe)), ask)
     if folder_is_there and not (folder / "workers").exists():
         (folder / "workers").mkdir()
     return worker, asyncio.run(begin(worker))

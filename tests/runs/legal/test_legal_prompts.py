@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from lawtrace.environments.legal.case import Case
 from lawtrace.prompts import loader
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.cli.app import app
 from lawtrace.runs.legal.legal_recipe import LegalPrompts, LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
@@ -92,7 +93,7 @@ def test_roles_of_a_run_use_the_prompt_files_and_the_recipe_keeps_their_text(
     assert prompts_used(tmp_path / "run") == {f"my_{role}" for role in roles}
     with EventLogFile.open(tmp_path / "run") as event_log:
         kept = LegalRecipe.model_validate(event_log.recipe)
-    assert kept.prompts.prompts().overrides == {role: MINE[role] for role in roles}
+    assert prompts_of(kept.prompts).overrides == {role: MINE[role] for role in roles}
     page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
     assert all(f"my_{role} for {role}" in page for role in roles)
 
@@ -122,7 +123,7 @@ def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> 
 
 
 def test_one_role_can_keep_our_prompt() -> None:
-    chosen = LegalPrompts(source="published", meta_llm="ours").prompts()
+    chosen = prompts_of(LegalPrompts(source="published", meta_llm="ours"))
     assert chosen["meta_llm"].id == "meta_llm"
     assert LegalPrompts.model_validate(LegalPrompts(source="published").model_dump()).replaced() == dict.fromkeys(
         LegalPrompts(source="published").replaced(), "published"
@@ -161,3 +162,8 @@ def test_the_error_for_an_unknown_role_suggests_the_nearest(tmp_path: Path) -> N
     path.write_text('[prompts]\nmeta_lm = "x.md"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"did you mean 'meta_llm'"):
         load_legal_recipe(path)
+
+
+def test_recipes_know_which_roles_have_a_published_prompt() -> None:
+    folder = Path(__file__).parents[3] / "prompts" / "legal" / "published"
+    assert LegalPrompts.published == {path.stem for path in folder.glob("*.md")}

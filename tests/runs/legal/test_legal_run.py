@@ -14,10 +14,10 @@ from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions
 from lawtrace.runs.legal.legal_tables import tabulate
 from lawtrace.runs.legal.run_kind import LEGAL_RUNS
-from lawtrace.runs.recipe import ConversationOptions
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.graded_units import find_conversation_numbers
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.call_options import ConversationOptions
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import ModelCalled, StageFinished
 from lawtrace.schemas.model_spec import ModelParameters

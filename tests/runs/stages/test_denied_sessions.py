@@ -12,7 +12,6 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.cli import main
-from lawtrace.runs.recipe import BASELINES, AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import outcome_lines, scenarios
@@ -30,8 +29,9 @@ from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import STYLES
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.quality_rows import QualityRow
+from lawtrace.schemas.recipe import BASELINES, AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.schemas.trace_options import TraceConstraints
 from lawtrace.schemas.verdict_rows import Verdict
-from lawtrace.solver.planner.trace_spec import TraceConstraints
 from tests.support.runs import run
 
 BOTH = Recipe(

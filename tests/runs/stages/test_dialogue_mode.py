@@ -17,7 +17,6 @@ from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
 from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
@@ -29,6 +28,7 @@ from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Behaviour, ShieldMode
 from lawtrace.schemas.log_entries import MessageSent
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls

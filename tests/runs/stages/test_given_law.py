@@ -9,7 +9,7 @@ from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
-from lawtrace.runs.recipe import Recipe
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.files import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
@@ -18,6 +18,7 @@ from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import CallRow, Contrast
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
@@ -168,7 +169,7 @@ def test_the_restatements_contain_what_the_curated_rules_cite(name: str) -> None
 def stage_keys(law: Path, **options: Any) -> dict[str, str]:
     recipe = Recipe.model_validate({"regulation": {"files": str(law)}, **options})
     inputs = StageInputs(
-        recipe=recipe, domain=BANKING, prompts=recipe.prompts.prompts(), published=published_law(recipe, BANKING)
+        recipe=recipe, domain=BANKING, prompts=prompts_of(recipe.prompts), published=published_law(recipe, BANKING)
     )
     return planned_keys(TASK_STAGES, inputs, [EXTRACTED_RULES, ATTEMPTS])
 

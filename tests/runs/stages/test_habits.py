@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
-from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_tables import habit_table
 from lawtrace.runs.report.sections import make_run_report
@@ -15,6 +14,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.task_rows import Contrast
 from tests.support.released import NEWEST
 from tests.support.runs import SMALL, run

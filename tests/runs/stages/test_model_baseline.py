@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.recipe import RoleModelOptions
+from lawtrace.schemas.recipe import RoleModelOptions
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import print_program

@@ -17,7 +17,6 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
@@ -28,6 +27,7 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.habits import Habit
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.quality_rows import CHECKS, Check, QualityRow
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.rules import Rule, load_rules
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.roles import EXTRACTION_ROLES
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving

@@ -8,7 +8,6 @@ import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
@@ -18,6 +17,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.schemas.tool_conversation import Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import calling, serving

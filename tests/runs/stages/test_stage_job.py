@@ -11,12 +11,12 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.recipe import Recipe, RegulationOptions
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.resolve import checked_recipe_environment, resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
+from lawtrace.schemas.recipe import Recipe, RegulationOptions
 from tests.support.bank_law import write_bank_law
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lawtrace.runs.cli import main
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -20,6 +19,7 @@ from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import Entry, ModelCalled
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.schemas.tool_conversation import Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Status, calling, serving

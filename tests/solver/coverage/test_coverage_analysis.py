@@ -9,6 +9,7 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage
@@ -20,7 +21,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, adjacent_pairs, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.parser import parse
@@ -13,7 +14,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding

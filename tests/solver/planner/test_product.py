@@ -9,13 +9,14 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, adjacent_pairs, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.rules import load_rules
 from tests.support.trace_checks import keeps

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.trace_options import TraceConstraints
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceConstraints
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import Trace

@@ -15,8 +15,9 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceMode, mode_formulas
+from lawtrace.solver.planner.trace_spec import mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.traces import Trace, print_program
 from tests.support.trace_checks import check_trace, keeps

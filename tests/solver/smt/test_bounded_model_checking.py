@@ -11,6 +11,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
@@ -18,7 +19,7 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.semantics import holds_on
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM

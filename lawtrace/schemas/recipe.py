@@ -23,63 +23,40 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from lawtrace.agents.briefing import Briefing, GivenLaw
-from lawtrace.agents.models.call_settings import Budget, CallSettings, Price
-from lawtrace.agents.roles import RoleName
-from lawtrace.environments.sandbox import choose_backend
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import DEFAULT_PROMPTS, PUBLISHED, Prompts, published_roles
+from lawtrace.schemas.call_options import (
+    CallOptions,
+    ModelUnderTest,
+    OptionalModel,
+    PromptOptions,
+    RecipePart,
+    RoleModel,
+)
 from lawtrace.schemas.choices import (
     BEHAVIOURS,
     STYLES,
     ActingMode,
     Behaviour,
     RegulationForm,
+    RoleName,
     ShieldMode,
     Style,
     TaskMode,
     TaskVariant,
 )
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelSpec
 from lawtrace.schemas.tool_conversation import ToolConversationLimits
-from lawtrace.solver.planner.difficulty import ANY_DIFFICULTY, Difficulty
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints
+from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 
 Name = TypeVar("Name", bound=str)
 
 
-def _check_model(text: str) -> str:
-    try:
-        ModelSpec.parse(text)
-    except InputError as error:
-        raise ValueError(str(error)) from error
-    return text
-
-
-def _check_model_under_test(text: str) -> str:
-    if ModelSpec.parse(text).provider == "offline":
-        raise ValueError(
-            "offline cannot be the model under test; name an endpoint or a baseline such as baseline:literal"
-        )
-    return text
-
-
-def _check_role_model(text: str) -> str:
-    spec = ModelSpec.parse(text)
-    if spec.is_scripted and spec.provider != "offline":
-        raise ValueError(f"{text} is a baseline policy and cannot play a role; name an endpoint or offline")
-    return text
-
-
 def _check_sandbox(text: str) -> str:
-    try:
-        choose_backend(text)
-    except InputError as error:
-        raise ValueError(str(error)) from error
+    name, _, image = text.partition(":")
+    if name not in {"bwrap", "docker"} or (name == "bwrap" and image):
+        raise ValueError(f"unknown sandbox {text!r}; choose bwrap, docker or docker:IMAGE")
     return text
 
 
@@ -87,16 +64,6 @@ def distinct(values: tuple[Name, ...]) -> tuple[Name, ...]:
     if len(set(values)) != len(values):
         raise ValueError("duplicate name; use trials to repeat a model")
     return values
-
-
-ModelUnderTest = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_model_under_test)]
-RoleModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_role_model)]
-
-
-class RecipePart(BaseModel):
-    """A part of a recipe: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 RegulationSource = Literal["text", "restated"]
@@ -155,27 +122,6 @@ class TaskOptions(RecipePart):
     difficulty: Difficulty = ANY_DIFFICULTY
     texts: Path | None = None
     texts_sha256: str | None = None
-
-    def mode_in(self, environment: Environment) -> TaskMode:
-        """What traces are made for in this environment."""
-        return self.trace_mode or ("contrasts" if environment.facts else "tasks")
-
-
-class ConversationOptions(RecipePart):
-    """Options of the conversations. ``rounds``: maximum drafts of an instruction, or proposals of rules; three as
-    published.
-
-    ``critic``: the LTL critic reviews each proposal of rules. ``evaluator``: the masking evaluator reviews each draft.
-    The checks by code run in any case. ``concurrency``: calls in flight. ``requests_per_minute``: to one endpoint;
-    None: no limit.
-    """
-
-    rounds: int = Field(default=3, ge=1, le=20)
-    critic: bool = True
-    evaluator: bool = True
-    concurrency: int = Field(default=8, ge=1, le=1000)
-    requests_per_minute: float | None = Field(default=None, gt=0)
-    deadline_seconds: float = Field(default=120.0, gt=0)
 
 
 _DEFAULT_LIMITS = ToolConversationLimits()
@@ -260,16 +206,6 @@ class AttemptOptions(RecipePart):
         """All models under test: the named ones, then the remaining baselines."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
-    def briefing(self, law: GivenLaw, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
-        """What the model under test is told."""
-        return Briefing(
-            law=law,
-            hints=self.hints,
-            shield=self.shield,
-            dialogue=self.mode == "dialogue",
-            prompts=prompts,
-        )
-
     @model_validator(mode="after")
     def _check_warnings_are_read(self) -> Self:
         if self.shield == "warn" and self.mode == "program":
@@ -284,15 +220,6 @@ class AttemptOptions(RecipePart):
         if self.target_state and self.mode == "dialogue":
             raise ValueError("target_state gives away what the user of a dialogue tells only when asked; leave it out")
         return self
-
-
-def _check_role_needs_model(text: str) -> str:
-    if ModelSpec.parse(text).is_scripted:
-        raise ValueError("this role needs a model; name an endpoint or omit the key")
-    return text
-
-
-OptionalModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_role_needs_model)] | None
 
 
 PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
@@ -342,84 +269,12 @@ class RoleModelOptions(RecipePart):
         return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
 
 
-class BudgetOptions(RecipePart):
-    """Limits on the use of endpoints by the whole run. None: no limit.
-
-    ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: waiting for answers, summed over all
-    conversations. ``money``: by the recipe's prices. A run that reaches a limit stops after the calls in flight.
-    """
-
-    messages: int | None = Field(default=None, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-    seconds: float | None = Field(default=None, gt=0)
-    money: float | None = Field(default=None, gt=0)
-
-
-class PriceOptions(RecipePart):
-    """Price of a million tokens of prompts and of answers."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-
-
-class CallOptions(RecipePart):
-    """Options for calling models, in recipes of every kind. ``prices``: by model spec."""
-
-    conversation: ConversationOptions = ConversationOptions()
-    parameters: ModelParameters = ModelParameters()
-    budget: BudgetOptions = BudgetOptions()
-    prices: Mapping[ModelUnderTest, PriceOptions] = {}
-
-    def call_settings(self) -> CallSettings:
-        prices = {model: Price(price.input, price.output) for model, price in self.prices.items()}
-        limits = self.budget
-        return CallSettings(
-            deadline_seconds=self.conversation.deadline_seconds,
-            concurrency=self.conversation.concurrency,
-            requests_per_minute=self.conversation.requests_per_minute,
-            budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
-        )
-
-
-BUILT_IN_PROMPT = "ours"
-"""Value in place of a prompt file: the built-in prompt."""
-
-
-class PromptOptions(RecipePart):
-    """The prompt of each role: ``ours``, ``published`` (the paper's, in our words) or a file of the user.
-
-    The path of a file is relative to the recipe. It takes the same inputs, asks for the same answer, and has its own
-    id. The event log holds the text in place of the file name.
-
-    Attributes:
-        source: the prompts of roles that are not named: ``ours``, or ``published`` where there is one.
-    """
-
-    source: Literal["ours", "published"] = "ours"
-
-    @model_validator(mode="after")
-    def _published_prompts_exist(self) -> Self:
-        roles = set(type(self).model_fields) & published_roles()
-        wanted = [role for role, prompt in self._named().items() if prompt == PUBLISHED and role not in roles]
-        if wanted or (self.source == PUBLISHED and not roles):
-            without = f"{wanted[0]} has no published prompt" if wanted else "no role has a published prompt"
-            raise ValueError(f"{without}; published are those of {', '.join(sorted(roles)) or 'no role'}")
-        return self
-
-    def replaced(self) -> dict[str, str]:
-        """The roles with another prompt than ours: ``published``, or the text of a file."""
-        chosen = dict.fromkeys(set(type(self).model_fields) & published_roles(), self.source) | self._named()
-        return {role: chosen[role] for role in type(self).model_fields if chosen.get(role, "ours") != BUILT_IN_PROMPT}
-
-    def prompts(self) -> Prompts:
-        return Prompts(self.replaced())
-
-    def _named(self) -> dict[str, str]:
-        return self.model_dump(exclude={"source"}, exclude_none=True)
-
-
 class RolePromptOptions(PromptOptions):
     """The prompts of the roles of a run over tasks."""
+
+    published = frozenset(
+        {"executor_system", "executor_user", "instruction_generator", "masking_evaluator", "policy_extractor"}
+    )
 
     scope_aligner: str | None = None
     verifiability_refiner: str | None = None
