@@ -28,11 +28,11 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.audit.workers import AuditJob, judge_batches
-from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER
+from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
+from lawtrace.runs.stages.artifacts import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
-from lawtrace.runs.stages.files import RULES as RULES_FILE
-from lawtrace.runs.stages.files import TASKS as PIPELINE_TASKS
+from lawtrace.runs.stages.evaluate import JAILS_OF_A_WORKER
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces

@@ -16,7 +16,7 @@ from lawtrace.agents.conversations.request_sizes import (
 from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
+from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
 from lawtrace.runs.stages.stage import StageInputs, planned_keys

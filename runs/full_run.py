@@ -17,8 +17,8 @@ from lawtrace.runs.runner import (
     run_shard,
     run_variants,
 )
+from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.stages.files import ATTEMPTS
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder

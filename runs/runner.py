@@ -24,11 +24,11 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.stages.attempting_stages import planned_units
-from lawtrace.runs.stages.building_stages import extraction_roles, writing_roles
+from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
+from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.contexts import stage_context
-from lawtrace.runs.stages.files import ATTEMPTS, FINDINGS, TASKS, VERDICTS
+from lawtrace.runs.stages.evaluate import planned_units
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.stages.stage import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from benchmarks.published.grading import judge_attempts_published
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
+from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.schemas.choices import GradingProfile

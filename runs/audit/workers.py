@@ -23,8 +23,8 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
+from lawtrace.runs.stages.bundle import Bundle
 from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
-from lawtrace.runs.stages.sent_files import SentFiles
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.solver.rules import Rule
 
@@ -102,14 +102,14 @@ class SentAudit:
     """
 
     job: AuditJob
-    folder: SentFiles | None
+    folder: Bundle | None
 
     @classmethod
     def of(cls, job: AuditJob) -> Self:
         """The audit with its files. Raises InputError if one cannot be read."""
         job = job.portable()
         folder = job.tools if isinstance(job.tools, str) and is_folder(job.tools) else None
-        return cls(job, None if folder is None else SentFiles.of(Path(folder), environment_files))
+        return cls(job, None if folder is None else Bundle.of(Path(folder), environment_files))
 
     def open(
         self, access: ModelAccess | None, stack: ExitStack

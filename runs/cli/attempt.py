@@ -12,7 +12,7 @@ from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session, ShardResult, shard_result
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS
+from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
 from lawtrace.runs.store.shards import WHOLE, Shard, begin_record, end_record, record_path
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Attempt

@@ -29,8 +29,8 @@ from lawtrace.runs.scoring.verdict_changes import (
     compare_verdicts,
     replace_rules,
 )
+from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.baseline_answers import baseline_programs
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.resolve import curated_rules
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE, SubmittedRow, read_programs

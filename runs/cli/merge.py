@@ -18,7 +18,7 @@ from lawtrace.runs.cli.tasks_build import merge_tasks
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.report.run_kinds import find_run_kind
-from lawtrace.runs.stages.files import ATTEMPTS
+from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder

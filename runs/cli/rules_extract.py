@@ -20,7 +20,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.files import EXTRACTED_RULES, PROVENANCE
+from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.stages.rules_stage import score_extraction
 from lawtrace.runs.store.provenance_file import (

@@ -16,7 +16,7 @@ from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session, ShardResult, open_session
-from lawtrace.runs.stages.files import RULES, TASK_FUNNEL, TASKS, TRACES
+from lawtrace.runs.stages.artifacts import RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.instruction_shards import (
     INSTRUCTIONS,
     WrittenRequest,

@@ -13,7 +13,7 @@ from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.files import HABITS, QUALITY, TASKS
+from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
 from lawtrace.runs.store.task_file import read_usable_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem

@@ -10,7 +10,7 @@ from lawtrace.runs.cli.output import print_grouped, print_note, print_outcome, p
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.published import published_evaluation
-from lawtrace.runs.stages.files import TASKS
+from lawtrace.runs.stages.artifacts import TASKS
 from lawtrace.schemas.choices import PublishedDomainName
 
 

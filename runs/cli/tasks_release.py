@@ -13,7 +13,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.files import HABITS, QUALITY, RULES, TASKS, TRACES
+from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 from lawtrace.runs.store.stage_files import read_rows

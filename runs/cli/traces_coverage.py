@@ -13,7 +13,7 @@ from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.files import BASELINE, RULES
+from lawtrace.runs.stages.artifacts import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.store.stage_store import Products

@@ -16,8 +16,8 @@ from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.building_stages import traces_depend
-from lawtrace.runs.stages.files import RULES, TRACES
+from lawtrace.runs.stages.artifacts import RULES, TRACES
+from lawtrace.runs.stages.build import traces_depend
 from lawtrace.runs.stages.resolve import checked_recipe_environment, load_recipe_environment, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult
-from lawtrace.runs.stages.building_stages import BUILDING_STAGES, build, tasks_depend
-from lawtrace.runs.stages.files import RULES, TASKS, TRACES
+from lawtrace.runs.stages.artifacts import RULES, TASKS, TRACES
+from lawtrace.runs.stages.build import BUILDING_STAGES, build, tasks_depend
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, pair_writer, write_pairs
 from lawtrace.runs.store.shards import Shard

@@ -1,9 +1,9 @@
 """The stages of a run over tasks: law and tools -> rules -> traces -> tasks -> attempts -> verdicts -> findings."""
 
-from lawtrace.runs.stages.attempting_stages import ATTEMPTING_STAGES
-from lawtrace.runs.stages.building_stages import BUILDING_STAGES, extracts
-from lawtrace.runs.stages.files import BASELINE, EXTRACTED_RULES, FINDINGS, ORACLE_STRENGTH, VERDICTS
-from lawtrace.runs.stages.measuring_stages import MEASURING_STAGES
+from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, FINDINGS, ORACLE_STRENGTH, VERDICTS
+from lawtrace.runs.stages.build import BUILDING_STAGES, extracts
+from lawtrace.runs.stages.evaluate import ATTEMPTING_STAGES
+from lawtrace.runs.stages.measure import MEASURING_STAGES
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import AnyFile
 

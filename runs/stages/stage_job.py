@@ -13,10 +13,10 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Jail, choose_backend
+from lawtrace.runs.stages.bundle import Bundle
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.resolve import checked_recipe_environment
-from lawtrace.runs.stages.sent_files import SentFiles
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
@@ -44,8 +44,8 @@ class StageJob(Generic[Given, Product]):
     files: tuple[tuple[AnyFile, bytes], ...]
     prepare: Prepare[Given, Product]
     variant: str | None = None
-    environment: SentFiles | None = None
-    law: tuple[SentFiles, ...] = ()
+    environment: Bundle | None = None
+    law: tuple[Bundle, ...] = ()
 
     @classmethod
     def of(
@@ -61,8 +61,8 @@ class StageJob(Generic[Given, Product]):
                     files.append((file, path.read_bytes()))
         recipe, environment = context.recipe, None
         if is_folder(recipe.environment):
-            environment = SentFiles.of(Path(recipe.environment), environment_files)
-        law = tuple(SentFiles.of(place, _documents) for place in recipe.regulation.files)
+            environment = Bundle.of(Path(recipe.environment), environment_files)
+        law = tuple(Bundle.of(place, _documents) for place in recipe.regulation.files)
         return cls(recipe.model_dump(mode="json"), tuple(files), prepare, context.variant, environment, law)
 
     def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:

@@ -11,10 +11,10 @@ from pydantic import ConfigDict, RootModel
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.runs.published import published_evaluation
-from lawtrace.runs.stages.attempting_stages import JAILS_OF_A_WORKER, attempt_jails
+from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.files import ATTEMPTS, TASKS
+from lawtrace.runs.stages.evaluate import JAILS_OF_A_WORKER, attempt_jails
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines

@@ -11,8 +11,8 @@ from typing import Self
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value
+from lawtrace.runs.stages.artifacts import RULES
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.files import RULES
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products

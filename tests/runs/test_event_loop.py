@@ -11,10 +11,10 @@ import pytest
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.stages import (
-    attempting_stages,
     attempts_stage,
     denied_sessions,
-    measuring_stages,
+    evaluate,
+    measure,
     tasks_stage,
     traces_stage,
 )
@@ -31,10 +31,10 @@ HEAVY = (
     (traces_stage, "synthesize_traces"),  # Z3
     (tasks_stage, "run_program"),  # the jail
     (denied_sessions, "add_denied_sessions"),  # the jail
-    (measuring_stages, "check_deletions"),  # the jail
-    (measuring_stages, "measure_mutation_score"),
+    (measure, "check_deletions"),  # the jail
+    (measure, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the jail
-    (attempting_stages, "judge"),
+    (evaluate, "judge"),
 )
 
 

@@ -20,8 +20,8 @@ from lawtrace.runs.audit import workers
 from lawtrace.runs.cluster.worker import WorkerLog
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_progress import measure_progress
-from lawtrace.runs.stages.attempting_stages import prepare_attempts
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
+from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows

@@ -8,9 +8,9 @@ from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending,
 from lawtrace.runs.cluster.grants import CallGrants
 from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerLog
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.stages.attempting_stages import prepare_attempts
+from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS
+from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled

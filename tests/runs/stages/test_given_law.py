@@ -10,7 +10,7 @@ from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.stages.files import ATTEMPTS, EXTRACTED_RULES
+from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
 from lawtrace.runs.stages.resolve import published_law

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.runs.stages.files import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
+from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts

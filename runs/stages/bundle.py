@@ -9,7 +9,7 @@ from lawtrace.schemas.errors import InputError, describe_read_error
 
 
 @dataclass(frozen=True, slots=True)
-class SentFiles:
+class Bundle:
     """A file, or files of a folder.
 
     Attributes:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.files import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products

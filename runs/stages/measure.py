@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.runs.stages.building_stages import extracts
-from lawtrace.runs.stages.files import (
+from lawtrace.runs.stages.artifacts import (
     BASELINE,
     EXTRACTED_RULES,
     FINDINGS,
@@ -17,6 +16,7 @@ from lawtrace.runs.stages.files import (
     TASKS,
     TRACES,
 )
+from lawtrace.runs.stages.build import extracts
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.resolve import curated_rules, gold_rules
