@@ -23,7 +23,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
-from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, StageFinished
 from lawtrace.schemas.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
@@ -118,7 +118,7 @@ def _converse(event_log: EventLogFile, answer: Answer, task: str, number: int) -
 
 def measure(folder: Path, pages: Sequence[tuple[str, str]]) -> None:
     begin = time.perf_counter()
-    browse = TestClient(make_viewer_app(folder), base_url="http://127.0.0.1")
+    browse = TestClient(make_app(make_viewer(folder)), base_url="http://127.0.0.1")
     browse.get("/runs/large/")
     print(f"{'first page, reads the files':<34} {1000 * (time.perf_counter() - begin):>8,.0f} ms")
     for label, address in pages:

@@ -1,15 +1,13 @@
 """``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
 
-import importlib.util
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.cli.output import print_json, print_note, print_outcome
+from lawtrace.runs.cli.output import print_outcome
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
+from lawtrace.runs.cli.view import serve_site
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
@@ -17,11 +15,10 @@ from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState, ReviewSubject
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview
-from lawtrace.schemas.errors import OperationalError
 from lawtrace.solver.rules import load_rules
 
 if TYPE_CHECKING:
-    from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
+    from lawtrace.runs.web.site import Site  # needs the extra `view`
 
 
 def review_rules(
@@ -83,7 +80,7 @@ def _review(
     accepted = out or file.with_suffix(".accepted.jsonl")
     check_output(accepted, force=force or log.path.exists())  # with decisions, an earlier review wrote it
     if not status:
-        serve_review_site(lambda: _pages(subject, log, reviewers), host=host, port=port, as_json=as_json)
+        serve_site(lambda: _pages(subject, log, reviewers), "Review", host=host, port=port, as_json=as_json)
     state = ReviewState(subject.items(), log.rows, reviewers)
     written = subject.export(state.accepted(), accepted)
     summary = state.summary()
@@ -113,23 +110,7 @@ def _review(
     )
 
 
-def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int, as_json: bool) -> None:
-    """Serve the pages until Ctrl-C. ``make`` is called if the extra ``view`` is installed; raises OperationalError
-    otherwise."""
-    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
-        raise OperationalError("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
-    from lawtrace.runs.web.server import serve_review
-
-    def tell(address: str) -> None:
-        print_note(f"Review at {address} (stop with Ctrl-C)")
-        if as_json:
-            print_json({"address": address})
-
-    with suppress(KeyboardInterrupt):
-        serve_review(make(), host=host, port=port, on_ready=tell)
-
-
-def _pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "ReviewSite":
+def _pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "Site":
     from lawtrace.runs.web.review.review_pages import ReviewPages
 
     return ReviewPages(subject, log, reviewers)

@@ -1,23 +1,40 @@
-"""``lawtrace view``: browse runs, conversations and verdicts."""
+"""``lawtrace view``: browse runs, conversations and verdicts. Serves reviews, too."""
 
 import importlib.util
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.schemas.errors import OperationalError
 
+if TYPE_CHECKING:
+    from lawtrace.runs.web.site import Site  # needs the extra `view`
+
 
 def view(*, directory: Path, port: int, as_json: bool) -> None:
     """Serve the pages of the runs on this machine, until Ctrl-C."""
+
+    def make() -> "Site":
+        from lawtrace.runs.web.server import make_viewer
+
+        return make_viewer(directory)
+
+    serve_site(make, f"Serving the runs in {directory}", port=port, as_json=as_json)
+
+
+def serve_site(make: "Callable[[], Site]", what: str, *, host: str = "127.0.0.1", port: int, as_json: bool) -> None:
+    """Serve pages until Ctrl-C. ``make`` is called if the extra ``view`` is installed; raises OperationalError
+    otherwise. ``what``: what is served, for the note with the address."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
-        raise OperationalError("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
-    from lawtrace.runs.web.server import serve_viewer
+        raise OperationalError("pages need the extra 'view': pip install 'lawtrace[view]'")
+    from lawtrace.runs.web.server import serve
 
     def tell(address: str) -> None:
-        print_note(f"Serving the runs in {directory} at {address} (stop with Ctrl-C)")
+        print_note(f"{what} at {address} (stop with Ctrl-C)")
         if as_json:
             print_json({"address": address})
 
     with suppress(KeyboardInterrupt):
-        serve_viewer(directory, port=port, on_ready=tell)
+        serve(make(), host=host, port=port, on_ready=tell)

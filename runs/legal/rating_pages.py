@@ -1,11 +1,10 @@
 """The pages for rating questions of the legal benchmark, yes or no on each criterion (M 4.3, Table 1)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import Response
 
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.runs.legal.legal_report import TEMPLATES
@@ -18,12 +17,12 @@ from lawtrace.runs.legal.ratings import (
     rating_agreement,
     source_paragraphs,
 )
+from lawtrace.runs.web.forms import FormSite
 from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
-from lawtrace.runs.web.review.site import ReviewSite, read_form, reviewer_of
 from lawtrace.schemas.errors import InputError
 
 
-class RatingPages(ReviewSite):
+class RatingPages(FormSite):
     """The rating pages for a sample of questions. ``raters``: their names, or a number of raters with any names."""
 
     def __init__(
@@ -40,39 +39,28 @@ class RatingPages(ReviewSite):
         self._log = log
         self._clock = clock
 
-    def routes(self) -> list[Route]:
-        return [
-            *super().routes(),
-            Route("/next", self._go_on),
-            Route("/items", self._overview),
-            Route("/items/{item:path}", self._question, methods=["GET"]),
-            Route("/items/{item:path}", self._rate, methods=["POST"]),
-        ]
+    def order(self) -> Sequence[str]:
+        return [*self._sample]
 
-    async def _go_on(self, request: Request) -> Response:
-        return self.to_next(request, [*self._sample], self._pending_for)
-
-    async def _overview(self, request: Request) -> Response:
-        rater, rows = reviewer_of(request), self._rows()
-        return self.show(
+    def show_items(self, request: Request, reviewer: str | None) -> Response:
+        rows = self._rows()
+        return self.page(
             request,
             "questions",
             questions=[(question, [row.rater for row in rows if row.question == name])
                        for name, (_, question) in self._sample.items()],
             needed=self._needed,
-            pending=self._pending_for(rater) if rater else [],
+            pending=self.pending_for(reviewer) if reviewer else [],
             raters=rater_scores(rows),
             agreed=rating_agreement(rows),
             criteria=CRITERIA,
         )  # fmt: skip
 
-    async def _question(self, request: Request) -> Response:
-        case, question = self._find(request)
-        rater = reviewer_of(request)
-        waiting = self._pending_for(rater) if rater else []
-        mine = [row for row in self._log.rows if row.rater == rater]
+    def show_item(self, request: Request, item: str, reviewer: str | None) -> Response:
+        case, question = self._find(item)
+        mine = [row for row in self._log.rows if row.rater == reviewer]
         last = mine[-1].question if mine and mine[-1].question in self._sample else None
-        return self.show(
+        return self.page(
             request,
             "question",
             case=case,
@@ -81,21 +69,18 @@ class RatingPages(ReviewSite):
             criteria=CRITERION_DESCRIPTIONS,
             said=next((row for row in reversed(mine) if row.question == question.id), None),
             last=last if last != question.id else None,
-            left=len(waiting),
+            left=len(self.pending_for(reviewer)) if reviewer else 0,
         )
 
-    async def _rate(self, request: Request) -> Response:
-        (_, question), rater = self._find(request), reviewer_of(request)
-        if rater is None:
-            return RedirectResponse("/", 303)
-        form = await read_form(request)
+    def take_form(self, request: Request, item: str, reviewer: str, form: Mapping[str, str]) -> None:
+        _, question = self._find(item)
         marks = {name: form.get(name) for name in CRITERIA}
         missing = [name for name, mark in marks.items() if mark not in {"yes", "no"}]
         if missing:
             raise InputError(f"answer yes or no for {', '.join(missing)}")
         self._log.append(
             RatingRow(
-                rater=rater,
+                rater=reviewer,
                 question=question.id,
                 faithfulness=marks["faithfulness"] == "yes",
                 clarity=marks["clarity"] == "yes",
@@ -104,21 +89,20 @@ class RatingPages(ReviewSite):
                 at=self._clock(),
             )
         )
-        return RedirectResponse("/next", 303)
 
     def _rows(self) -> list[RatingRow]:
         return [row for row in latest_ratings(self._log.rows) if row.question in self._sample]
 
-    def _pending_for(self, rater: str) -> list[str]:
+    def pending_for(self, reviewer: str) -> Sequence[str]:
         rows = self._rows()
-        done = {row.question for row in rows if row.rater == rater}
+        done = {row.question for row in rows if row.rater == reviewer}
         raters = {row.rater for row in rows}
-        if rater not in raters and len(raters) >= self._needed:
+        if reviewer not in raters and len(raters) >= self._needed:
             return []
         return [name for name in self._sample if name not in done]
 
-    def _find(self, request: Request) -> tuple[Case, Question]:
-        found = self._sample.get(request.path_params["item"])
+    def _find(self, item: str) -> tuple[Case, Question]:
+        found = self._sample.get(item)
         if found is None:
             raise HTTPException(404, "there is no such question in the sample")
         return found

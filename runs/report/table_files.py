@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from lawtrace.runs.report.tables import Cell, Figure, Table, Value, import_pandas
+from lawtrace.runs.report.tables import Cell, Figure, Table, import_pandas
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import reject_device
 from lawtrace.schemas.errors import OperationalError
@@ -59,12 +59,7 @@ def write_table_files(
 
 def as_csv(table: Table) -> str:
     """The values with a head line. Shares are from 0 to 1; what is not known is empty."""
-
-    def cell(value: Value) -> Value:
-        return csv_text(value) if isinstance(value, str) else value
-
-    frame = table.frame().map(cell)
-    return frame.rename(columns=visible).to_csv(index=False, lineterminator="\n")
+    return table.frame(csv_text).rename(columns=visible).to_csv(index=False, lineterminator="\n")
 
 
 def csv_text(text: str) -> str:

@@ -102,8 +102,11 @@ class Table:
         """The places of the columns that are shown."""
         return [place for place, column in enumerate(self.columns) if column.shown]
 
-    def frame(self) -> Any:  # noqa: ANN401 - a data frame
-        """The values for files as a data frame of objects: every value of every cell has a column of its own."""
+    def frame(self, text: Callable[[str], str] = str) -> Any:  # noqa: ANN401 - a data frame
+        """The values for files as a data frame of objects, so that counts beside unknown ones stay whole numbers.
+
+        Every value of every cell has a column of its own. ``text``: what texts become.
+        """
         data_frame = import_pandas().DataFrame
 
         names, values = list[str](), list[list[Value]]()
@@ -114,6 +117,7 @@ class Table:
             for name in dict.fromkeys(name for cell in cells for name in cell.more):
                 names.append(f"{column.full_title}, {name}")
                 values.append([cell.more.get(name) for cell in cells])
+        values = [[text(value) if isinstance(value, str) else value for value in column] for column in values]
         return data_frame(dict(enumerate(values)), dtype=object).set_axis(names, axis="columns")
 
 

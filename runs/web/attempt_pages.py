@@ -49,7 +49,7 @@ class AttemptPages:
         found, order = sort_rows(request, index.select(**asked), _VERDICT_KEYS)
         paging = paginate(request, len(found))
         return self._frame.run_page(
-            name,
+            request,
             "attempts",
             "attempts",
             verdicts=paging.of(found),
@@ -74,7 +74,7 @@ class AttemptPages:
         with EventLogFile.open(folder.path) as event_log:
             numbers = find_conversation_numbers(event_log, shown)
         return self._frame.run_page(
-            name,
+            request,
             "graded",
             "attempts",
             found=shown,
@@ -100,7 +100,7 @@ class AttemptPages:
         with EventLogFile.open(folder.path) as event_log:
             view = view_attempt(event_log, index, verdict, task)
         return self._frame.run_page(
-            name, "attempt", "attempts", below=str(number), view=view, task=task, task_number=task_number
+            request, "attempt", "attempts", below=str(number), view=view, task=task, task_number=task_number
         )
 
     def tasks(self, request: Request) -> Response:
@@ -121,7 +121,7 @@ class AttemptPages:
         rows, order = sort_rows(request, rows, keys)
         paging = paginate(request, len(rows))
         return self._frame.run_page(
-            name,
+            request,
             "tasks",
             "tasks",
             rows=paging.of(rows),
@@ -141,7 +141,7 @@ class AttemptPages:
         with EventLogFile.open(folder.path) as event_log:
             conversations = find_conversations(event_log, MessageQuery(task=task.id), limit=PAGE_SIZE)
         return self._frame.run_page(
-            name,
+            request,
             "task",
             "tasks",
             below=task.id,

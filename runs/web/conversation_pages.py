@@ -63,7 +63,7 @@ class ConversationPages:
                 "roles": _roles(event_log),
             }
         return self._frame.run_page(
-            name,
+            request,
             "conversations",
             "conversations",
             conversations=[(one, *self._verdict(name, index, one.place)) for one in found],
@@ -92,7 +92,7 @@ class ConversationPages:
             before, after = _neighbours(event_log, number)
             prices = prices_of(event_log)
         return self._frame.run_page(
-            name,
+            request,
             "conversation",
             "conversations",
             below=str(number),
@@ -129,7 +129,7 @@ class ConversationPages:
         return PlainTextResponse("\n\n".join(f"[{one.role}]\n{visible(one.content)}" for one in sent))
 
     def search(self, request: Request) -> Response:
-        name, folder, _ = self._frame.run(request)
+        _, folder, _ = self._frame.run(request)
         text = request.query_params.get("text", "").strip()
         role = request.query_params.get("role") or None
         page, error = max(1, query_number(request, "page", 1)), ""
@@ -146,7 +146,7 @@ class ConversationPages:
             numbers = list(dict.fromkeys(message.conversation for message in messages))
             conversations = {one.id: one for one in find_conversations(event_log, MessageQuery(conversations=numbers))}
         return self._frame.run_page(
-            name,
+            request,
             "search",
             below="Search",
             text=text,

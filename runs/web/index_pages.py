@@ -5,13 +5,12 @@ from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from lawtrace.runs.report.graded_units import compare_folders
 from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunListing
-from lawtrace.runs.report.run_kinds import outcome_labels
 from lawtrace.runs.report.transcript_diff import diff_conversations
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery
@@ -27,7 +26,6 @@ from lawtrace.runs.web.page_lists import (
     query_number,
     sort_rows,
 )
-from lawtrace.runs.web.render import SCRIPT, render_css
 from lawtrace.schemas.errors import InputError
 
 
@@ -41,8 +39,6 @@ class IndexPages:
         return [
             Route("/", self.runs),
             Route("/compare", self.compare),
-            Route("/static/site.css", self.css),
-            Route("/static/site.js", self.script),
         ]
 
     def runs(self, request: Request) -> Response:
@@ -55,8 +51,9 @@ class IndexPages:
             names = list(lines)
         paging = paginate(request, len(names))
         return self._frame.page(
+            request,
             "runs",
-            provenance=[],
+            breadcrumbs=[],
             lines=[lines.get(name) or index.line(name) for name in paging.of(names)],
             root=str(index.root),
             asked={"sort": order.asked},
@@ -78,7 +75,7 @@ class IndexPages:
             model, against = asked["model"], asked["against"]
             models = (model or against or "", against or model or "") if model or against else None
             shown |= self._comparison(request, (names[0], names[1]), models)
-        return self._frame.page("compare", provenance=[("/", "Runs")], here="Compare", **shown)
+        return self._frame.page(request, "compare", breadcrumbs=[("/", "Runs")], here="Compare", **shown)
 
     def _comparison(self, request: Request, names: tuple[str, str], models: tuple[str, str] | None) -> dict[str, Any]:
         first, second = (self._frame.index.folder(name) for name in names)
@@ -100,12 +97,6 @@ class IndexPages:
             "diffs": found[:PAGE_SIZE],
             "paging": Pagination(page, None, len(found) > PAGE_SIZE),
         }
-
-    def css(self, request: Request) -> Response:
-        return Response(render_css(self._frame.environment, outcome_labels()), media_type="text/css")
-
-    def script(self, request: Request) -> Response:
-        return FileResponse(SCRIPT, media_type="text/javascript")
 
 
 _RUN_KEYS: Mapping[str, Callable[[RunListing], Any]] = {

@@ -18,9 +18,10 @@ from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.web.export import TABLES
 from lawtrace.runs.web.links import RunLinks
-from lawtrace.runs.web.page_frame import PageFrame, html_response
+from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.render import make_environment, render, render_sections
 from lawtrace.runs.web.run_reports import RunReports
+from lawtrace.runs.web.site import html_response
 from lawtrace.schemas.errors import InputError
 
 
@@ -46,7 +47,7 @@ class RunPages:
         name, folder, verdicts = self._frame.run(request)
         with EventLogFile.open(folder.path) as event_log:
             return self._frame.run_page(
-                name,
+                request,
                 "run",
                 progress=measure_progress(folder, event_log, verdicts),
                 recipe=event_log.recipe,
@@ -72,7 +73,7 @@ class RunPages:
         links = RunLinks(name, with_tables=(self._frame.index.folder(name).path / TABLES).is_dir())
         environment = make_environment(*report.template_folders) if report.template_folders else self._frame.environment
         return self._frame.run_page(
-            name,
+            request,
             "sections",
             page,
             title=PAGES[page],

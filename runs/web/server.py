@@ -1,4 +1,4 @@
-"""Web servers of the viewer (loopback only) and of review pages (other hosts need a token)."""
+"""The web server of all sites: the viewer on loopback, reviews also on other hosts, where they need a token."""
 
 import secrets
 from collections.abc import Callable
@@ -15,54 +15,41 @@ from lawtrace.runs.web.attempt_pages import AttemptPages
 from lawtrace.runs.web.conversation_pages import ConversationPages
 from lawtrace.runs.web.index_pages import IndexPages
 from lawtrace.runs.web.page_frame import PageFrame
-from lawtrace.runs.web.review.site import ReviewSite
 from lawtrace.runs.web.run_pages import RunPages
 from lawtrace.runs.web.security import LOOPBACK_NAMES, security_middleware
+from lawtrace.runs.web.site import Site
 
 LOOPBACK = "127.0.0.1"
 _ALL_INTERFACES = {"0.0.0.0", "::"}  # noqa: S104 (only compared)
 
 
-def serve_viewer(directory: Path, *, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve the viewer until the process is stopped. ``on_ready`` gets the address once the socket is bound.
-
-    Raises:
-        InputError: the folder does not exist.
-        OperationalError: the port cannot be bound.
-    """
-    _serve(make_viewer_app(directory), LOOPBACK, port, on_ready)
-
-
-def make_viewer_app(directory: Path) -> ASGIApp:
-    """The viewer of the runs in the folder. Raises InputError if it does not exist.
-
-    Only loopback is bound, so there is no token. A page of another site may resolve its own name to loopback (DNS
-    rebinding), so requests whose Host is not a loopback name are rejected.
-    """
+def make_viewer(directory: Path) -> Site:
+    """The viewer of the runs in the folder. Raises InputError if it does not exist."""
     frame = PageFrame(RunIndex(directory))
-    pages = (IndexPages(frame), RunPages(frame), AttemptPages(frame), ConversationPages(frame))
-    routes = [route for part in pages for route in part.routes()]
-    return Starlette(routes=routes, middleware=security_middleware(), exception_handlers=frame.error_handlers())
+    frame.add(IndexPages(frame), RunPages(frame), AttemptPages(frame), ConversationPages(frame))
+    return frame
 
 
-def serve_review(site: ReviewSite, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve review pages until the process is stopped. ``on_ready`` gets the address, with the token if one is needed.
+def make_app(site: Site, *, host: str = LOOPBACK, token: str | None = None) -> ASGIApp:
+    """The application of a site.
 
-    Raises OperationalError if the port cannot be bound.
+    On loopback there is no token. A page of another site may resolve its own name to loopback (DNS rebinding), so
+    requests whose Host is not a loopback name are rejected. With a token any Host is accepted: another site does not
+    know the token.
     """
-    token = None if is_loopback(host) else secrets.token_urlsafe(24)
-    _serve(make_review_app(site, host=host, token=token), host, port, on_ready, token)
-
-
-def make_review_app(site: ReviewSite, *, host: str = LOOPBACK, token: str | None = None) -> ASGIApp:
-    """The app of a review. With a token any Host is accepted: another site does not know the token."""
     names = ["*"] if host in _ALL_INTERFACES and token else [*LOOPBACK_NAMES, host]
     middleware = security_middleware(names, token)
     return Starlette(routes=site.routes(), middleware=middleware, exception_handlers=site.error_handlers())
 
 
-def _serve(app: ASGIApp, host: str, port: int, on_ready: Callable[[str], None], token: str | None = None) -> None:
-    socket = bind_socket(host, port)
+def serve(site: Site, *, host: str = LOOPBACK, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve a site until the process is stopped. ``on_ready`` gets the address once the socket is bound, with the token
+    if one is needed.
+
+    Raises OperationalError if the port cannot be bound.
+    """
+    token = None if is_loopback(host) else secrets.token_urlsafe(24)
+    app, socket = make_app(site, host=host, token=token), bind_socket(host, port)
     shown = f"[{host}]" if ":" in host else host
     query = f"?{urlencode({'token': token})}" if token else ""
     on_ready(f"http://{shown}:{socket.getsockname()[1]}/{query}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.runs.cli.output import make_table, print_json, print_result
-from lawtrace.runs.cli.review import serve_review_site
+from lawtrace.runs.cli.view import serve_site
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
     RatingRow,
@@ -22,7 +22,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
 if TYPE_CHECKING:
-    from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
+    from lawtrace.runs.web.site import Site  # needs the extra `view`
 
 
 def review_questions(
@@ -45,13 +45,11 @@ def review_questions(
         if not sample:
             raise InputError(f"{cases}: has no questions; `lawtrace legal questions` writes some")
         who = tuple(dict.fromkeys(named)) if named else raters
-        serve_review_site(lambda: _pages(sample, who, log), host=host, port=port, as_json=as_json)
+        serve_site(lambda: _pages(sample, who, log), "Review", host=host, port=port, as_json=as_json)
     _tables(latest_ratings(log.rows), as_json=as_json)
 
 
-def _pages(
-    sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], log: AppendLog[RatingRow]
-) -> "ReviewSite":
+def _pages(sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], log: AppendLog[RatingRow]) -> "Site":
     from lawtrace.runs.legal.rating_pages import RatingPages
 
     return RatingPages(sample, raters, log)

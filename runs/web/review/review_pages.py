@@ -1,23 +1,22 @@
-"""The pages of a review of rules or tasks: the list of items, and each item with the form for a decision."""
+"""The review of rules or tasks: the list of items, and each item with the form for a decision."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import Response
 
+from lawtrace.runs.web.forms import FormSite
 from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState, ReviewSubject
-from lawtrace.runs.web.review.site import ReviewSite, read_form, reviewer_of
 from lawtrace.schemas.errors import InputError
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
-class ReviewPages(ReviewSite):
-    """The review pages of one file. ``clock`` returns the time of a decision."""
+class ReviewPages(FormSite):
+    """The review of one file. ``clock`` returns the time of a decision."""
 
     def __init__(
         self,
@@ -37,86 +36,70 @@ class ReviewPages(ReviewSite):
     def state(self) -> ReviewState:
         return ReviewState(self._items, self._log.rows, self._needed)
 
-    def routes(self) -> list[Route]:
-        return [
-            *super().routes(),
-            Route("/next", self._next),
-            Route("/items", self._overview),
-            Route("/items/{item:path}", self._item, methods=["GET"]),
-            Route("/items/{item:path}", self._take_decision, methods=["POST"]),
-        ]
+    def order(self) -> Sequence[str]:
+        return [item.id for item in self._items]
 
-    async def _next(self, request: Request) -> Response:
+    def pending_for(self, reviewer: str) -> Sequence[str]:
+        return [item.id for item in self.state.pending_for(reviewer)]
+
+    def show_items(self, request: Request, reviewer: str | None) -> Response:
         state = self.state
-        order = [item.id for item in state.items]
-        return self.to_next(request, order, lambda name: [item.id for item in state.pending_for(name)])
-
-    async def _overview(self, request: Request) -> Response:
-        state, reviewer = self.state, reviewer_of(request)
-        return self.show(
+        return self.page(
             request,
-            "review/items",
+            "items",
             items=[(item, state.status(item), len(state.votes[item.id])) for item in state.items],
             pending={item.id for item in state.pending_for(reviewer)} if reviewer else set[str](),
             summary=state.summary(),
             needed=self._needed,
         )
 
-    async def _item(self, request: Request) -> Response:
+    def show_item(self, request: Request, item: str, reviewer: str | None) -> Response:
         state = self.state
-        return self._show(request, state, self._find(request, state))
+        return self._show(request, state, _find(state, item), reviewer)
 
-    async def _take_decision(self, request: Request) -> Response:
+    def take_form(self, request: Request, item: str, reviewer: str, form: Mapping[str, str]) -> Response | None:
         """Store a decision. The item is shown again if code rejects an edit."""
-        state, reviewer = self.state, reviewer_of(request)
-        item = self._find(request, state)
-        if reviewer is None:
-            return RedirectResponse("/", 303)
-        form = await read_form(request)
-        decision = form.get("decision", "")
+        state = self.state
+        found, decision = _find(state, item), form.get("decision", "")
         if decision not in _DECISIONS:
             raise InputError(f"the decision must be one of {', '.join(_DECISIONS)}")
-        if form.get("digest") != item.digest:
-            raise InputError(f"the text of {item.id} has changed since the page was shown; open it again")
+        if form.get("digest") != found.digest:
+            raise InputError(f"the text of {found.id} has changed since the page was shown; open it again")
         text = form.get("text", "").replace("\r\n", "\n").strip() if decision == "edit" else ""
         if decision == "edit":
-            error = "the text is unchanged" if text == item.words else self._subject.check_edit(item, text)
+            error = "the text is unchanged" if text == found.words else self._subject.check_edit(found, text)
             if error:
-                return self._show(request, state, item, error=error, text=text, comment=form.get("comment", ""))
-        row = OpinionRow(
-            reviewer=reviewer,
-            item=item.id,
-            digest=item.digest,
-            decision=decision,
-            text=text,
-            comment=form.get("comment", "").strip()[:20_000],
-            at=self._clock(),
+                comment = form.get("comment", "")
+                return self._show(request, state, found, reviewer, error=error, text=text, comment=comment)
+        self._log.append(
+            OpinionRow(
+                reviewer=reviewer,
+                item=found.id,
+                digest=found.digest,
+                decision=decision,
+                text=text,
+                comment=form.get("comment", "").strip()[:20_000],
+                at=self._clock(),
+            )
         )
-        self._log.append(row)
-        return RedirectResponse("/next", 303)
-
-    def _find(self, request: Request, state: ReviewState) -> ReviewItem:
-        wanted = request.path_params["item"]
-        for item in state.items:
-            if item.id == wanted:
-                return item
-        raise HTTPException(404, "there is no such item")
+        return None
 
     def _show(
         self,
         request: Request,
         state: ReviewState,
         item: ReviewItem,
+        reviewer: str | None,
         *,
         error: str = "",
         text: str | None = None,
         comment: str | None = None,
     ) -> Response:
-        reviewer, votes, status = reviewer_of(request), state.votes[item.id], state.status(item)
+        votes, status = state.votes[item.id], state.status(item)
         given = votes.get(reviewer or "")
-        return self.show(
+        return self.page(
             request,
-            "review/item",
+            "item",
             item=item,
             item_status=status,
             context=self._subject.context(item),
@@ -129,3 +112,10 @@ class ReviewPages(ReviewSite):
             text=item.words if text is None else text,
             comment=comment if comment is not None else given.comment if given else "",
         )
+
+
+def _find(state: ReviewState, name: str) -> ReviewItem:
+    for item in state.items:
+        if item.id == name:
+            return item
+    raise HTTPException(404, "there is no such item")

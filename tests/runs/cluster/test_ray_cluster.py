@@ -25,7 +25,7 @@ from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import read_task_rows
-from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import LawtraceError
 from lawtrace.schemas.recipe import Recipe
@@ -159,7 +159,7 @@ class Browser:
 
     def __init__(self, folder: Path, run: str) -> None:
         self._folder, self._run = folder, run
-        self._client = TestClient(make_viewer_app(folder), base_url="http://127.0.0.1:8718")
+        self._client = TestClient(make_app(make_viewer(folder)), base_url="http://127.0.0.1:8718")
         self._thread = threading.Thread(target=self._watch)
         self._ended = threading.Event()
         self.progress: list[tuple[int, int]] = []

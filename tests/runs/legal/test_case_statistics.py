@@ -51,4 +51,4 @@ def test_the_description_of_bars_contains_every_number() -> None:
     assert "n = 5 *" in figures[0].svg
     assert "n = 4 *" not in figures[0].svg
     assert [figure.title for figure in case_figures([CASE])] == [figures[0].title]
-    assert figures[1].table.records() == (["Case", "yes/no", "A–D"], [["bottles", 2, 1]])
+    assert figures[1].table.frame().to_dict("records") == [{"Case": "bottles", "yes/no": 2, "A–D": 1}]

@@ -13,7 +13,7 @@ from lawtrace.runs.report.graded_units import compare_folders
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
-from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_runs import run_grid
 from tests.support.shell import Shell
@@ -32,7 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browse(runs: Path) -> TestClient:
-    return TestClient(make_viewer_app(runs), base_url="http://127.0.0.1:8718")
+    return TestClient(make_app(make_viewer(runs)), base_url="http://127.0.0.1:8718")
 
 
 def answers(page: str) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from lawtrace.runs.legal.rating_pages import RatingPages
 from lawtrace.runs.legal.ratings import RatingRow, draw_sample, latest_ratings, rating_agreement
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.review.append_log import AppendLog
-from lawtrace.runs.web.server import make_review_app
+from lawtrace.runs.web.server import make_app
 from tests.support.browser import needs_browser, open_page
 from tests.support.legal.small_cases import BOOK
 
@@ -26,7 +26,7 @@ def pages(path: Path, raters: int | tuple[str, ...] = 3) -> RatingPages:
 
 
 def browser(made: RatingPages, name: str) -> TestClient:
-    client = TestClient(make_review_app(made), base_url="http://127.0.0.1")
+    client = TestClient(make_app(made), base_url="http://127.0.0.1")
     client.post("/name", data={"name": name})
     return client
 
@@ -74,7 +74,7 @@ def test_incomplete_ratings_and_unknown_raters_are_rejected(tmp_path: Path) -> N
     assert (refused.status_code, "answer yes or no for clarity, expertise" in refused.text) == (400, True)
     assert client.get("/items/nothing").status_code == 404
     assert not (tmp_path / "ratings.jsonl").exists()
-    stranger = TestClient(make_review_app(made), base_url="http://127.0.0.1")
+    stranger = TestClient(make_app(made), base_url="http://127.0.0.1")
     assert stranger.post("/name", data={"name": "eve"}).status_code == 400
     assert stranger.post(f"/items/{question.id}", data=GOOD).url.path == "/"
 

@@ -11,7 +11,7 @@ import pytest
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, escape_latex, write_table_files
-from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, share, words
+from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, number, share, words
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
 from tests.support.latex import check_latex
@@ -36,6 +36,11 @@ def test_csv_has_every_value_in_a_column_of_its_own() -> None:
     assert read[0] == ["Name", "Rates_1: rate", "Rates_1: rate, low", "Rates_1: rate, high", "hidden"]
     assert read[1] == [AWKWARD.replace("\u202e", "\\u202e"), "0.5", "0.25", "0.75", "x"]
     assert read[2] == ['line\nbreak, "quoted"', "", "", "", "3"]
+
+
+def test_counts_beside_unknown_ones_stay_whole_numbers() -> None:
+    table = make_table("small", "Small", (1, None), {"#n": number})
+    assert as_csv(table).splitlines() == ["n", "1", '""']
 
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:

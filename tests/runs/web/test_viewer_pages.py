@@ -16,7 +16,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web import page_lists
-from lawtrace.runs.web.server import make_viewer_app
+from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.log_entries import Context, MessageSent, RequestSent
@@ -30,7 +30,7 @@ LOOPBACK = "http://127.0.0.1:8718"
 
 @pytest.fixture(scope="module")
 def browse(runs: Path) -> TestClient:
-    return TestClient(make_viewer_app(runs), base_url=LOOPBACK)
+    return TestClient(make_app(make_viewer(runs)), base_url=LOOPBACK)
 
 
 def links(page: str, address: str) -> list[str]:
@@ -160,7 +160,7 @@ def test_an_undetermined_rule_is_neither_kept_nor_broken_on_the_pages(runs: Path
     row = row.model_copy(update={"states": ()})  # its trace is another one
     first = verdicts[0].model_copy(update={"outcome": "undetermined", "rules": (row,), "reason": "not decided"})
     write_rows(file, [first, *verdicts[1:]])
-    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    browse = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK)
     page = browse.get("/runs/small/attempts/1").text
     assert "Undetermined rules" in page
     assert "Broken rules" not in page
@@ -173,7 +173,7 @@ def test_an_undetermined_rule_is_neither_kept_nor_broken_on_the_pages(runs: Path
 
 @pytest.mark.slow
 def test_attempts_of_ablation_variants_are_separate(ablated: Path) -> None:
-    browse = TestClient(make_viewer_app(ablated), base_url=LOOPBACK)
+    browse = TestClient(make_app(make_viewer(ablated)), base_url=LOOPBACK)
     page = browse.get("/runs/ablated/").text
     assert page.count("shield=off") > 0
     assert page.count("shield=refuse") > 0
@@ -193,7 +193,7 @@ def test_a_run_in_progress_shows_its_progress(runs: Path, tmp_path: Path) -> Non
         context = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="openai:m")
         event_log.record(MessageSent(context=context, source="user", content="please"))
         event_log.record(RequestSent(context=context, request_hash="h", occurrence=0))
-        browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+        browse = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK)
         assert 'data-live="/runs/live/progress"' in browse.get("/runs/live/").text
         part = browse.get("/runs/live/progress").text
         assert "running" in part
@@ -203,22 +203,22 @@ def test_a_run_in_progress_shows_its_progress(runs: Path, tmp_path: Path) -> Non
 
 
 def test_the_folder_of_a_single_run(runs: Path) -> None:
-    browse = TestClient(make_viewer_app(runs / "small"), base_url=LOOPBACK)
+    browse = TestClient(make_app(make_viewer(runs / "small")), base_url=LOOPBACK)
     assert "/runs/small/" in browse.get("/").text
     assert browse.get("/runs/small/").status_code == 200
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
-        make_viewer_app(tmp_path / "nowhere")
-    assert "There are no runs here yet" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
+        make_app(make_viewer(tmp_path / "nowhere"))
+    assert "There are no runs here yet" in TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/").text
 
 
 def test_a_damaged_run_does_not_hide_other_runs(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "events.sqlite").write_bytes(b"no database at all" * 100)
     EventLogFile.create(tmp_path / "good", recipe=None).close()
-    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    browse = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK)
     page = browse.get("/").text
     assert "not an event log of lawtrace" in page
     assert "/runs/good/" in page
@@ -232,7 +232,7 @@ def test_a_folder_name_that_is_not_utf8_does_not_hide_other_runs(tmp_path: Path)
     except (OSError, OperationalError):
         pytest.skip("this file system takes no such name")
     EventLogFile.create(tmp_path / "good", recipe=None).close()
-    page = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/")
+    page = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/")
     assert page.status_code == 200
     assert "/runs/good/" in page.text
 
@@ -240,7 +240,7 @@ def test_a_folder_name_that_is_not_utf8_does_not_hide_other_runs(tmp_path: Path)
 def test_an_unreadable_task_file_is_named_with_its_row(tmp_path: Path) -> None:
     EventLogFile.create(tmp_path / "cut", recipe=None).close()
     (tmp_path / "cut" / "tasks.jsonl").write_text('{"id": "t1", "instru', encoding="utf-8")
-    answer = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/runs/cut/tasks")
+    answer = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/runs/cut/tasks")
     assert (answer.status_code, "row 1: not a task" in answer.text) == (404, True)
 
 
@@ -325,7 +325,7 @@ def test_the_goals_of_tasks_differ_in_their_first_words(browse: TestClient) -> N
 def test_the_sides_of_a_contrast_pair_are_told_apart_by_their_fact(tmp_path: Path) -> None:
     EventLogFile.create(tmp_path / "pairs", recipe=None).close()
     shutil.copy(NEWEST / "clinic.jsonl", tmp_path / "pairs" / "tasks.jsonl")
-    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    browse = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK)
     shown = [row for row in rows(browse.get("/runs/pairs/tasks").text) if "<td" in row]
     cells = [[unescape(cell) for cell in re.findall(r'<td class="wide"[^>]*>(.*?)</td>', row)] for row in shown]
     assert len(cells) == page_lists.PAGE_SIZE
@@ -350,9 +350,11 @@ def test_the_list_of_runs_has_environments_models_and_rates(browse: TestClient) 
 def test_an_ablation_is_listed_with_its_environments_and_compared_as_a_whole(ablated: Path, tmp_path: Path) -> None:
     recipe: Json = {"name": "three", "environment": "banking", "ablation": {"environment": ["banking", "telehealth"]}}
     EventLogFile.create(tmp_path / "three", recipe=recipe).close()
-    assert "<td>banking, telehealth</td>" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
+    assert (
+        "<td>banking, telehealth</td>" in TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/").text
+    )
     models = {"run": ["ablated", "ablated"], "model": "baseline:literal", "against": "baseline:reference"}
-    page = TestClient(make_viewer_app(ablated), base_url=LOOPBACK).get("/compare", params=models).text
+    page = TestClient(make_app(make_viewer(ablated)), base_url=LOOPBACK).get("/compare", params=models).text
     assert "ablated (baseline:literal) compared with ablated (baseline:reference)" in page
     assert "shield=off: <b>" in page
     assert "shield=refuse: <b>" in page
@@ -427,6 +429,6 @@ def test_a_run_of_a_version_with_other_keys_is_named_by_its_digest(tmp_path: Pat
     recipe: dict[str, Json] = {"schema_version": "lawtrace.recipe/1", "a_key_of_that_version": 1}
     with EventLogFile.create(tmp_path / "old", recipe=recipe):
         pass
-    page = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/runs/old/")
+    page = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/runs/old/")
     assert page.status_code == 200
     assert "sha256:" in page.text

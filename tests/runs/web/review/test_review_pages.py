@@ -13,7 +13,7 @@ from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.rule_items import RuleReview, split_at_quotes
-from lawtrace.runs.web.server import make_review_app
+from lawtrace.runs.web.server import make_app
 from lawtrace.solver.rules import Rule, load_rules
 
 BANKING = load_domain("banking")
@@ -27,7 +27,7 @@ def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, needed: int = 1) -> R
 
 
 def client(made: ReviewPages, token: str | None = None) -> TestClient:
-    return TestClient(make_review_app(made, token=token), base_url="http://127.0.0.1")
+    return TestClient(make_app(made, token=token), base_url="http://127.0.0.1")
 
 
 def test_a_rule_page_shows_its_evidence_and_takes_an_opinion(tmp_path: Path) -> None:

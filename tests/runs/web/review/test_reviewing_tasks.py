@@ -10,7 +10,7 @@ from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.task_items import TaskReview
-from lawtrace.runs.web.server import make_review_app
+from lawtrace.runs.web.server import make_app
 
 RELEASE = Path(__file__).parents[3] / "data" / "release-0.1.0"
 
@@ -23,7 +23,7 @@ def subject() -> TaskReview:
 
 def test_an_accepted_pair_is_exported_with_the_accepted_words(subject: TaskReview, tmp_path: Path) -> None:
     made = ReviewPages(subject, AppendLog(tmp_path / "o.jsonl", OpinionRow), clock=lambda: "")
-    browser = TestClient(make_review_app(made), base_url="http://127.0.0.1")
+    browser = TestClient(make_app(made), base_url="http://127.0.0.1")
     page = browser.post("/name", data={"name": "ada"})
     goal, workflow = made.state.items[:2]
     assert "Reference trace" in page.text
