@@ -29,10 +29,10 @@ VARIES = (
     (re.compile(r'("key": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("call": ?"|\bcall )[0-9a-f]{12}\b'), r"\1<id>"),
     (re.compile(r'("(?:seconds|queued|latency_ms|queued_ms)": ?)[-+.\de]+'), r"\1<duration>"),
-    (re.compile(r"(environment [a-z_]+(?:</small>)? sha256:)[0-9a-f]+"), r"\1<digest>"),
+    (re.compile(r"((?:environment [a-z_]+|recipe)(?:</small>)? sha256:)[0-9a-f]+"), r"\1<digest>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "<server>"),
 )
-"""What differs between two runs, or with the source of an environment, which the report names by its digest."""
+"""What differs between two runs, or with the source of an environment, which digests of it and of recipes cover."""
 
 
 def make_record(case: Case, folder: Path | None = None) -> Record:

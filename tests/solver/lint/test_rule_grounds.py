@@ -151,7 +151,6 @@ def test_an_order_with_a_ground(formula: str, law: str) -> None:
     ("formula", "law"),
     [
         ("!((!GetAccountStatement) U TransferFunds)", "Money is protected from unauthorised hands."),
-        ("!((!PayBill) U CheckAuthorization)", "Before a payment, its payer is authenticated."),
         ("G(CheckAuthorization -> F PayBill)", "The payer is authenticated."),
         ("G(PayBill -> O RecordAuditEvent)", "A payment is recorded."),
         ("!((!TransferFunds) U PayBill)", "Accounts are kept accurately."),
