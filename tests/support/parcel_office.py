@@ -2,142 +2,91 @@
 
 from collections.abc import Sequence
 
-from lawtrace.environments.spec import (
-    AUDIT_LOG,
-    BOOLEAN,
-    INVALID_REQUEST,
-    MONEY,
-    RECORD_AUDIT_EVENT,
-    TEXT,
-    Amount,
-    Choice,
-    Entity,
-    Environment,
-    Field,
-    FieldValue,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    OneOf,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    State,
-    Tool,
-    Update,
-    ValueResult,
-    argument,
-    constant,
-    is_unknown,
-    success_result,
-)
+from lawtrace.environments import spec as s
 from lawtrace.environments.spec.state import decode_state
 from lawtrace.schemas.events import Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.solver.habits.grading import HabitCase
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 
-KIND = Choice(("fragile", "sturdy"))
+KIND = s.Choice(("fragile", "sturdy"))
 
-PARCELS = Entity(
-    "parcels",
-    "parcel",
-    "parcel_id",
-    {"parcel_id": Field(TEXT), "label": Field(TEXT), "kind": Field(KIND), "sent": Field(BOOLEAN)},
-)
-INSURERS = Entity("insurers", "insurer", "insurer_id", {"insurer_id": Field(TEXT), "name": Field(TEXT)})
-DECLARATIONS = Entity(
-    "declarations",
-    "declaration",
-    "declaration_id",
-    {"declaration_id": Field(TEXT), "parcel_id": Field(TEXT), "kind": Field(TEXT)},
-    key_prefix="D-",
-)
-POLICIES = Entity(
-    "policies",
-    "policy",
-    "policy_id",
-    {"policy_id": Field(TEXT), "insurer_id": Field(TEXT), "value": Field(MONEY)},
-    key_prefix="Y-",
-)
+PARCELS = s.table("parcels", "parcel", parcel_id=s.TEXT, label=s.TEXT, kind=KIND, sent=s.BOOLEAN)
+INSURERS = s.table("insurers", "insurer", insurer_id=s.TEXT, name=s.TEXT)
+DECLARATIONS = s.table("declarations", "declaration", prefix="D-", declaration_id=s.TEXT, parcel_id=s.TEXT, kind=s.TEXT)
+POLICIES = s.table("policies", "policy", prefix="Y-", policy_id=s.TEXT, insurer_id=s.TEXT, value=s.MONEY)
 
-PARCEL = Parameter("parcel_id", TEXT, "The parcel.", FromLookup(PARCELS))
-VALUE = Parameter("value", MONEY, "Its value.", FromUser(Amount(1_00, 900_00)))
-UNKNOWN = Raises(INVALID_REQUEST, "There is no such parcel.", is_unknown(PARCELS, "parcel_id"))
+PARCEL = s.key(PARCELS, "The parcel.")
+VALUE = s.Parameter("value", s.MONEY, "Its value.", s.FromUser(s.Amount(1_00, 900_00)))
+UNKNOWN = s.Raises(s.INVALID_REQUEST, "There is no such parcel.", s.is_unknown(PARCELS, "parcel_id"))
 
 TOOLS = (
-    Tool(
+    s.Tool(
         name="FindParcel",
         summary="Finds a parcel by its label.",
-        parameters=(Parameter("label", TEXT, "The label.", FromUser(FieldValue(PARCELS, "label"))),),
+        parameters=(s.stated(PARCELS, "label", "The label."),),
         results=(
-            RowsResult(
-                "parcels", "The parcels.", PARCELS, lambda p: p.label == argument("label"), ("parcel_id", "label")
+            s.RowsResult(
+                "parcels", "The parcels.", PARCELS, lambda p: p.label == s.argument("label"), ("parcel_id", "label")
             ),
         ),
-        phrases=Phrases("Find the parcel {label}.", noun_phrase="the parcel {label}"),
+        phrases=s.Phrases("Find the parcel {label}.", noun_phrase="the parcel {label}"),
     ),
-    Tool(
+    s.Tool(
         name="SendParcel",
         summary="Sends a parcel.",
         parameters=(PARCEL, VALUE),
         raises=(UNKNOWN,),
-        effects=(Update(PARCELS, lambda p: p.parcel_id == argument("parcel_id"), {"sent": lambda _: constant(True)}),),
-        results=(success_result("Whether it was sent."),),
+        effects=(s.change(PARCELS, sent=True),),
+        results=(s.success_result("Whether it was sent."),),
         emits="PARCEL_SENT",
-        phrases=Phrases("Send {parcel_id}, value {value}.", "{parcel_id}, value {value}, has been sent."),
+        phrases=s.Phrases("Send {parcel_id}, value {value}.", "{parcel_id}, value {value}, has been sent."),
     ),
-    Tool(
+    s.Tool(
         name="InspectParcel",
         summary="Shows what kind of parcel it is.",
         parameters=(PARCEL,),
         raises=(UNKNOWN,),
-        results=(
-            RowsResult(
-                "parcel", "It.", PARCELS, lambda p: p.parcel_id == argument("parcel_id"), ("kind",), single=True
-            ),
-        ),
+        results=(s.show_row("parcel", "It.", PARCELS, "kind"),),
         leak_words=("inspect",),
         compliance=True,
     ),
-    Tool(
+    s.Tool(
         name="DeclareParcel",
         summary="Declares what kind of parcel it is.",
-        parameters=(PARCEL, Parameter("kind", KIND, "The kind.", FromUser(OneOf(KIND.options)))),
-        raises=(UNKNOWN, Raises(INVALID_REQUEST, "The kind is unknown.")),
-        effects=(Insert(DECLARATIONS, {"parcel_id": argument("parcel_id"), "kind": argument("kind")}),),
-        results=(KeyResult("declaration_id", "The declaration.", DECLARATIONS),),
+        parameters=(PARCEL, s.option("kind", KIND, "The kind.")),
+        raises=(UNKNOWN, s.Raises(s.INVALID_REQUEST, "The kind is unknown.")),
+        effects=(s.register(DECLARATIONS, "parcel_id", "kind"),),
+        results=(s.KeyResult("declaration_id", "The declaration.", DECLARATIONS),),
         leak_words=("declare",),
         compliance=True,
     ),
-    Tool(
+    s.Tool(
         name="ListInsurers",
         summary="Lists the insurers.",
-        results=(RowsResult("insurers", "All.", INSURERS, lambda i: i.name == i.name, ("insurer_id", "name")),),
+        results=(s.RowsResult("insurers", "All.", INSURERS, lambda i: i.name == i.name, ("insurer_id", "name")),),
         leak_words=("insurer",),
         compliance=True,
     ),
-    Tool(
+    s.Tool(
         name="InsureParcel",
         summary="Insures a value with an insurer.",
-        parameters=(Parameter("insurer_id", TEXT, "The insurer.", FromLookup(INSURERS)), VALUE),
-        raises=(Raises(INVALID_REQUEST, "There is no such insurer.", is_unknown(INSURERS, "insurer_id")),),
-        effects=(Insert(POLICIES, {"insurer_id": argument("insurer_id"), "value": argument("value")}),),
-        results=(ValueResult("insured", "Whether.", BOOLEAN, constant(True)),),
+        parameters=(s.key(INSURERS, "The insurer."), VALUE),
+        raises=(s.Raises(s.INVALID_REQUEST, "There is no such insurer.", s.is_unknown(INSURERS, "insurer_id")),),
+        effects=(s.register(POLICIES, "insurer_id", "value"),),
+        results=(s.ValueResult("insured", "Whether.", s.BOOLEAN, s.constant(True)),),
         leak_words=("insure",),
         compliance=True,
     ),
-    RECORD_AUDIT_EVENT,
+    s.RECORD_AUDIT_EVENT,
 )
 
-OFFICE = Environment(
+OFFICE = s.Environment(
     "parcel_office",
     "Parcels",
     "ParcelOffice",
     "A parcel office.",
-    {entity.table: entity for entity in (PARCELS, INSURERS, DECLARATIONS, POLICIES, AUDIT_LOG)},
+    {entity.table: entity for entity in (PARCELS, INSURERS, DECLARATIONS, POLICIES, s.AUDIT_LOG)},
     {tool.name: tool for tool in TOOLS},
     lambda _: initial_state("sturdy"),
 )
@@ -157,7 +106,7 @@ RECORDED = Rule(id="recorded", formula='G(SendParcel -> F RecordAuditEvent("PARC
 INSURED = Rule(id="insured", formula="forall v: G(SendParcel(value == v) -> O InsureParcel(value == v))")
 
 
-def initial_state(*kinds: str) -> State:
+def initial_state(*kinds: str) -> s.State:
     """Parcels P-1, P-2 and so on of these kinds, and two insurers."""
     parcels: dict[str, Json] = {
         f"P-{number}": {"parcel_id": f"P-{number}", "label": f"label {number}", "kind": kind, "sent": False}

@@ -5,50 +5,34 @@ Amounts and payees are free, so arguments meet a rule by chance only where it as
 
 from random import Random
 
-from lawtrace.environments.spec.clock import Clock
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
-from lawtrace.environments.spec.expressions import SUCCEEDED
-from lawtrace.environments.spec.samplers import Amount, FieldValue, OneOf
-from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import argument, exists, value_of
-from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Tool
-from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MONEY, TEXT
+from lawtrace.environments import spec as s
 
-PAYEES = Entity(
-    "payees", "payee", "payee_id", {"payee_id": Field(TEXT), "name": Field(TEXT), "blocked": Field(BOOLEAN)}
-)
-ACCOUNTS = Entity("accounts", "account", "account_id", {"account_id": Field(TEXT), "balance": Field(MONEY)})
-PAYMENTS = Entity(
-    "payments",
-    "payment",
-    "payment_id",
-    {"payment_id": Field(TEXT), "payee_id": Field(TEXT), "amount": Field(MONEY)},
-    key_prefix="Y-",
-)
+PAYEES = s.table("payees", "payee", payee_id=s.TEXT, name=s.TEXT, blocked=s.BOOLEAN)
+ACCOUNTS = s.table("accounts", "account", account_id=s.TEXT, balance=s.MONEY)
+PAYMENTS = s.table("payments", "payment", prefix="Y-", payment_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY)
 ENTITIES = {entity.table: entity for entity in (PAYEES, ACCOUNTS, PAYMENTS)}
-DONE = ValueResult("success", "Whether it was done.", BOOLEAN, SUCCEEDED)
+DONE = s.ValueResult("success", "Whether it was done.", s.BOOLEAN, s.SUCCEEDED)
 NAMES = ("Ash", "Birch", "Cedar", "Dogwood", "Elm")
 DAYS = 7 * 24 * 60
 
-payee = Parameter("payee_id", TEXT, "Who is paid.", FromLookup(PAYEES))
-amount = Parameter("amount", MONEY, "How much.", FromUser(Amount(1_00, 900_00)), malformed=None)
+payee = s.key(PAYEES, "Who is paid.")
+amount = s.Parameter("amount", s.MONEY, "How much.", s.FromUser(s.Amount(1_00, 900_00)), malformed=None)
 
 
-def _tool(name: str, parameters: tuple[Parameter, ...] = (), **parts: object) -> Tool:
+def _tool(name: str, parameters: tuple[s.Parameter, ...] = (), **parts: object) -> s.Tool:
     said = " ".join(f"{{{parameter.name}}}" for parameter in parameters)
-    phrases = None if "compliance" in parts else Phrases(f"{name} {said}.", outcome=f"{name} {said} was done.")
-    return Tool(name, f"{name}.", parameters, results=(DONE,), phrases=phrases, **parts)  # type: ignore[arg-type]
+    phrases = None if "compliance" in parts else s.Phrases(f"{name} {said}.", outcome=f"{name} {said} was done.")
+    return s.Tool(name, f"{name}.", parameters, results=(DONE,), phrases=phrases, **parts)  # type: ignore[arg-type]
 
 
-FIND_PAYEE = Tool(
+FIND_PAYEE = s.Tool(
     "FindPayee",
     "Finds a payee.",
-    (Parameter("name", TEXT, "The name.", FromUser(FieldValue(PAYEES, "name"))),),
+    (s.stated(PAYEES, "name", "The name."),),
     results=(
-        RowsResult("payees", "Who was found.", PAYEES, lambda p: p.name == argument("name"), ("payee_id", "name")),
+        s.RowsResult("payees", "Who was found.", PAYEES, lambda p: p.name == s.argument("name"), ("payee_id", "name")),
     ),
-    phrases=Phrases("Find {name}.", noun_phrase="{name}"),
+    phrases=s.Phrases("Find {name}.", noun_phrase="{name}"),
 )
 TOOLS = (
     FIND_PAYEE,
@@ -58,15 +42,17 @@ TOOLS = (
         "Pay",
         (amount, payee),
         fails=(
-            Fails(
+            s.Fails(
                 "There is not enough.",
-                argument("amount") > value_of(ACCOUNTS, lambda a: a.account_id == "A", "balance", 0),
+                s.argument("amount") > s.value_of(ACCOUNTS, lambda a: a.account_id == "A", "balance", 0),
             ),
-            Fails("The payee is blocked.", exists(PAYEES, lambda p: (p.payee_id == argument("payee_id")) & p.blocked)),
+            s.Fails(
+                "The payee is blocked.", s.exists(PAYEES, lambda p: (p.payee_id == s.argument("payee_id")) & p.blocked)
+            ),
         ),
         effects=(
-            Insert(PAYMENTS, {"payee_id": argument("payee_id"), "amount": argument("amount")}),
-            Update(ACCOUNTS, lambda a: a.account_id == "A", {"balance": lambda a: a.balance - argument("amount")}),
+            s.register(PAYMENTS, "payee_id", "amount"),
+            s.Update(ACCOUNTS, lambda a: a.account_id == "A", {"balance": lambda a: a.balance - s.argument("amount")}),
         ),
         critical=True,
     ),
@@ -74,35 +60,36 @@ TOOLS = (
         "Refund",
         (payee,),
         fails=(
-            Fails(
-                "The payee is not blocked.", ~exists(PAYEES, lambda p: (p.payee_id == argument("payee_id")) & p.blocked)
+            s.Fails(
+                "The payee is not blocked.",
+                ~s.exists(PAYEES, lambda p: (p.payee_id == s.argument("payee_id")) & p.blocked),
             ),
         ),
-        effects=(Update(PAYEES, lambda p: p.payee_id == argument("payee_id"), {"blocked": lambda p: p.blocked}),),
+        effects=(s.change(PAYEES, blocked=lambda p: p.blocked),),
     ),
     _tool("Report", compliance=True, duration=60),
     _tool(
         "Wait",
-        (Parameter("minutes", INTEGER, "How long.", FromUser(Amount(1, DAYS)), malformed=None),),
-        duration=argument("minutes") * 60,
+        (s.Parameter("minutes", s.INTEGER, "How long.", s.FromUser(s.Amount(1, DAYS)), malformed=None),),
+        duration=s.argument("minutes") * 60,
     ),
-    _tool("Note", (Parameter("kind", TEXT, "Of what.", FromUser(OneOf(("call", "mail")))),)),
+    _tool("Note", (s.Parameter("kind", s.TEXT, "Of what.", s.FromUser(s.OneOf(("call", "mail")))),)),
 )
 
 
-def populate(random: Random) -> State:
+def populate(random: Random) -> s.State:
     """Three payees; one in forty states has a blocked one, and one in forty much money."""
     rare = random.randrange(40)
     rows = [
-        Row({"payee_id": f"P-{number}", "name": name, "blocked": rare == 0 and number == 1})
+        s.Row({"payee_id": f"P-{number}", "name": name, "blocked": rare == 0 and number == 1})
         for number, name in enumerate(random.sample(NAMES, 3))
     ]
     balance = 2_000_00 if rare == 1 else random.randrange(300_00, 700_00)
-    accounts = (Row({"account_id": "A", "balance": balance}),)
-    return State({"payees": tuple(rows), "accounts": accounts, "payments": ()})
+    accounts = (s.Row({"account_id": "A", "balance": balance}),)
+    return s.State({"payees": tuple(rows), "accounts": accounts, "payments": ()})
 
 
-PAYMENT_DESK = Environment(
+PAYMENT_DESK = s.Environment(
     name="payment desk",
     title="Payment desk",
     object_name="desk",
@@ -110,7 +97,7 @@ PAYMENT_DESK = Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
-    clock=Clock(length=14 * 24 * 3600),
+    clock=s.Clock(length=14 * 24 * 3600),
 )
 
 BINDING = "forall a, p: G(Pay(amount == a, payee_id == p) -> O[<= 5min] Authenticate(amount == a, payee_id == p))"

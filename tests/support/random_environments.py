@@ -6,111 +6,88 @@ on each other. Deterministic in the seed. There is one initial state, so a claim
 
 from random import Random
 
-from lawtrace.environments.spec.compliance import AUDIT_LOG, RECORD_AUDIT_EVENT, check_authorization
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import Insert, KeyResult, RowsResult, Update, ValueResult
-from lawtrace.environments.spec.expressions import SUCCEEDED, Term
-from lawtrace.environments.spec.samplers import Amount, FieldValue, UnusedValue
-from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import argument, constant, exists, value_of
-from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, MONEY, TEXT
+from lawtrace.environments import spec as s
 
-PURSES = Entity(
-    table="purses",
-    singular="purse",
-    key="purse_id",
-    key_prefix="P-",
-    fields={"purse_id": Field(TEXT), "name": Field(TEXT), "balance": Field(MONEY), "closed": Field(BOOLEAN)},
-)
-SESSION = Entity(
-    table="session",
-    singular="session",
-    key="session_id",
-    fields={"session_id": Field(TEXT), "authorized": Field(BOOLEAN), "shut": Field(BOOLEAN)},
-)
-ENTITIES = {entity.table: entity for entity in (PURSES, SESSION, AUDIT_LOG)}
+PURSES = s.table("purses", "purse", prefix="P-", purse_id=s.TEXT, name=s.TEXT, balance=s.MONEY, closed=s.BOOLEAN)
+SESSION = s.table("session", "session", session_id=s.TEXT, authorized=s.BOOLEAN, shut=s.BOOLEAN)
+ENTITIES = {entity.table: entity for entity in (PURSES, SESSION, s.AUDIT_LOG)}
 NAMES = ("ash", "birch", "cedar", "dogwood")
-DONE = ValueResult("success", "Whether it was done.", BOOLEAN, SUCCEEDED)
+DONE = s.ValueResult("success", "Whether it was done.", s.BOOLEAN, s.SUCCEEDED)
 
 
-def closed(name: str) -> Term:
-    return exists(PURSES, lambda p: (p.purse_id == argument(name)) & p.closed)
+def closed(name: str) -> s.Term:
+    return s.exists(PURSES, lambda p: (p.purse_id == s.argument(name)) & p.closed)
 
 
-def balance(name: str) -> Term:
-    return value_of(PURSES, lambda p: p.purse_id == argument(name), "balance", otherwise=0)
+def balance(name: str) -> s.Term:
+    return s.value_of(PURSES, lambda p: p.purse_id == s.argument(name), "balance", otherwise=0)
 
 
-def purse(name: str) -> Parameter:
-    return Parameter(name, TEXT, "A purse.", FromLookup(PURSES))
+def purse(name: str) -> s.Parameter:
+    return s.Parameter(name, s.TEXT, "A purse.", s.FromLookup(PURSES))
 
 
-IS_SHUT = exists(SESSION, lambda s: s.shut)
+IS_SHUT = s.exists(SESSION, lambda row: row.shut)
 
 
-def random_multi_tool_environment(seed: int) -> tuple[Environment, tuple[str, ...]]:
+def random_multi_tool_environment(seed: int) -> tuple[s.Environment, tuple[str, ...]]:
     """The environment, and formulas over its tools."""
     random = Random(seed)
     lowest, highest = random.choice(((100, 500), (300, 900)))
-    amount = Parameter("amount", MONEY, "How much.", FromUser(Amount(lowest, highest)), malformed=None)
+    amount = s.Parameter("amount", s.MONEY, "How much.", s.FromUser(s.Amount(lowest, highest)), malformed=None)
     guards = random.random() < 1 / 2
 
-    def spending(name: str) -> list[Fails]:
-        too_much = Fails("It is too much.", argument("amount") > balance(name))
-        return [too_much, *([Fails("It is closed.", closed(name))] if guards else [])]
+    def spending(name: str) -> list[s.Fails]:
+        too_much = s.Fails("It is too much.", s.argument("amount") > balance(name))
+        return [too_much, *([s.Fails("It is closed.", closed(name))] if guards else [])]
 
-    def moved(name: str, sign: int) -> Update:
-        return Update(
+    def moved(name: str, sign: int) -> s.Update:
+        return s.Update(
             PURSES,
-            lambda p: p.purse_id == argument(name),
-            {"balance": lambda p: p.balance + argument("amount") if sign > 0 else p.balance - argument("amount")},
+            lambda p: p.purse_id == s.argument(name),
+            {"balance": lambda p: p.balance + s.argument("amount") if sign > 0 else p.balance - s.argument("amount")},
         )
 
-    def closing(name: str, *, to: bool) -> Tool:
+    def closing(name: str, *, to: bool) -> s.Tool:
         is_so = closed("purse") if to else ~closed("purse")
-        effect = Update(PURSES, lambda p: p.purse_id == argument("purse"), {"closed": lambda p: constant(to)})
-        return _tool(name, (purse("purse"),), [Fails("It is so.", is_so)], (effect,), "CLOSED" if to else None)
+        effect = s.Update(PURSES, lambda p: p.purse_id == s.argument("purse"), {"closed": lambda p: s.constant(to)})
+        return _tool(name, (purse("purse"),), [s.Fails("It is so.", is_so)], (effect,), "CLOSED" if to else None)
 
-    def shutting(name: str, *, to: bool) -> Tool:
-        effect = Update(SESSION, lambda s: s.session_id == "current", {"shut": lambda s: constant(to)})
-        return _tool(name, (), [Fails("It is so.", IS_SHUT if to else ~IS_SHUT)], (effect,), "SHUT")
+    def shutting(name: str, *, to: bool) -> s.Tool:
+        effect = s.Update(SESSION, lambda row: row.session_id == "current", {"shut": lambda row: s.constant(to)})
+        return _tool(name, (), [s.Fails("It is so.", IS_SHUT if to else ~IS_SHUT)], (effect,), "SHUT")
 
-    find = Tool(
+    find = s.Tool(
         name="Find",
         summary="Finds a purse.",
-        parameters=(Parameter("name", TEXT, "Its name.", FromUser(FieldValue(PURSES, "name"))),),
+        parameters=(s.stated(PURSES, "name", "Its name."),),
         results=(
-            RowsResult(
+            s.RowsResult(
                 "purses",
                 "What was found.",
                 PURSES,
-                lambda p: p.name == argument("name"),
+                lambda p: p.name == s.argument("name"),
                 ("purse_id", "name", "balance"),
             ),
         ),
-        phrases=Phrases(step="Find the purse {name}.", noun_phrase="the purse {name}"),
+        phrases=s.Phrases(step="Find the purse {name}.", noun_phrase="the purse {name}"),
     )
-    make = Tool(
+    make = s.Tool(
         name="Make",
         summary="Makes a purse.",
-        parameters=(Parameter("name", TEXT, "Its name.", FromUser(UnusedValue(NAMES, PURSES, "name"))),),
-        raises=(
-            Raises("ConflictException", "The name is taken.", exists(PURSES, lambda p: p.name == argument("name"))),
-        ),
-        effects=(
-            Insert(PURSES, {"name": argument("name"), "balance": constant(600), "closed": constant(value=False)}),
-        ),
-        results=(KeyResult("purse_id", "The new purse.", PURSES),),
+        parameters=(s.Parameter("name", s.TEXT, "Its name.", s.FromUser(s.UnusedValue(NAMES, PURSES, "name"))),),
+        raises=(s.Raises("ConflictException", "The name is taken.", s.has(PURSES, by="name")),),
+        effects=(s.register(PURSES, "name", balance=600, closed=False),),
+        results=(s.KeyResult("purse_id", "The new purse.", PURSES),),
         emits="MADE",
-        phrases=Phrases(step="Make {name}.", outcome="There is {name}.", noun_phrase="the new purse {name}"),
+        phrases=s.Phrases(step="Make {name}.", outcome="There is {name}.", noun_phrase="the new purse {name}"),
     )
     optional = [
         _tool("Spend", (purse("purse"), amount), spending("purse"), (moved("purse", -1),), "SPENT"),
         _tool(
             "Move",
             (purse("purse"), purse("other"), amount),
-            [*spending("purse"), Fails("They are one.", argument("purse") == argument("other"))],
+            [*spending("purse"), s.Fails("They are one.", s.argument("purse") == s.argument("other"))],
             (moved("purse", -1), moved("other", 1)),
             "MOVED",
         ),
@@ -121,9 +98,9 @@ def random_multi_tool_environment(seed: int) -> tuple[Environment, tuple[str, ..
         shutting("Open", to=False),
         make,
     ]
-    tools = [check_authorization(SESSION), RECORD_AUDIT_EVENT, find, *random.sample(optional, random.randint(2, 3))]
+    tools = [s.check_authorization(SESSION), s.RECORD_AUDIT_EVENT, find, *random.sample(optional, random.randint(2, 3))]
     rows = [
-        Row(
+        s.Row(
             {
                 "purse_id": f"P-{10 + n}",
                 "name": name,
@@ -134,9 +111,9 @@ def random_multi_tool_environment(seed: int) -> tuple[Environment, tuple[str, ..
         for n, name in enumerate(random.sample(NAMES, random.randint(1, 3)))
         for is_closed in (random.random() < 1 / 4,)
     ]
-    session = Row({"session_id": "current", "authorized": random.random() < 2 / 3, "shut": random.random() < 1 / 2})
-    state = State({**dict.fromkeys(ENTITIES, ()), "purses": tuple(rows), "session": (session,)})
-    environment = Environment(
+    session = s.Row({"session_id": "current", "authorized": random.random() < 2 / 3, "shut": random.random() < 1 / 2})
+    state = s.State({**dict.fromkeys(ENTITIES, ()), "purses": tuple(rows), "session": (session,)})
+    environment = s.Environment(
         name=f"world-{seed}",
         title="World",
         object_name="World",
@@ -150,13 +127,13 @@ def random_multi_tool_environment(seed: int) -> tuple[Environment, tuple[str, ..
 
 def _tool(
     name: str,
-    parameters: tuple[Parameter, ...],
-    fails: list[Fails],
-    effects: tuple[Update, ...],
+    parameters: tuple[s.Parameter, ...],
+    fails: list[s.Fails],
+    effects: tuple[s.Update, ...],
     emits: str | None,
-) -> Tool:
+) -> s.Tool:
     said = " ".join(f"{{{parameter.name}}}" for parameter in parameters)
-    return Tool(
+    return s.Tool(
         name=name,
         summary=f"Does {name}.",
         parameters=parameters,
@@ -164,11 +141,11 @@ def _tool(
         effects=effects,
         results=(DONE,),
         emits=emits,
-        phrases=Phrases(step=f"{name} {said}.", outcome=f"{name} {said}."),
+        phrases=s.Phrases(step=f"{name} {said}.", outcome=f"{name} {said}."),
     )
 
 
-def _formulas(environment: Environment, random: Random) -> tuple[str, ...]:
+def _formulas(environment: s.Environment, random: Random) -> tuple[str, ...]:
     """One to three formulas of typical rule shapes; those about amounts or purses only if tools have them."""
     first, second = random.sample(list(environment.tools), 2)
     event = random.choice(environment.event_names or ("MADE",))
