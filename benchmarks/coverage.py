@@ -14,7 +14,6 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.rules import Rule, load_rules
-from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 
 
 def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[Rule]]]:
@@ -22,8 +21,6 @@ def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[
         domain = load_domain(name)
         for rules in (domain.gold_file, domain.rules_file):
             yield f"{name}, {rules.stem}", domain.environment, load_rules(rules)
-    if not names:
-        yield LARGE_CLINIC.name, LARGE_CLINIC, LARGE_CLINIC_RULES
 
 
 def main() -> None:
