@@ -24,12 +24,11 @@ Names are imported when they are first used, so ``import lawtrace`` costs nothin
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lawtrace._audit import audit
     from lawtrace._judge import RuleSet, TraceVerdict, judge, load_environment, load_rules
     from lawtrace._run import Run, Verdicts, load_run, run
     from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
     from lawtrace.environments.domains.loader import Domain
-    from lawtrace.runs.audit.audit import Audit
+    from lawtrace.runs.audit.audit import Audit, audit
     from lawtrace.schemas.audit_rows import AuditRow
     from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
     from lawtrace.schemas.events import Event
@@ -72,12 +71,11 @@ __all__ = [
 ]
 
 _MODULES = {
+    **dict.fromkeys(("Audit", "audit"), "lawtrace.runs.audit.audit"),
     **dict.fromkeys(("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"), "lawtrace._judge"),
     **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
     **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
-    "Audit": "lawtrace.runs.audit.audit",
     "AuditRow": "lawtrace.schemas.audit_rows",
-    "audit": "lawtrace._audit",
     "Guard": "lawtrace.solver.guard.guard",
     "GuardLog": "lawtrace.solver.guard.log",
     "GuardedAgent": "lawtrace.agents.guarded_tools",

@@ -1,6 +1,6 @@
 """An audit: records, and what they are judged by.
 
-The command line, its shards, workers of a cluster and `lawtrace.audit` begin here.
+The command line, its shards, workers of a cluster and the public function begin here.
 """
 
 # pyright: reportMissingTypeStubs=false
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.environments.tool_schemas.schemas import make_environment
 from lawtrace.runs.audit.annotations import read_annotations
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, read_label_choice
 from lawtrace.runs.audit.monpoly.import_rules import seconds_of
@@ -35,6 +35,8 @@ from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+Source = str | PathLike[str]
 
 Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
 """An environment, its name or folder; a file of tool schemas, or with the signature of MonPoly logs; or what
@@ -101,33 +103,41 @@ class Audit(Iterable[AuditRow]):
         return judge_batches(self.job, units, sum(file.stat().st_size for file in self.files), cluster)
 
 
-def open_audit(
-    rules: Path | Iterable[Rule] | None,
-    sources: Sequence[Path],
+def audit(
+    rules: Iterable[Rule] | Source | None,
+    sources: Source | Iterable[Source],
     tools: Tools,
     *,
     complete: bool = False,
-    against: Path | Iterable[Rule] | None = None,
+    against: Iterable[Rule] | Source | None = None,
     label: str | None = None,
-    marks: Path | None = None,
+    marks: Source | None = None,
     time_unit: str = "1s",
 ) -> Audit:
-    """An audit of what is recorded in the sources.
+    """Judge recorded conversations, or logs in MonPoly's format, as ``lawtrace audit`` does.
+
+    Nothing is judged before the audit is iterated over, and no row is kept: ``for row in lawtrace.audit(...)`` needs no
+    more memory for a large log than for a small one. Each row is an `AuditRow`: the place and id of a conversation, its
+    outcome, the reason, the verdict on each rule with its evidence, and the judged events.
 
     Args:
-        rules: a rule file, or rules; None for those of the environment.
-        sources: files and folders; may be empty if only rows that exist are counted.
-        tools: see `Tools`.
-        complete: the records are whole: a duty that is open at the end of one is broken.
-        against: an older version of the rules, to compare with.
-        label: the label of the source that rules are compared with, such as ``reward<1``.
-        marks: a file of findings marked right or wrong.
-        time_unit: the unit of the timestamps of MonPoly logs.
+        rules: each with its own id, or a rule file; None for those of the environment.
+        sources: files and folders (docs/sources.md).
+        tools: what the rules are about: an environment, its name or folder; a file of tool schemas; schemas, functions
+            or names; for logs the file with their signature.
+        complete: whether the records are all that happened. A duty that is open at the end of a complete record is
+            broken; at the end of another one, its rule is undetermined.
+        against: an older version of the rules. Rows have its verdicts, and the summary compares both.
+        label: the label of the sources that the summary compares rules with, such as ``reward<1``.
+        marks: a file of findings marked right or wrong, which the summary compares rules with.
+        time_unit: the unit of the timestamps of logs: ``1d``, ``1h``, ``1min`` or ``1s``.
 
     Raises:
-        InputError: a file that is missing or of another kind than the tools, or a rule that does not fit them.
+        InputError: naming a file that is missing or cannot be read, or a rule that does not fit the tools. A
+            conversation that cannot be judged is a row with the outcome ``invalid``.
     """
-    files = tuple(find_files(list(sources)))
+    named = [sources] if isinstance(sources, str | PathLike) else sources
+    files = tuple(find_files([*map(Path, named)]))
     known = _open_tools(tools, files)
     if rules is None and known.domain is not None:
         rules = known.domain.rules_file
@@ -139,21 +149,22 @@ def open_audit(
         try:
             known.check(older)
         except LawtraceError as error:
-            raise InputError(f"{against}: {error}" if isinstance(against, Path) else str(error)) from error
+            raise InputError(f"{against}: {error}" if isinstance(against, str | PathLike) else str(error)) from error
     job = AuditJob(
         known.given,
         chosen,
         complete,
         older,
         DEFAULT_CHOICE if label is None else read_label_choice(label),
-        None if marks is None else read_annotations(marks),
+        None if marks is None else read_annotations(Path(marks)),
         seconds_of(time_unit),
     )
-    return Audit(files, job, known.name, known.regulation, rules if isinstance(rules, Path) else None)
+    rules_file = Path(rules) if isinstance(rules, str | PathLike) else None
+    return Audit(files, job, known.environment.name if known.environment else "log", known.regulation, rules_file)
 
 
-def _read_rules(rules: Path | Iterable[Rule]) -> tuple[Rule, ...]:
-    return load_rules(rules) if isinstance(rules, Path) else tuple(rules)
+def _read_rules(rules: Iterable[Rule] | Source) -> tuple[Rule, ...]:
+    return load_rules(Path(rules)) if isinstance(rules, str | PathLike) else tuple(rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +174,6 @@ class _OpenedTools:
     given: AuditedTools
     environment: Environment | None = None
     domain: Domain | None = None
-
-    @property
-    def name(self) -> str:
-        return self.environment.name if self.environment else "log"
 
     @property
     def regulation(self) -> Regulation | None:
@@ -183,28 +190,19 @@ class _OpenedTools:
 def _open_tools(tools: Tools, files: Sequence[Path]) -> _OpenedTools:
     if isinstance(tools, str | PathLike):
         tools = [Path(tools)] if Path(tools).is_file() else load_domain(str(tools))
-    if isinstance(tools, Domain | Environment):
-        if log := next(filter(is_monpoly_log, files), None):
-            raise InputError(f"{log}: for a MonPoly log, name the signature with --tools and the rules with --rules")
-        return (
-            _OpenedTools(tools, tools.environment, tools) if isinstance(tools, Domain) else _OpenedTools(tools, tools)
-        )
-    schemas: Sequence[ToolSchema]
-    if isinstance(tools, Mapping):
-        schemas = read_given_tools(cast("Mapping[str, Any]", tools))
-    else:
-        entries = list(tools)
-        paths = [entry for entry in entries if isinstance(entry, Path)]
-        if len(paths) == 1 and not is_tool_source(str(paths[0])):
-            return _OpenedTools(_read_log_signature(paths[0], files))
-        schemas = read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(entries)
+    paths = [entry for entry in tools if isinstance(entry, Path)] if isinstance(tools, Sequence) else []
+    if len(paths) == 1 and not is_tool_source(str(paths[0])):
+        if other := next((file for file in files if not is_monpoly_log(file)), None):
+            raise InputError(
+                f"--tools {paths[0]}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a "
+                f"log, with lines such as `@100 pay(5);`, and {other} is none"
+            )
+        return _OpenedTools(read_signature(paths[0]))
+    if log := next(filter(is_monpoly_log, files), None):
+        raise InputError(f"{log}: for a MonPoly log, name the signature with --tools and the rules with --rules")
+    if isinstance(tools, Domain):
+        return _OpenedTools(tools, tools.environment, tools)
+    if isinstance(tools, Environment):
+        return _OpenedTools(tools, tools)
+    schemas = read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(tools)
     return _OpenedTools(tuple(schemas), make_environment("tools", schemas))
-
-
-def _read_log_signature(path: Path, files: Sequence[Path]) -> LogSignature:
-    if other := next((file for file in files if not is_monpoly_log(file)), None):
-        raise InputError(
-            f"--tools {path}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a log, with "
-            f"lines such as `@100 pay(5);`, and {other} is none"
-        )
-    return read_signature(path)

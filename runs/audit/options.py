@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.audit.audit import Audit, open_audit
+from lawtrace.runs.audit.audit import Audit, audit
 from lawtrace.runs.audit.sources.reading import find_files
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.workers import AuditUnit
@@ -36,8 +36,8 @@ class AuditOptions(BaseModel):
     fail_on: list[str] | None
 
     def open(self, *, merged: bool = False) -> Audit:
-        """The audit; see `open_audit`. ``merged``: there are rows already, so that no source is needed."""
-        return open_audit(
+        """The audit; see `lawtrace.audit`. ``merged``: there are rows already, so that no source is needed."""
+        return audit(
             self.rules,
             [] if merged else self.sources,
             [*map(Path, self.tools)] if self.tools else load_domain(self.env),

@@ -6,9 +6,8 @@ complete, its end decides what is open.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Final
 
 from lawtrace.runs.audit.judging import invalid_row, reason_of
@@ -17,7 +16,7 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
 from lawtrace.schemas.errors import FormulaError, InputError
-from lawtrace.schemas.events import Event, count_off
+from lawtrace.schemas.events import Event, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.logic.conditions import Comparison, conjuncts
@@ -53,8 +52,9 @@ class LogAuditor:
         self._signature: Final = signature
         self._time_unit: Final = time_unit
         self._complete: Final = complete
-        self._rules: Final = prepare_rules(rules, signature)
-        self._older: Final = None if against is None else prepare_rules(against, signature)
+        self._compares: Final = against is not None
+        self._new: Final = len(rules)
+        self._rules: Final = prepare_rules([*rules, *(against or ())], signature)
 
     def audit(self, log: MonpolyLog) -> AuditRow:
         """Judge one log. Raises InputError if it cannot be read and is the only one; else it is invalid then."""
@@ -69,12 +69,25 @@ class LogAuditor:
 
     def judge(self, place: str, name: str, read: ReadLog) -> AuditRow:
         """Judge the time points of a log. ``read`` gives them; it is called again for the evidence of violations."""
-        new, *older = (_judge_rules(rules, read, self._complete) for rules in (self._rules, self._older) if rules)
-        found = {(step, number): event for one in (new, *older) for step, number, event in one.evidence}
-        order = sorted(found)
-        events = tuple(replace(found[at], message=str(at[0])) for at in order)
-        first = {step: index for index, (step, _) in reversed([*enumerate(order)])}
-        verdicts, *before = (tuple(self._verdict(end, first) for end in one.ends) for one in (new, *older))
+        monitors = [MetricMonitor(prepared) for _, prepared in self._rules]
+        feeds = [monitor.feed_step for monitor in monitors]
+        time_points = events = 0
+        for step in read():
+            time_points += 1
+            events += len(step.events)
+            for feed in feeds:
+                feed(step.time, step.events)
+        pairs = zip(self._rules, monitors, strict=True)
+        ends = [_End(rule, prepared, monitor, complete=self._complete) for (rule, prepared), monitor in pairs]
+        recordings = [recording for end in ends for recording in end.recordings]
+        _record(recordings, read)
+        for recording in recordings:
+            recording.explain(complete=self._complete)
+        found = {at: event for recording in recordings for at, event in recording.evidence()}
+        places = sorted(found)
+        first = {step: index for index, (step, _) in reversed([*enumerate(places)])}
+        verdicts = tuple(self._verdict(end, first) for end in ends)
+        verdicts, older = verdicts[: self._new], verdicts[self._new :]
         return AuditRow(
             place=place,
             conversation=name,
@@ -82,92 +95,60 @@ class LogAuditor:
             outcome=outcome_of(verdicts),
             reason=reason_of(verdicts),
             rules=verdicts,
-            events=events,
+            events=tuple(replace(found[at], message=str(at[0])) for at in places),
             notes=(),
-            against=OlderVerdict(outcome=outcome_of(before[0]), rules=before[0]) if before else None,
+            against=OlderVerdict(outcome=outcome_of(older), rules=older) if self._compares else None,
             log=LogCounts(
-                time_points=new.time_points,
-                events=new.events,
-                violations={end.rule.id: end.count for end in new.ends},
-                open={end.rule.id: end.open for end in new.ends},
+                time_points=time_points,
+                events=events,
+                violations={end.rule.id: end.count for end in ends[: self._new]},
+                open={end.rule.id: end.open for end in ends[: self._new]},
             ),
         )
 
     def _verdict(self, end: "_End", first_events: dict[int, int]) -> RuleVerdict:
-        undetermined = bool(end.undecided) and not end.count
-        sentence = self._sentence(end) if end.explained else ""
-        at = end.explained[0].step if end.explained else None
+        explained = [one.explained for one in end.recordings if one.explained is not None]
+        shown = explained[0] if explained else None
+        sentence = "" if shown is None else self._sentence(shown, end.count or end.open)
         return RuleVerdict(
             rule=end.rule.id,
             formula=end.rule.formula,
             provisions=end.rule.provisions,
             template=end.rule.template,
-            kept=not end.count and not end.undecided,
-            undetermined=f"the log ends before it is decided: {sentence}" if undetermined else "",
+            kept=not end.count and not end.open,
+            undetermined=f"the log ends before it is decided: {sentence}" if end.open and not end.count else "",
             triggered=end.triggered > 0,
             applicable=False,
             broken_at=None,
             states=(),
-            values=tuple(end.explained[0].values.values()) if end.explained else (),
+            values=() if shown is None else tuple(shown.values.values()),
             explanation=sentence if end.count else "",
-            violations=end.explained,
-            at=None if at is None else first_events.get(at),
-            call=None if at is None else f"t{at}",
+            violations=tuple(explained),
+            at=None if shown is None else first_events.get(shown.step),
+            call=None if shown is None else f"t{shown.step}",
             triggers=end.triggered,
         )
 
-    def _sentence(self, end: "_End") -> str:
-        """The first violation, or what is open, in words, and how many more there are."""
-        found, total = end.explained[0], end.count or end.open
+    def _sentence(self, found: ExplainedViolation, total: int) -> str:
+        """A violation, or what is open, in words, and how many more there are."""
         stamp = "" if found.time is None else f"@{found.time // self._time_unit} ({format_time(found.time)}): "
         more = f"; {total - 1} more" if total > 1 else ""
-        return f"{stamp}{found.sentence(_time_points)}{more}"
+        return f"{stamp}{found.sentence(lambda steps: name_events([f't{step}' for step in steps]))}{more}"
 
 
-def _time_points(steps: Sequence[int]) -> str:
-    return count_off("time point", [str(step) for step in steps])
-
-
-@dataclass(frozen=True, slots=True)
 class _End:
-    """A rule at the end of a log: the violations, how many there are, and what the future decides.
+    """A rule at the end of a log: how many violations there are, how much the future decides, and the first of them."""
 
-    Attributes:
-        explained: the first violations, or of what is open, with the evidence.
-    """
-
-    rule: Rule
-    violations: Sequence[Violation]
-    count: int
-    undecided: Sequence[Violation]
-    open: int
-    triggered: int
-    explained: tuple[ExplainedViolation, ...] = ()
-
-    @classmethod
-    def of(cls, rule: Rule, monitor: MetricMonitor, *, complete: bool) -> "_End":
-        if not complete:
-            undecided = monitor.undecided
-            return cls(
-                rule, monitor.violations, monitor.violation_count, undecided, monitor.undecided_count, monitor.triggered
-            )
-        violations = [*monitor.violations, *monitor.owed()]
-        return cls(rule, violations, monitor.violation_count + monitor.owed_count(), (), 0, monitor.triggered)
-
-    @property
-    def listed(self) -> list[Violation]:
-        """What a row lists."""
-        return sorted(self.violations or self.undecided, key=lambda found: found.position)[:LISTED_VIOLATIONS]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """All rules at the end of a log. ``evidence``: the events that count, with time point and place in it."""
-
-    time_points: int
-    events: int
-    ends: Sequence[_End]
-    evidence: Sequence[tuple[int, int, Event]]
+    def __init__(self, rule: Rule, prepared: MetricRule, monitor: MetricMonitor, *, complete: bool) -> None:
+        self.rule: Final = rule
+        self.triggered: Final = monitor.triggered
+        violations, undecided = monitor.violations, monitor.undecided
+        self.count, self.open = monitor.violation_count, monitor.undecided_count
+        if complete:
+            violations, undecided = [*violations, *monitor.owed()], []
+            self.count, self.open = self.count + monitor.owed_count(), 0
+        listed = sorted(violations or undecided, key=lambda found: found.position)
+        self.recordings: Final = [_Recording(prepared, found) for found in listed[:LISTED_VIOLATIONS]]
 
 
 def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[Rule, MetricRule]]:
@@ -184,33 +165,6 @@ def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[
     return prepared
 
 
-def _judge_rules(rules: Sequence[tuple[Rule, MetricRule]], read: ReadLog, complete: bool) -> _Judged:
-    monitors = [MetricMonitor(prepared) for _, prepared in rules]
-    feeds = [monitor.feed_step for monitor in monitors]
-    time_points = events = 0
-    for step in read():
-        time_points += 1
-        events += len(step.events)
-        for feed in feeds:
-            feed(step.time, step.events)
-    ends = [_End.of(rule, monitor, complete=complete) for (rule, _), monitor in zip(rules, monitors, strict=True)]
-    recordings = [[_Recording(rule, found) for found in end.listed] for (_, rule), end in zip(rules, ends, strict=True)]
-    _record([*chain.from_iterable(recordings)], read)
-    explained = [tuple(one.explained(complete=complete) for one in some) for some in recordings]
-    evidence = [
-        piece
-        for some, found in zip(recordings, explained, strict=True)
-        for one, violation in zip(some, found, strict=True)
-        for piece in one.events_of(violation)
-    ]
-    return _Judged(
-        time_points,
-        events,
-        [replace(end, explained=found) for end, found in zip(ends, explained, strict=True)],
-        evidence,
-    )
-
-
 class _Recording:
     """The time points of a log that can matter to one violation."""
 
@@ -222,6 +176,7 @@ class _Recording:
         self.whole = any(map(needs_every_step, instances))
         self.steps: list[Step] = []
         self.places: list[Sequence[int]] = []
+        self.explained: ExplainedViolation | None = None
 
     @property
     def last(self) -> float:
@@ -234,19 +189,22 @@ class _Recording:
             self.steps.append(Step(position, time, tuple(events.values())))
             self.places.append([*events])
 
-    def events_of(self, found: ExplainedViolation) -> Iterator[tuple[int, int, Event]]:
-        """The events at the time points that a violation names, each with time point and place in it."""
+    def explain(self, *, complete: bool) -> None:
+        found = self.violation
+        if len(self.steps) <= MAX_STEPS:
+            self.explained = explain(self.rule, found, self.steps, complete=complete)
+            return
+        time = next((step.time for step in self.steps if step.position == found.position), None)
+        self.explained = ExplainedViolation(found.position, time, dict(found.values), found.certain, ())
+
+    def evidence(self) -> Iterator[tuple[tuple[int, int], Event]]:
+        """The events at the time points that the explanation names, by time point and place in it."""
+        found = self.explained
+        assert found is not None
         named = {found.step, found.certain, *(step for piece in found.evidence for step in piece.steps)}
         for step, places in zip(self.steps, self.places, strict=True):
             if step.position in named:
-                yield from ((step.position, place, event) for place, event in zip(places, step.events, strict=True))
-
-    def explained(self, *, complete: bool) -> ExplainedViolation:
-        found = self.violation
-        if len(self.steps) <= MAX_STEPS:
-            return explain(self.rule, found, self.steps, complete=complete)
-        time = next((step.time for step in self.steps if step.position == found.position), None)
-        return ExplainedViolation(found.position, time, dict(found.values), found.certain, ())
+                yield from zip(((step.position, place) for place in places), step.events, strict=True)
 
 
 class _Wanted:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.audit.audit import open_audit
+from lawtrace.runs.audit.audit import audit as open_audit
 from lawtrace.runs.audit.exports import FinishedAudit
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.versions import compare_rules
