@@ -9,6 +9,7 @@ from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.scoring.metrics import group_verdicts
+from lawtrace.runs.scoring.trace_coverage import CoverageLine, coverage_lines
 from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
@@ -16,13 +17,12 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.runs.tasks import Task, task_mode
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow, format_axis_value
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.findings import (
-    Coverage,
     DeletionCheck,
     ExtractionScore,
     Findings,
@@ -32,36 +32,7 @@ from lawtrace.schemas.findings import (
     TaskFunnel,
 )
 from lawtrace.schemas.recipe import Recipe
-from lawtrace.schemas.trace_options import TRACE_MODES, ToolPair, TraceMode
 from lawtrace.schemas.verdict_rows import Verdict
-from lawtrace.solver.coverage.measures import measure_coverage
-from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.trace_spec import TraceSpec
-from lawtrace.solver.rules import Rule
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageLine:
-    """A line of the coverage table (P Table 2): the coverage of a set of traces and the ceiling of its trace mode.
-
-    Attributes:
-        model_written: coverage of the model-written baseline; None if not measured. ``compliant_only``: of its
-            compliant programs alone.
-        possible_pairs: the feasible pairs, which make the ceiling.
-    """
-
-    scenario: str
-    mode: str
-    length: int
-    search: Coverage
-    possible_pairs: frozenset[ToolPair]
-    model_written: Coverage | None = None
-    compliant_only: Coverage | None = None
-
-    @property
-    def missing_pairs(self) -> tuple[ToolPair, ...]:
-        """The feasible pairs that no trace covers."""
-        return tuple(sorted(self.possible_pairs - self.search.pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,44 +204,6 @@ def _content(
 
 def _title(environment: Environment, task: Task) -> str:
     return environment.title if task.variant == "authorized" else f"{environment.title}, denied sessions"
-
-
-def coverage_lines(
-    environment: Environment,
-    rules: Sequence[Rule],
-    tasks: Sequence[Task],
-    recipe: Recipe,
-    baseline: ModelBaseline | None = None,
-) -> tuple[CoverageLine, ...]:
-    """The coverage of the reference traces and the ceilings of both trace modes (P Table 2); none for contrast pairs.
-
-    Traces of the mode *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
-    round.
-    """
-    made_for = task_mode(recipe.tasks, environment)
-    if made_for == "contrasts":
-        return ()
-    modes = TRACE_MODES if made_for == "tasks" else (made_for,)
-    traces = [[call.event for call in task.calls] for task in tasks]
-    return tuple(
-        CoverageLine(
-            environment.title,
-            mode,
-            recipe.tasks.length,
-            measure_coverage(environment, traces),
-            _possible_pairs(environment, rules, mode, recipe.tasks.length),
-            None if baseline is None else baseline.coverage,
-            None if baseline is None else baseline.compliant_coverage,
-        )
-        for mode in modes
-    )
-
-
-def _possible_pairs(
-    environment: Environment, rules: Sequence[Rule], mode: TraceMode, length: int
-) -> frozenset[ToolPair]:
-    asked = TraceSpec(environment, tuple(rules), mode)
-    return frozenset(Product(environment, asked.automata(length)).feasible_pairs(length))
 
 
 def describe_settings(recipe: Recipe) -> dict[str, str]:

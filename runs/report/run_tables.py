@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, USER_LABELS
 from lawtrace.runs.report.tables import (
     Cell,
@@ -29,6 +29,7 @@ from lawtrace.runs.scoring.metrics import (
     user_scores,
 )
 from lawtrace.runs.scoring.statistics import PairedComparison
+from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.findings import Coverage, HabitRow, HabitRunnerUp, MutationScore, TaskFunnel

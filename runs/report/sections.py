@@ -13,7 +13,7 @@ from lawtrace.runs.report.ablation_tables import (
     variant_table,
 )
 from lawtrace.runs.report.charts import draw_funnel
-from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.run_tables import (
     Titles,
     building_tables,
@@ -45,6 +45,7 @@ from lawtrace.runs.report.tables import Figure, Table
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
+from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.schemas.errors import Problem

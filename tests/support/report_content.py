@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.choices import Style
