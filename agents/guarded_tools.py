@@ -7,14 +7,13 @@
         guard.finish()
 
 The workbench decides about calls. The agent adds what a workbench does not see: messages, and the state that AutoGen
-saves. `lawtrace attempt --mode tools --shield` puts the same workbench in front of the simulator.
+saves.
 """
 
 import asyncio
-from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import ChatAgent, Response
@@ -37,33 +36,12 @@ from lawtrace.environments.tool_schemas.schemas import wrong_argument
 from lawtrace.environments.written_values import parse_result
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.events import Event, Json
-from lawtrace.solver.guard.decisions import Allow, Call, Decision, Refuse
+from lawtrace.solver.guard.decisions import Allow, Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 
 _STATE: Final = "lawtrace.guarded_tools/1"
 
 _logger = get_logger(__name__)
-
-
-class SimulatedCall(Protocol):
-    """A call whose event is known before it takes effect."""
-
-    @property
-    def event(self) -> Event:
-        """What the call would do."""
-        ...
-
-    def commit(self, decision: Decision) -> ToolResult:
-        """Let the call take effect, or record that it was refused; what the agent is told."""
-        ...
-
-
-class Simulator(Workbench):
-    """Tools that know what a call returns before it takes effect. A guard judges their calls by their own results."""
-
-    @abstractmethod
-    def simulate(self, name: str, arguments: Mapping[str, Json]) -> SimulatedCall:
-        """A call, which has not taken effect."""
 
 
 @dataclass(slots=True)
@@ -143,9 +121,6 @@ class GuardedWorkbench(Workbench):
         if not isinstance(arguments, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] (a model wrote them)
             return _error(name, "Not carried out. The arguments are not a JSON object.")
         given: dict[str, Any] = dict(arguments or {})
-        if isinstance(self._tools, Simulator):
-            call = self._tools.simulate(name, given)
-            return call.commit(self.guard.review(call.event))
         if not self.guard.concerns(name):
             return await self._decide_and_call(name, given, token, call_id)
         async with self._session.turn:
@@ -176,7 +151,7 @@ class GuardedWorkbench(Workbench):
             if not token.is_cancelled():
                 raise
         finally:
-            told = self._tell(call, answer)
+            told = self._record(call, answer)
         return _error(name, told) if told is not None else _with_warning(answer.result, decision)
 
     def _wrong_argument(self, call: Call) -> str | None:
@@ -187,8 +162,8 @@ class GuardedWorkbench(Workbench):
         wrong = wrong_argument(known, call.arguments)
         return None if wrong is None else f"Not carried out. It could not be checked: {wrong}."
 
-    def _tell(self, call: Call, answer: _Answer) -> str | None:
-        """Tell the guard what became of a call; what the model is told if that fails."""
+    def _record(self, call: Call, answer: _Answer) -> str | None:
+        """Record the outcome of a call; what the model is told if that fails."""
         try:
             if answer.unknown:
                 self.guard.unanswered(call, answer.error or "")

@@ -1,37 +1,28 @@
-"""The participants of conversations: roles played by models, checks by code, and agents that call tools.
+"""The participants of conversations: roles played by models, and checks by code.
 
 All are thin AutoGen agents. A role fills its prompt once, reads the messages that concern it, calls its model and
 returns a structured answer. An answer that does not parse is rejected once, with the reason; after a second one the
 agent returns a `RoleFailure`, which ends the conversation. A check applies a pure function to the last message.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import (
-    BaseAgentEvent,
     BaseChatMessage,
-    StopMessage,
     StructuredMessage,
-    TextMessage,
-    ThoughtEvent,
-    ToolCallExecutionEvent,
-    ToolCallRequestEvent,
 )
-from autogen_core import CancellationToken, FunctionCall
+from autogen_core import CancellationToken
 from autogen_core.models import (
     AssistantMessage,
     ChatCompletionClient,
-    FunctionExecutionResult,
-    FunctionExecutionResultMessage,
     LLMMessage,
     SystemMessage,
     UserMessage,
 )
-from autogen_core.tools import ToolSchema
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.concurrency import run_in_worker_thread
@@ -126,40 +117,48 @@ class Participant(BaseChatAgent):
         return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
 
 
+@dataclass(frozen=True)
+class Role(Generic[Answer]):
+    """A row of the role tables.
+
+    Attributes:
+        answer: the type of the answer.
+        message_filter: which text of a message the role reads.
+        stateful: whether it sees its own earlier turns; a role that must judge afresh does not.
+        is_refusal: whether an answer that does not parse is a refusal. A refusal is final and is not asked for again.
+    """
+
+    name: str
+    answer: type[Answer]
+    message_filter: MessageFilter = read_objections
+    stateful: bool = True
+    is_refusal: Callable[[str], bool] = lambda text: False
+
+    def agent(self, models: RoleModels, context: Context, **inputs: object) -> "RoleAgent[Answer]":
+        """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
+        return self.agent_of(models.client(self.name, context), models.prompt(self.name), **inputs)
+
+    def agent_of(self, client: ChatCompletionClient, prompt: Prompt, **inputs: object) -> "RoleAgent[Answer]":
+        return RoleAgent(self, client, prompt, prompt.fill(**inputs))
+
+
 class RoleAgent(Participant, Generic[Answer]):
     """A role played by a model. It remembers, so each conversation needs a new one.
 
     Args:
-        name: the role.
+        role: what it answers and reads.
         client: the model.
         prompt: the prompt file, for the event log.
         system: the filled prompt.
-        answer: the type of the answer.
-        attend: which text of a message it reads.
-        remembers: whether it sees its own earlier turns; a role that must judge afresh does not.
-        declines: whether an answer that does not parse is a refusal. A refusal is final and is not asked for again.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        client: ChatCompletionClient,
-        prompt: Prompt,
-        system: str,
-        answer: type[Answer],
-        attend: MessageFilter = read_objections,
-        remembers: bool = True,
-        declines: Callable[[str], bool] = lambda text: False,
-    ) -> None:
-        super().__init__(name, description=f"plays the role {name}")
+    def __init__(self, role: Role[Answer], client: ChatCompletionClient, prompt: Prompt, system: str) -> None:
+        super().__init__(role.name, description=f"plays the role {role.name}")
         self.prompt = prompt
+        self._role = role
+        self._answer = role.answer
         self._client = client
         self._system = SystemMessage(content=system)
-        self._answer = answer
-        self._attend = attend
-        self._remembers = remembers
-        self._declines = declines
         self._history: list[LLMMessage] = []
 
     @property
@@ -167,8 +166,8 @@ class RoleAgent(Participant, Generic[Answer]):
         return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        read = [text for message in messages if (text := self._attend(content_of(message)))]
-        if not self._remembers:
+        read = [text for message in messages if (text := self._role.message_filter(content_of(message)))]
+        if not self._role.stateful:
             self._history.clear()
             read = read[-1:]
         self._history.append(UserMessage(content="\n".join(read) or "Begin.", source="user"))
@@ -179,7 +178,7 @@ class RoleAgent(Participant, Generic[Answer]):
                 text = await self._ask(cancellation_token)
                 answer = parse_answer(text, self._answer)
             except UnusableAnswer as error:
-                declined = self._declines(text)
+                declined = self._role.is_refusal(text)
                 if self.rejected_answers or declined:
                     return self._failure(error, text=text, answered=True, declined=declined)
                 request = (
@@ -211,33 +210,6 @@ class RoleAgent(Participant, Generic[Answer]):
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         self._history.clear()
-
-
-@dataclass(frozen=True)
-class Role(Generic[Answer]):
-    """A row of the role tables: what a role answers, what it reads and whether it remembers (see `RoleAgent`)."""
-
-    name: str
-    answer: type[Answer]
-    attend: MessageFilter = read_objections
-    remembers: bool = True
-    declines: Callable[[str], bool] = lambda text: False
-
-    def agent(self, models: RoleModels, context: Context, **inputs: object) -> RoleAgent[Answer]:
-        """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
-        return self.agent_of(models.client(self.name, context), models.prompt(self.name), **inputs)
-
-    def agent_of(self, client: ChatCompletionClient, prompt: Prompt, **inputs: object) -> RoleAgent[Answer]:
-        return RoleAgent(
-            self.name,
-            client=client,
-            prompt=prompt,
-            system=prompt.fill(**inputs),
-            answer=self.answer,
-            attend=self.attend,
-            remembers=self.remembers,
-            declines=self.declines,
-        )
 
 
 class CodeCheck(Participant, Generic[Answer]):
@@ -277,78 +249,3 @@ class CodeCheck(Participant, Generic[Answer]):
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Does nothing: a check has no memory."""
-
-
-class ToolAgent(BaseChatAgent):
-    """A model that calls tools turn by turn until it calls none.
-
-    AutoGen's `AssistantAgent` runs the calls of one message concurrently. Their order decides verdicts here, so this
-    agent executes them one after the other. It remembers, so each attempt needs a new one.
-
-    Args:
-        name: the role.
-        client: the model.
-        system: the filled prompt.
-        tools: the tools it may call.
-        execute: executes one call; None if no further call is executed, which ends the conversation.
-        stop_reason: called before each turn; the reason why there must be no further turn, or None.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        client: ChatCompletionClient,
-        system: str,
-        tools: Sequence[ToolSchema],
-        execute: Callable[[FunctionCall], Awaitable[FunctionExecutionResult | None]],
-        stop_reason: Callable[[], str | None],
-    ) -> None:
-        super().__init__(name, description=f"plays the role {name} with tools")
-        self._client = client
-        self._system = SystemMessage(content=system)
-        self._tools = tools
-        self._execute = execute
-        self._stop_reason = stop_reason
-        self._history: list[LLMMessage] = []
-
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (TextMessage, StopMessage)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        async for message in self.on_messages_stream(messages, cancellation_token):
-            if isinstance(message, Response):
-                return message
-        raise AssertionError("the stream ends with a response")
-
-    async def on_messages_stream(
-        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken
-    ) -> AsyncGenerator[BaseAgentEvent | BaseChatMessage | Response, None]:
-        """Thoughts, calls and results as they come. The response is the model's last text, or the stop reason."""
-        self._history += [UserMessage(content=message.to_text(), source="user") for message in messages]
-        while (reason := self._stop_reason()) is None:
-            result = await self._client.create(
-                [self._system, *self._history], tools=self._tools, cancellation_token=cancellation_token
-            )
-            if isinstance(result.content, str):
-                self._history.append(AssistantMessage(content=result.content, source=self.name))
-                yield Response(chat_message=TextMessage(content=result.content, source=self.name))
-                return
-            calls = result.content
-            self._history.append(AssistantMessage(content=calls, thought=result.thought, source=self.name))
-            if result.thought:
-                yield ThoughtEvent(content=result.thought, source=self.name)
-            yield ToolCallRequestEvent(content=calls, source=self.name)
-            results: list[FunctionExecutionResult] = []
-            for call in calls:
-                executed = await self._execute(call)
-                if executed is None:
-                    break
-                results.append(executed)
-            self._history.append(FunctionExecutionResultMessage(content=results))
-            yield ToolCallExecutionEvent(content=results, source=self.name)
-        yield Response(chat_message=StopMessage(content=reason, source=self.name))
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        self._history.clear()

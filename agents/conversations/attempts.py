@@ -3,44 +3,41 @@ user who answers."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final, cast
 
-from autogen_agentchat.messages import (
-    BaseChatMessage,
-    StopMessage,
-    TextMessage,
-    ThoughtEvent,
-    ToolCallExecutionEvent,
-    ToolCallRequestEvent,
-)
+from autogen_agentchat.messages import BaseChatMessage
 from autogen_core import CancellationToken, FunctionCall
-from autogen_core.models import ChatCompletionClient, FunctionExecutionResult
-from autogen_core.tools import Workbench
+from autogen_core.models import (
+    AssistantMessage,
+    ChatCompletionClient,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    SystemMessage,
+    UserMessage,
+)
+from autogen_core.tools import ParametersSchema, ToolSchema
 
 from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import sent_message
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.recording import RecordedClient, recorded_call
-from lawtrace.agents.participants import ToolAgent
 from lawtrace.agents.roles.executor import make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
-from lawtrace.agents.session_tools import SessionTools
-from lawtrace.environments.runtime.session import Session, parse_arguments
+from lawtrace.environments.runtime.attempt_session import Action, AskUser, AttemptSession, Ended
+from lawtrace.environments.runtime.documentation import call_schemas
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
-from lawtrace.schemas.tool_conversation import (
-    ToolConversation,
-    ToolConversationEnd,
-    ToolConversationLimits,
-    Turn,
-    UserTurn,
-)
+from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversation
 
-SHIELD = "shield"
+EXECUTOR: Final = "executor"
+SHIELD: Final = "shield"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +96,6 @@ class _Recorder:
         context = self.context.at(role=role, model=None, turn=self.turn)
         return self._record(MessageSent(context=context, source=source, content=content))
 
-    def record_user(self, user: DialogueUser, content: str) -> str:
-        """The id of a message of the user in a dialogue, in its own words or those of a model."""
-        return self.record(user.name, content, *((user.prompt, user.call) if user.voiced else (None, None)))
-
     def _record(self, message: MessageSent) -> str:
         self.event_log.record(message)
         self.turn += 1
@@ -110,107 +103,57 @@ class _Recorder:
 
 
 @dataclass(slots=True)
-class _ToolConversationState:
-    """A tool conversation in progress: executes calls, checks the limits and records messages."""
+class _Conversation:
+    """Carries messages between a model, its user and `AttemptSession`, and records them.
 
-    session: Session
-    tools: SessionTools
+    AutoGen's `AssistantAgent` runs the calls of one message concurrently. Their order decides verdicts here, so they
+    are executed one after the other.
+    """
+
+    attempt: AttemptSession
     client: RecordedClient
-    limits: ToolConversationLimits
+    tools: Sequence[ToolSchema]
     recorder: _Recorder
-    user: DialogueUser | None = None
-    said: list[UserTurn] = field(default_factory=list[UserTurn])
-    turns: list[Turn] = field(default_factory=list[Turn])
-    end: ToolConversationEnd = "finished"
-    guarded: Workbench = field(init=False)
-    _thought: str = ""
-    _told: str = ""
+    prompt: Prompt
+    user: DialogueUser | None
+    history: list[LLMMessage]
 
-    def __post_init__(self) -> None:
-        self.guarded = self.tools.guarded()
-
-    async def execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
-        if self.session.calls == self.limits.calls:
-            self.end = "call_limit"
-            return None
-        self.tools.message = self.turns[-1].message
-        try:
-            arguments = parse_arguments(call.arguments)
-        except ValueError as error:
-            result = self.tools.reject(call.name, str(error))
-        else:
-            result = await self.guarded.call_tool(call.name, arguments, call_id=call.id)
-        return FunctionExecutionResult(
-            content=result.to_text(), name=call.name, call_id=call.id, is_error=result.is_error
-        )
-
-    def reached_limit(self) -> tuple[ToolConversationEnd, str] | None:
-        """The limit that forbids another turn, and its description."""
-        usage = self.client.total_usage()
-        if self.end == "call_limit":
-            return "call_limit", f"made more than {self.limits.calls} calls"
-        if len(self.turns) >= self.limits.turns:
-            return "turn_limit", f"did not end within {self.limits.turns} turns"
-        if usage.prompt_tokens + usage.completion_tokens >= self.limits.tokens:
-            return "token_limit", f"used up its {self.limits.tokens} tokens"
-        if self.client.seconds >= self.limits.seconds:
-            return "time_limit", f"took longer than {self.limits.seconds:g} seconds"
-        return None
-
-    def stop_reason(self) -> str | None:
-        reached = self.reached_limit()
-        if reached is None:
-            return None
-        self.end, reason = reached
-        return reason
-
-    def receive(self, item: object, prompts: Mapping[str, Prompt]) -> None:
-        """Record one item of the agent's stream."""
-        match item:
-            case ThoughtEvent(content=thought):
-                self._thought = thought
-            case ToolCallRequestEvent(source=source, content=requested):
-                calls = tuple(
-                    FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in requested
-                )
-                self._add_turn(source, self._thought, prompts.get(source), calls)
-                self._thought = ""
-            case ToolCallExecutionEvent(content=results):
-                texts = tuple(result.content for result in results)
-                self.turns[-1] = self.turns[-1].model_copy(update={"results": texts})
-                for result in results:
-                    self.recorder.record_code("tools", result.name, result.content)
-            case StopMessage(content=reason):
-                self.recorder.record_code("limits", "limits", reason)
-            case TextMessage(source="user", content=text):
-                if self.user is None:
-                    self.recorder.record("user", text, prompts["user"])
-            case TextMessage(source=source, content=text) if source == SHIELD:
-                self._told = text
-                self.recorder.record_code(SHIELD, SHIELD, text)
-            case TextMessage(source=source, content=text):
-                self._add_turn(source, text, prompts.get(source))
-                if self.user is not None:
-                    self.session.say("agent", text, self.turns[-1].message)
-            case BaseChatMessage():
-                raise AssertionError(f"unexpected message type {type(item).__name__}")
-            case _:
-                pass
-
-    async def ask_user(self, heard: Sequence[TextMessage]) -> TextMessage | None:
-        """The next message of the user; None if it was the last."""
+    async def ask_user(self, heard: str | None) -> Action:
         assert self.user is not None
-        answer = (await self.user.on_messages(heard, CancellationToken())).chat_message
-        text = answer.to_text()
-        message = self.recorder.record_user(self.user, text)
-        self.session.say("user", text, message)
-        self.said.append(UserTurn(message=message, after=len(self.turns), moves=self.user.line.moves, text=text))
-        return answer if isinstance(answer, TextMessage) else None
+        said = await self.user.say(heard)
+        message = self.recorder.record("user", said.text, said.prompt, said.call)
+        return self.attempt.hear(said.text, message, said.line.moves, last=said.line.ends)
 
-    def _add_turn(self, source: str, text: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
-        message = self.recorder.record(source, text, prompt, self.client.last_call, calls)
-        self.turns.append(Turn(message=message, told=self._told, text=text, calls=calls))
-        self._told = ""
+    async def ask_model(self, told: str) -> Action:
+        """One turn of the model, after it is told something."""
+        if told:
+            self.history.append(UserMessage(content=told, source="user"))
+        answer = await self.client.create(self.history, tools=self.tools, cancellation_token=CancellationToken())
+        usage = self.client.total_usage()
+        self.attempt.used(usage.prompt_tokens + usage.completion_tokens, self.client.seconds)
+        if isinstance(answer.content, str):
+            self.history.append(AssistantMessage(content=answer.content, source=EXECUTOR))
+            self._receive(answer.content, ())
+        else:
+            self.history.append(AssistantMessage(content=answer.content, thought=answer.thought, source=EXECUTOR))
+            self._receive(answer.thought or "", answer.content)
+            results = [result for call in answer.content if (result := self._execute(call)) is not None]
+            self.history.append(FunctionExecutionResultMessage(content=results))
+            for result in results:
+                self.recorder.record_code("tools", result.name, result.content)
+        return self.attempt.proceed()
+
+    def _receive(self, text: str, calls: Sequence[FunctionCall]) -> None:
+        made = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
+        message = self.recorder.record(EXECUTOR, text, self.prompt, self.client.last_call, made)
+        self.attempt.receive(text, message, final=not calls)
+
+    def _execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
+        result = self.attempt.call(call.name, call.arguments, call.id)
+        if self.attempt.ended is not None:
+            return None
+        is_error = result.event.error is not None
+        return FunctionExecutionResult(content=result.text, name=call.name, call_id=call.id, is_error=is_error)
 
 
 async def run_tool_conversation(
@@ -220,7 +163,7 @@ async def run_tool_conversation(
     client: RecordedClient,
     context: Context,
     event_log: EventLog,
-    limits: ToolConversationLimits,
+    limits: AttemptLimits,
     briefing: Briefing,
     target_state: Mapping[str, Json] | None = None,
     user: DialogueUser | None = None,
@@ -232,35 +175,41 @@ async def run_tool_conversation(
 
     Raises CallFailed if an answer did not come.
     """
-    tools = SessionTools(session, hints=briefing.hints)
-    conversation = _ToolConversationState(session, tools, client, limits, _Recorder(context, event_log), user)
-    agent = ToolAgent(
-        "executor",
-        client=client,
-        system=tools_system(session.environment, briefing),
-        tools=await tools.list_tools(),
-        execute=conversation.execute,
-        stop_reason=conversation.stop_reason,
+    attempt = AttemptSession(session, limits, dialogue=user is not None, warns=briefing.shield == "warn")
+    recorder = _Recorder(context, event_log)
+    conversation = _Conversation(
+        attempt,
+        client,
+        tool_schemas(session.environment, hints=briefing.hints),
+        recorder,
+        briefing.prompts["executor_tools_system"],
+        user,
+        [SystemMessage(content=tools_system(session.environment, briefing))],
     )
-    prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_tools_system"]}
-    request = request_text(instruction, target_state, briefing.prompts)
-    task: str | TextMessage | None = request if user is None else await conversation.ask_user(())
-    reason: str | None = None
-    listening, warning = user is not None, briefing.shield == "warn"
-    while task is not None:
-        last: TextMessage | None = None
-        async with aclosing(agent.run_stream(task=task)) as stream:
-            async for item in stream:
-                conversation.receive(item, prompts)
-                reason = item.content if isinstance(item, StopMessage) else reason
-                last = item if isinstance(item, TextMessage) else last
-        task = None
-        if listening and reason is None:
-            assert last is not None, "the agent's turn ends with a text"
-            task = await conversation.ask_user([last])
-            listening = task is not None
-        if task is None and warning and conversation.reached_limit() is None:
-            warning, duties = False, session.open_duties()
-            task = None if duties is None else TextMessage(content=duties.text, source=SHIELD)
-    behaviour = user.behaviour if user is not None else None
-    return ToolConversation(tuple(conversation.turns), conversation.end, reason, tuple(conversation.said), behaviour)
+    if user is None:
+        request = request_text(instruction, target_state, briefing.prompts)
+        recorder.record("user", request, briefing.prompts["executor_user"])
+        conversation.history.append(UserMessage(content=request, source="user"))
+    action = attempt.start()
+    while not isinstance(action, Ended):
+        if isinstance(action, AskUser):
+            action = await conversation.ask_user(action.heard)
+            continue
+        if action.speaker == SHIELD:
+            recorder.record_code(SHIELD, SHIELD, action.text)
+        action = await conversation.ask_model(action.text)
+    if action.reason is not None:
+        recorder.record_code("limits", "limits", action.reason)
+    return attempt.conversation(user.behaviour if user is not None else None)
+
+
+def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:
+    """The tool declarations for function calling."""
+    return [
+        ToolSchema(
+            name=name,
+            description=str(schema["description"]),
+            parameters=cast("ParametersSchema", {key: schema[key] for key in schema if key != "description"}),
+        )
+        for name, schema in call_schemas(environment, hints=hints).items()
+    ]

@@ -172,20 +172,20 @@ def _members(
 
     return [
         Member(
-            Role("decomposer", Decomposition, remembers=False),
+            Role("decomposer", Decomposition, stateful=False),
             calls,
             lambda request: [{"task": _task(task), "agents": agents, **shown} for task in _tasks(request)],
             opening="Split the task.",
         ),
         Member(
-            Role("atomicity_judge", Atomicity, remembers=False),
+            Role("atomicity_judge", Atomicity, stateful=False),
             calls,
             lambda request: [{"task": _task(task)} for task in _tasks(request)],
             opening="Judge the task.",
         ),
         *(
             Member(
-                Role(AGENT_ROLES[agent], PartAnswer, remembers=False),
+                Role(AGENT_ROLES[agent], PartAnswer, stateful=False),
                 calls,
                 lambda request: list(map(notes, _tasks(request))),
                 opening="Do the task.",
@@ -194,13 +194,13 @@ def _members(
             for agent in active
         ),
         Member(
-            Role("sufficiency_judge", QuestionsBack, remembers=False),
+            Role("sufficiency_judge", QuestionsBack, stateful=False),
             calls,
             lambda request: [{"parts": parts_of(request), "agents": agents, **shown}],
             opening="Say what is missing.",
         ),
         Member(
-            Role("integrator", LegalAnswer, remembers=False, declines=is_refusal),
+            Role("integrator", LegalAnswer, stateful=False, is_refusal=is_refusal),
             calls,
             lambda request: [{"parts": parts_of(request), "may_refuse": may_refuse, **shown}],
             opening="Answer the question.",

@@ -59,7 +59,7 @@ def _lines(members: str) -> str:
     return f"\n{members}\n " if members else ""
 
 
-_META_LLM = Role("meta_llm", LegalAnswer, remembers=False, declines=is_refusal)
+_META_LLM = Role("meta_llm", LegalAnswer, stateful=False, is_refusal=is_refusal)
 
 
 async def answer_once(

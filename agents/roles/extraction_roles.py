@@ -271,7 +271,7 @@ VERIFIABILITY_REFINER = Role("verifiability_refiner", Refinement)
 """Splits provisions into atomic obligations that a sequence of calls can show."""
 TOOL_MAPPER = Role("tool_mapper", ToolMapping)
 """Names the tools that each obligation refers to."""
-POLICY_EXTRACTOR = Role("policy_extractor", Proposal, attend=_read_rule_objections)
+POLICY_EXTRACTOR = Role("policy_extractor", Proposal, message_filter=_read_rule_objections)
 """Writes rules from provisions and mapped obligations."""
-LTL_CRITIC = Role("ltl_critic", Critique, attend=_read_candidates, remembers=False)
+LTL_CRITIC = Role("ltl_critic", Critique, message_filter=_read_candidates, stateful=False)
 """Objects to rules that the provisions do not require or that mean something else."""

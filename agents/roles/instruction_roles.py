@@ -115,7 +115,7 @@ def _read_draft(content: BaseModel | str) -> str | None:
 
 INSTRUCTION_GENERATOR = Role("instruction_generator", Draft)
 """Writes the user's request from the masked trace."""
-INDEPENDENT_READER = Role("independent_reader", RequestReading, attend=_read_draft, remembers=False)
+INDEPENDENT_READER = Role("independent_reader", RequestReading, message_filter=_read_draft, stateful=False)
 """Sees only the request and the documentation, and says which calls it would make."""
-MASKING_EVALUATOR = Role("masking_evaluator", MaskingReview, attend=_read_draft, remembers=False)
+MASKING_EVALUATOR = Role("masking_evaluator", MaskingReview, message_filter=_read_draft, stateful=False)
 """Judges whether the request is unambiguous and hints at no hidden step."""

@@ -39,7 +39,7 @@ def _read_request(content: BaseModel | str) -> str:
     return content.request() if isinstance(content, WriteMore) else str(content)
 
 
-TRACE_WRITER = Role("trace_writer", ProgramBatch, attend=_read_request, remembers=False)
+TRACE_WRITER = Role("trace_writer", ProgramBatch, message_filter=_read_request, stateful=False)
 """Writes diverse programs that keep the rules; the baseline of the trace search (P Table 2)."""
 
 

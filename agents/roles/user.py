@@ -1,18 +1,18 @@
 """The user of a dialogue: an automaton decides what is said; a model may choose the words, and code checks them."""
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from autogen_agentchat.base import Response
-from autogen_agentchat.messages import BaseChatMessage, StopMessage, TextMessage
+from autogen_agentchat.messages import TextMessage
 from autogen_core import CancellationToken
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.models.model_call import CallFailed
-from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure, content_of
+from lawtrace.agents.models.model_call import CallFailed, ModelCall
+from lawtrace.agents.participants import Role, RoleAgent, RoleFailure, content_of
 from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.choices import Behaviour
 from lawtrace.schemas.tool_conversation import UserMove
 from lawtrace.solver.masking.instructions import find_leaks, mentions
@@ -30,70 +30,57 @@ class SpokenMessage(BaseModel):
     text: str
 
 
-USER = Role("user", SpokenMessage, attend=str, remembers=False)
+USER = Role("user", SpokenMessage, message_filter=str, stateful=False)
 """Words what the automaton says."""
 
 
-class DialogueUser(Participant):
-    """The user of one dialogue. It answers each message of the agent; its last message is a `StopMessage`.
-
-    Args:
-        script: decides what is said.
-        voice: a new agent of the role `USER`; None if the lines are sent as they are.
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A message of the user of a dialogue.
 
     Attributes:
-        behaviour: what the script is to do besides answering.
-        line: the last line of the script.
-        voiced: whether the last message has the words of the model.
+        line: of the script.
+        text: the line as it is, or in the words of the model.
+        prompt, call: what gave the words of the model, if it did.
+    """
+
+    line: UserLine
+    text: str
+    prompt: Prompt | None = None
+    call: ModelCall | None = None
+
+
+class DialogueUser:
+    """The user of one dialogue.
+
+    Attributes:
+        behaviour: what the user is to do besides answering.
     """
 
     def __init__(
-        self,
-        environment: Environment,
-        script: ScriptedUser,
-        voice: RoleAgent[SpokenMessage] | None = None,
+        self, environment: Environment, script: ScriptedUser, voice: RoleAgent[SpokenMessage] | None = None
     ) -> None:
-        super().__init__("user", description="the user of a dialogue")
+        """`script`: decides what is said. `voice`: a new agent of the role `USER`; None to send lines as they are."""
+        self.behaviour: Behaviour | None = script.behaviour
         self._environment = environment
         self._script = script
         self._voice = voice
-        self.behaviour: Behaviour | None = script.behaviour
-        self.line = UserLine("", (), ())
-        self.voiced = False
-        self.prompt = voice.prompt if voice else None
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (TextMessage, StopMessage)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """The answer to the last message; without messages the first one. Raises CallFailed if the model is gone."""
-        heard = messages[-1].to_text() if messages else ""
-        self.line = self._script.reply(heard) if messages else self._script.open()
-        spoken = await self._spoken(heard, cancellation_token)
-        self.voiced = spoken is not None
-        text = self.line.text if spoken is None else spoken
-        kind = StopMessage if self.line.ends else TextMessage
-        return Response(chat_message=kind(content=text, source=self.name))
-
-    async def _spoken(self, heard: str, cancellation_token: CancellationToken) -> str | None:
-        """The line in the words of the model; None if it must be sent as it is, or if the words do not say the same."""
-        if self._voice is None or not VOICED_MOVES.issuperset(self.line.moves):
-            return None
-        request = f"The assistant wrote:\n{heard or '(nothing yet)'}\n\nThe person answers:\n{self.line.text}"
-        response = await self._voice.on_messages([TextMessage(content=request, source="script")], cancellation_token)
-        self.call = self._voice.call
+    async def say(self, heard: str | None) -> UserMessage:
+        """The answer to a message of the agent; the first message for None. Raises CallFailed if the model is gone."""
+        line = self._script.open() if heard is None else self._script.reply(heard)
+        if self._voice is None or not VOICED_MOVES.issuperset(line.moves):
+            return UserMessage(line, line.text)
+        request = f"The assistant wrote:\n{heard or '(nothing yet)'}\n\nThe person answers:\n{line.text}"
+        response = await self._voice.on_messages([TextMessage(content=request, source="script")], CancellationToken())
         if self._voice.fatal_error is not None:
             raise self._voice.fatal_error
         spoken = content_of(response.chat_message)
         if isinstance(spoken, RoleFailure) and not spoken.answered:
             raise CallFailed("endpoint", f"the model of the user: {spoken.reason}")
-        if not isinstance(spoken, SpokenMessage) or find_deviations(self._environment, self.line, spoken.text):
-            return None
-        return spoken.text
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Does nothing: a dialogue has a new user."""
+        if not isinstance(spoken, SpokenMessage) or find_deviations(self._environment, line, spoken.text):
+            return UserMessage(line, line.text)
+        return UserMessage(line, spoken.text, self._voice.prompt, self._voice.call)
 
 
 def find_deviations(environment: Environment, line: UserLine, spoken: str) -> list[str]:

@@ -21,6 +21,8 @@ REFUSED_BY_SHIELD = "RefusedByShieldException"
 """The exception that an agent sees when a guard refuses its call."""
 SESSION_ENDED = "SessionEndedError"
 """The error of a call after the end of the session."""
+MAX_ARGUMENT_CHARACTERS = 1_000_000
+MAX_NAME_CHARACTERS = 200
 
 
 class CallGuard(Protocol):
@@ -37,14 +39,6 @@ class CallGuard(Protocol):
     def open_duties(self) -> Objection | None:
         """Check whether the session may end now."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedCall:
-    """A call that has not taken effect: its event, and the state after it."""
-
-    event: Event
-    after: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +92,25 @@ class Session:
 
     def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
         """Execute one call unless the guard refuses it. Never raises."""
-        return self._review(self.prepare(tool, arguments, message))
-
-    def prepare(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> PreparedCall:
-        """What a call would do now. `commit` lets it take effect, if nothing else has meanwhile. Never raises."""
         if self.now >= self._declared_end:
             error = f"{SESSION_ENDED}: the session has ended; no more calls are possible"
-            return PreparedCall(Event(tool, dict(arguments), "rejected", None, error, self.now, message), self.state)
+            return self._review(Event(tool, dict(arguments), "rejected", None, error, self.now, message), self.state)
         event, after = simulate_call(self.environment, self.state, tool, arguments, self.now)
-        return PreparedCall(event if message is None else replace(event, message=message), after)
+        return self._review(event if message is None else replace(event, message=message), after)
 
     def call_written(self, tool: str, arguments: str, message: str | None = None) -> CallResult:
-        """Execute a call whose arguments are a JSON object as text; empty text means no arguments.
+        """Execute a call whose arguments are a JSON object as text; empty text means no arguments. Never raises.
 
         Any other text is a rejected call, whose event has no arguments and the reason as its error.
         """
+        tool = tool[:MAX_NAME_CHARACTERS]
         try:
             read = parse_arguments(arguments)
         except ValueError as error:
-            return self.reject(tool, str(error), message)
+            return self._review(
+                Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {error}", self.now, message), self.state
+            )
         return self.call(tool, read, message)
-
-    def reject(self, tool: str, reason: str, message: str | None = None) -> CallResult:
-        """Record a call whose arguments cannot be read. Its event has no arguments."""
-        error = f"{INVALID_CALL}: {reason}"
-        return self._review(PreparedCall(Event(tool, {}, "rejected", None, error, self.now, message), self.state))
 
     def say(self, speaker: str, text: str, message: str | None = None) -> None:
         """Record a message of the user or the agent. It takes no time and changes nothing."""
@@ -138,12 +126,9 @@ class Session:
             self.objections.append(objection)
         return objection
 
-    def _review(self, call: PreparedCall) -> CallResult:
-        return self.commit(call, self.guard.review(call.event) if self.guard else None)
-
-    def commit(self, call: PreparedCall, objection: Objection | None) -> CallResult:
-        """Append the event of a call and take over its state, unless a guard's objection refuses it."""
-        event, after = call.event, call.after
+    def _review(self, event: Event, after: State) -> CallResult:
+        """Append the event of a call and take over the state after it, unless the guard refuses it."""
+        objection = self.guard.review(event) if self.guard else None
         if objection is not None:
             self.objections.append(replace(objection, event=len(self.events)))
             if objection.refused:
@@ -158,6 +143,8 @@ class Session:
 
 def parse_arguments(text: str) -> dict[str, Json]:
     """The arguments of a call, written as a JSON object; empty text means none. Raises ValueError with the reason."""
+    if len(text) > MAX_ARGUMENT_CHARACTERS:
+        raise ValueError(f"the arguments are longer than {MAX_ARGUMENT_CHARACTERS} characters")
     try:
         parsed = parse_strict_json(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:

@@ -47,7 +47,7 @@ from lawtrace.schemas.choices import (
 )
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelSpec
-from lawtrace.schemas.tool_conversation import ToolConversationLimits
+from lawtrace.schemas.tool_conversation import AttemptLimits
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 
 Name = TypeVar("Name", bound=str)
@@ -124,19 +124,19 @@ class TaskOptions(RecipePart):
     texts_sha256: str | None = None
 
 
-_DEFAULT_LIMITS = ToolConversationLimits()
+_DEFAULT_LIMITS = AttemptLimits()
 
 
 class ToolOptions(RecipePart):
-    """Limits of one attempt with tools; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
+    """Limits of one attempt with tools; see `AttemptLimits`."""
 
     turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
     calls: int = Field(default=_DEFAULT_LIMITS.calls, ge=1)
     tokens: int = Field(default=_DEFAULT_LIMITS.tokens, ge=1)
     seconds: float = Field(default=_DEFAULT_LIMITS.seconds, gt=0)
 
-    def limits(self) -> ToolConversationLimits:
-        return ToolConversationLimits(self.turns, self.calls, self.tokens, self.seconds)
+    def limits(self) -> AttemptLimits:
+        return AttemptLimits(self.turns, self.calls, self.tokens, self.seconds)
 
 
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.schemas.choices import Behaviour
 from lawtrace.schemas.log_entries import FunctionCalled
@@ -18,7 +18,7 @@ ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_lim
 
 
 @dataclass(frozen=True, slots=True)
-class ToolConversationLimits:
+class AttemptLimits:
     """Limits of one attempt with tools.
 
     Attributes:
@@ -39,16 +39,16 @@ class Turn(BaseModel):
 
     Attributes:
         message: the id of its message in the event log.
-        told: the shield's message before it, about open duties.
+        notice: the shield's message before it, about open duties; ``told`` in files.
         text: its text, with or without calls.
         calls: its tool calls, verbatim.
         results: the results in the order of the calls; fewer than the calls if a limit ended the attempt.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, serialize_by_alias=True)
 
     message: str = ""
-    told: str = ""
+    notice: str = Field(default="", validation_alias="told", serialization_alias="told")
     text: str = ""
     calls: tuple[FunctionCalled, ...] = ()
     results: tuple[str, ...] = ()

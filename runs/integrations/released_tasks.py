@@ -13,12 +13,12 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, prompts_of
 from lawtrace.runs.recipe_file import validate_options
-from lawtrace.runs.stages.attempts_stage import open_session
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.resolve import published_law
+from lawtrace.runs.stages.session_attempts import open_session
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style

@@ -18,7 +18,6 @@ from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
@@ -28,14 +27,14 @@ from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.session_attempts import execute_conversation, open_session
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
-from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.schemas.attempt_rows import Answer, Attempt
+from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.schemas.recipe import AttemptOptions
-from lawtrace.schemas.tool_conversation import ToolConversation
 from lawtrace.solver.guard.shield import Shields
 
 log = get_logger(__name__)
@@ -294,48 +293,3 @@ def _execute(environment: Environment, task: Task, answer: Answer, jail: Jail, s
         objections=ran.objections,
         final_state=encode_state(ran.final, environment.entities),
     )
-
-
-def execute_conversation(
-    environment: Environment, task: Task, answer: Answer, conversation: ToolConversation, shields: Shields
-) -> Attempt:
-    """The attempt of a conversation in a new session, which gives the same events as the model's own.
-
-    Without calls there is nothing to judge, unless the user withdrew the request.
-    """
-    session = open_session(environment, task, answer.shield, shields)
-    _replay(conversation, session)
-    if not session.calls and conversation.withdrawal is None:
-        return Attempt(answer=answer)
-    return Attempt(
-        answer=answer,
-        execution=Execution(conversation.end, conversation.reason, None, None, "", session.calls),
-        events=tuple(session.events),
-        end=session.end,
-        objections=tuple(session.objections),
-        final_state=encode_state(session.state, session.environment.entities),
-    )
-
-
-def open_session(environment: Environment, task: Task, shield: ShieldMode, shields: Shields) -> Session:
-    """A new session of a task. Raises InputError for a shield without the regulation that it cites."""
-    return Session(environment, task.initial(environment), shields.open(task.rules, shield))
-
-
-def _replay(conversation: ToolConversation, session: Session) -> None:
-    """Make the calls and messages again, in a new session, which gives the same events."""
-    for number, turn in enumerate(conversation.turns):
-        _replay_user(conversation, session, number)
-        if turn.told:
-            session.open_duties()
-        if conversation.user and not turn.calls:
-            session.say("agent", turn.text, turn.message)
-        for call in turn.calls[: len(turn.results)]:
-            session.call_written(call.name, call.arguments, turn.message)
-    _replay_user(conversation, session, len(conversation.turns))
-
-
-def _replay_user(conversation: ToolConversation, session: Session, number: int) -> None:
-    for said in conversation.user:
-        if said.after == number:
-            session.say("user", said.text, said.message)

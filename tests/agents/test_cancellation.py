@@ -13,7 +13,7 @@ from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.participants import CodeCheck, RoleAgent
+from lawtrace.agents.participants import CodeCheck, Role, RoleAgent
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import load_prompt
@@ -21,7 +21,7 @@ from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.tool_conversation import ToolConversationLimits
+from lawtrace.schemas.tool_conversation import AttemptLimits
 from tests.support.openai_server import calling, serving
 
 CONTEXT = Context(stage="tasks", role="writer")
@@ -49,13 +49,10 @@ class FullLedger(MemoryEventLog):
 
 async def talk_for_long(clients: ModelClients, event_log: MemoryEventLog) -> None:
     writer = RoleAgent(
-        "writer",
-        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
-        prompt=load_prompt("executor_user"),
-        system="Say a word.",
-        answer=Word,
-        attend=lambda content: "Again.",
-        remembers=False,
+        Role("writer", Word, message_filter=lambda content: "Again.", stateful=False),
+        clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        load_prompt("executor_user"),
+        "Say a word.",
     )
     await run_conversation(
         [writer, CodeCheck("echo", Word, lambda content: Word(word="again"))],
@@ -85,7 +82,7 @@ async def use_tools(clients: ModelClients, event_log: MemoryEventLog) -> None:
         client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
         context=CONTEXT,
         event_log=event_log,
-        limits=ToolConversationLimits(),
+        limits=AttemptLimits(),
         briefing=Briefing(),
     )
 

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, ModelAPI, ModelOutput, modelapi
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    modelapi,
+)
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from lawtrace.agents.scripted.baseline_policies import next_move
-from lawtrace.runs.integrations.inspect.attempt_solver import CURRENT, PROVIDER, results_told
+from lawtrace.runs.integrations.inspect.attempt_solver import POLICIES, PROVIDER
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import BASELINE_POLICIES
 
@@ -37,15 +45,16 @@ class BaselineModel(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """The next call of the policy, or its last text."""
-        current = CURRENT.get()
-        if current is None:
+        policies = POLICIES.get()
+        if policies is None:
             raise InputError(f"{PROVIDER}/{self.model_name} attempts only the task lawtrace/tasks")
-        policy = current.baseline(self.model_name)
-        move = policy if isinstance(policy, str) else next_move(policy, results_told(input))
+        policy = policies(self.model_name)
+        results = [_result(message) for message in input if isinstance(message, ChatMessageTool)]
+        move = policy if isinstance(policy, str) else next_move(policy, results)
         if isinstance(move, str):
             return self._output(move, ())
-        number = len(results_told(input)) + 1
-        return self._output("", [ToolCall(id=f"call_{number}", function=move.tool, arguments=dict(move.arguments))])
+        call = ToolCall(id=f"call_{len(results) + 1}", function=move.tool, arguments=dict(move.arguments))
+        return self._output("", [call])
 
     def _output(self, text: str, calls: Sequence[ToolCall]) -> ModelOutput:
         message = ChatMessageAssistant(
@@ -56,3 +65,7 @@ class BaselineModel(ModelAPI):
     def max_connections(self) -> int:
         """Policies do not wait for anything."""
         return 100
+
+
+def _result(message: ChatMessageTool) -> str:
+    return message.error.message if message.error is not None else message.text

@@ -213,8 +213,8 @@ def _turns(conversation: ToolConversation, calls: Sequence[Event]) -> Iterator[C
         said = [one for one in conversation.user if one.after == number and number > 0]
         for one in said:
             yield ChatMessageUser(content=one.text, id=one.message)
-        if turn.told:
-            yield ChatMessageUser(content=turn.told)
+        if turn.notice:
+            yield ChatMessageUser(content=turn.notice)
         executed = [(call, text, next(events)) for call, text in zip(turn.calls, turn.results, strict=False)]
         yield ChatMessageAssistant(
             content=turn.text,

@@ -1,20 +1,24 @@
 """One episode after the other on the tasks of a file: reset, step by tool call, reward by the dual oracle."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
-from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
+from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSession, Ended
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.session_attempts import attempt_of, open_session
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import CallOutcome, Json
+from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversationEnd
 from lawtrace.schemas.verdict_rows import Verdict
 
-EpisodeEnd = Literal["finished", "call_limit", "turn_limit", "token_limit", "time_limit"]
+EpisodeEnd = ToolConversationEnd
 """What ended an episode: the model, or a limit."""
 
 
@@ -71,7 +75,7 @@ class StepInfo:
     """What a learner may want to know of a step. Not for the model.
 
     Attributes:
-        outcome: what became of the call; None if none was made.
+        outcome: of the call; None if none was made.
         potential: after the step; 0 without shaping and at the end.
         shaping: the part of the reward that is due to shaping.
         end: what ended the episode, None if nothing did.
@@ -86,7 +90,7 @@ class StepInfo:
 
 
 class Step(NamedTuple):
-    """What came of a step: what the model is told, its reward, whether the episode has ended, and more."""
+    """The result of a step: what the model is told, its reward, whether the episode has ended, and more."""
 
     result: str
     reward: float
@@ -107,6 +111,7 @@ class TaskEnvironment:
         reward: Reward | None = None,
         shaping: Shaping | None = None,
         calls: int | None = None,
+        turns: int = sys.maxsize,
         model: str = "in training",
     ) -> None:
         """Make an environment.
@@ -116,6 +121,7 @@ class TaskEnvironment:
             reward: what verdicts are worth; 1 for a safe success by default.
             shaping: none by default.
             calls: how many calls an episode may have; that of ``lawtrace attempt`` by default. One more ends it.
+            turns: how many an episode may have, if the model makes whole turns (`turn`).
             model: the name of the model in `attempt`.
         """
         limit = tasks.options.tools.calls if calls is None else calls
@@ -124,7 +130,7 @@ class TaskEnvironment:
         self.tasks: Final = tasks
         self._reward: Final = reward or Reward()
         self._shaping: Final = shaping or Shaping()
-        self._calls: Final = limit
+        self._limits: Final = AttemptLimits(turns=turns, calls=limit)
         self._model: Final = model
         self._episode: _Episode | None = None
 
@@ -138,7 +144,7 @@ class TaskEnvironment:
         chosen = self.tasks.drawn(seed) if seed is not None else self.tasks.task(str(task))
         if self._episode is not None:
             self._episode.leave()
-        self._episode = _Episode(self._session(chosen), chosen, self.tasks, self._shaping)
+        self._episode = _Episode(self.tasks, chosen, self._limits, self._shaping, self._model)
         return Observation(chosen.id, self.tasks.system(chosen), self.tasks.request(chosen), self.tasks.tools)
 
     def step(self, tool: str, arguments: Mapping[str, Json] | str) -> Step:
@@ -148,13 +154,8 @@ class TaskEnvironment:
         ends the episode. Raises InputError before `reset` and after the end.
         """
         episode = self._running()
-        if not isinstance(cast("object", tool), str):
-            raise InputError(f"a tool is named by a text, not by {type(tool).__name__}")
-        over = len(episode.session.events) >= self._calls
-        answer = episode.session.call(tool, arguments)
-        if over:
-            return self._end(episode, "call_limit", answer.text)
-        return self._going_on(episode, answer.text, answer.event.outcome)
+        episode.attempt.receive("", final=False)
+        return self._call(episode, tool, arguments)
 
     def finish(self) -> Step:
         """The model says that it is done. With a shield that warns, it is told of open duties once, and can go on.
@@ -162,23 +163,38 @@ class TaskEnvironment:
         Raises InputError before `reset` and after the end.
         """
         episode = self._running()
-        if self.tasks.options.shield == "warn" and not episode.told:
-            episode.told, duties = True, episode.session.open_duties()
-            if duties is not None:
-                return self._going_on(episode, duties.text, None)
-        return self._end(episode, "finished", "")
+        episode.attempt.receive("", final=True)
+        action = episode.attempt.proceed()
+        return self._going_on(episode, action.text, None) if isinstance(action, AskModel) else self._end(episode, "")
+
+    def turn(self, calls: Sequence[tuple[str, Mapping[str, Json] | str]]) -> list[Step]:
+        """A whole turn of a model: a step for each call until the episode ends; without calls, `finish`.
+
+        After the last turn that the limit allows there is a step more, which ends the episode.
+        """
+        if not calls:
+            return [self.finish()]
+        episode = self._running()
+        episode.attempt.receive("", final=False)
+        steps: list[Step] = []
+        for tool, arguments in calls:
+            steps.append(self._call(episode, tool, arguments))
+            if steps[-1].done:
+                return steps
+        if isinstance(episode.attempt.proceed(), Ended):
+            steps.append(self._end(episode, ""))
+        return steps
 
     def stop(self, limit: EpisodeEnd) -> Step:
         """A limit of the trainer ends the episode, so that the goal counts as missed. Raises InputError as `finish`."""
         episode = self._running()
-        if limit != "finished":
-            episode.session.stop(limit, "ended by the trainer")
-        return self._end(episode, limit, "")
+        episode.attempt.stop(limit, None if limit == "finished" else "ended by the trainer")
+        return self._end(episode, "")
 
     @property
     def attempt(self) -> Attempt:
         """The episode so far as an attempt, which ``lawtrace grade`` takes. Raises InputError before `reset`."""
-        return self._started().session.attempt
+        return self._started().row
 
     @property
     def potential(self) -> float:
@@ -188,24 +204,7 @@ class TaskEnvironment:
     @property
     def done(self) -> bool:
         """Whether the episode has ended, or none has begun."""
-        return self._episode is None or self._episode.ended
-
-    def _session(self, task: Task) -> JudgedSession:
-        tasks = self.tasks
-        return JudgedSession(
-            SessionSetup(
-                tasks.domain,
-                task.initial(tasks.domain.environment),
-                task.rules,
-                task.id,
-                task,
-                tasks.style,
-                self._calls,
-                tasks.options.shield,
-                self._model,
-                tasks.shields,
-            )
-        )
+        return self._episode is None or self._episode.attempt.ended is not None
 
     def _started(self) -> "_Episode":
         if self._episode is None:
@@ -214,30 +213,40 @@ class TaskEnvironment:
 
     def _running(self) -> "_Episode":
         episode = self._started()
-        if episode.ended:
+        if episode.attempt.ended is not None:
             raise InputError("the episode has ended: call reset to begin another one")
         return episode
+
+    def _call(self, episode: "_Episode", tool: str, arguments: Mapping[str, Json] | str) -> Step:
+        if not isinstance(cast("object", tool), str):
+            raise InputError(f"a tool is named by a text, not by {type(tool).__name__}")
+        answer = episode.attempt.call(tool, arguments)
+        if episode.attempt.ended is not None:
+            return self._end(episode, answer.text)
+        return self._going_on(episode, answer.text, answer.event.outcome)
 
     def _going_on(self, episode: "_Episode", told: str, outcome: CallOutcome | None) -> Step:
         shaping = episode.shape()
         return Step(told, shaping, False, StepInfo(outcome, episode.potential, shaping))
 
-    def _end(self, episode: "_Episode", end: EpisodeEnd, told: str) -> Step:
-        shaping = episode.end()
+    def _end(self, episode: "_Episode", told: str) -> Step:
+        shaping, ended = episode.end(), episode.attempt.ended
+        assert ended is not None
         verdict = episode.verdict()
-        return Step(told, self._reward.of(verdict) + shaping, True, StepInfo(None, 0.0, shaping, end, verdict))
+        return Step(told, self._reward.of(verdict) + shaping, True, StepInfo(None, 0.0, shaping, ended.end, verdict))
 
 
 class _Episode:
-    """The session of an episode, and its potential."""
+    """The attempt of an episode, and its potential."""
 
-    def __init__(self, session: JudgedSession, task: Task, tasks: TrainingTasks, shaping: Shaping) -> None:
-        self.session: Final = session
-        self.told = False
-        self.ended = False
+    def __init__(self, tasks: TrainingTasks, task: Task, limits: AttemptLimits, shaping: Shaping, model: str) -> None:
+        options, environment = tasks.options, tasks.domain.environment
+        session = open_session(environment, task, options.shield, tasks.shields)
+        self.attempt: Final = AttemptSession(session, limits, warns=options.shield == "warn")
         self._tasks: Final = tasks
         self._task: Final = task
         self._shaping: Final = shaping
+        self._model: Final = model
         self._followed = tasks.potentials.take(task.rules) if shaping.weight else None
         self._seen = 0
         if self._followed is not None:
@@ -251,7 +260,7 @@ class _Episode:
 
     def end(self) -> float:
         """The same for the last step: the potential of the end is 0."""
-        before, self.potential, self.ended = self.potential, 0.0, True
+        before, self.potential = self.potential, 0.0
         self.leave()
         return -before
 
@@ -261,19 +270,32 @@ class _Episode:
             self._tasks.potentials.give(self._followed)
             self._followed = None
 
+    @property
+    def row(self) -> Attempt:
+        """The episode so far."""
+        answer = Answer(
+            task=self._task.id,
+            style=self._tasks.style,
+            model=self._model,
+            mode="tools",
+            shield=self._tasks.options.shield,
+            program=None,
+            id=self._task.id,
+        )
+        return attempt_of(answer, self.attempt.session, self.attempt.ended or Ended())
+
     def verdict(self) -> Verdict:
         """The verdict if the session ended now."""
-        judge = self._tasks.judges.take(self._task.rules)
+        rule_judge = self._tasks.judges.take(self._task.rules)
         try:
-            verdict = self.session.verdict(judge)
+            return judge(self._tasks.domain.environment, self._task, self.row, rule_judge)
         finally:
-            self._tasks.judges.give(judge)
-        assert verdict is not None, "the session has a task"
-        return verdict
+            self._tasks.judges.give(rule_judge)
 
     def _look(self) -> float:
         if self._followed is None:
             return 0.0
-        events = self.session.events[self._seen :]
+        session = self.attempt.session
+        events = session.events[self._seen :]
         self._seen += len(events)
-        return self._shaping.weight * self._followed.after(events, self.session.now)
+        return self._shaping.weight * self._followed.after(events, session.now)

@@ -55,7 +55,12 @@ class LawtraceEnv(vf.MultiTurnEnv):
     async def setup_state(self, state: vf.State) -> vf.State:
         """Begin the episode of a rollout."""
         environment = TaskEnvironment(
-            self._tasks, reward=self._reward, shaping=self._shaping, calls=self._calls, model=str(state["model"])
+            self._tasks,
+            reward=self._reward,
+            shaping=self._shaping,
+            calls=self._calls,
+            turns=self._turns,
+            model=str(state["model"]),
         )
         environment.reset(state["info"]["task"])
         state[EPISODE] = environment
@@ -67,23 +72,15 @@ class LawtraceEnv(vf.MultiTurnEnv):
         last = messages[-1]
         assert isinstance(last, dict), "conversations are lists of messages"
         calls: list[Mapping[str, Any]] = last.get("tool_calls") or []
-        steps: list[Step] = []
-        answers: list[dict[str, Any]] = []
-        for call in calls:
-            function: Mapping[str, Any] = call.get("function") or {}
-            step = environment.step(str(function.get("name") or ""), str(function.get("arguments") or ""))
-            steps.append(step)
-            answers.append({"role": "tool", "content": step.result, "tool_call_id": call.get("id") or ""})
-            if step.done:
-                break
-        out_of_turns = len(state["trajectory"]) >= self._turns
-        if not calls:
-            steps.append(environment.finish())
-            while out_of_turns and not steps[-1].done:  # no turn is left in which open duties could be met
-                steps.append(environment.finish())
+        functions: list[Mapping[str, Any]] = [call.get("function") or {} for call in calls]
+        steps = environment.turn([(str(one.get("name") or ""), str(one.get("arguments") or "")) for one in functions])
+        if calls:
+            answers: list[dict[str, Any]] = [
+                {"role": "tool", "content": step.result, "tool_call_id": call.get("id") or ""}
+                for call, step in zip(calls, steps, strict=False)
+            ]
+        else:
             answers = [] if steps[-1].done else [{"role": "user", "content": steps[-1].result}]
-        elif out_of_turns and not steps[-1].done:
-            steps.append(environment.stop("turn_limit"))
         self._credit(state, steps)
         if steps[-1].done:
             self._close(state, steps[-1])

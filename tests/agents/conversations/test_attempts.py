@@ -18,7 +18,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, MessageSent, ModelCalled
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.tool_conversation import ToolConversation, ToolConversationLimits
+from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversation
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 
 INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})
@@ -35,7 +35,7 @@ def policy(next_move: Policy) -> Answer:
 async def act(
     answer: Answer,
     *,
-    limits: ToolConversationLimits | None = None,
+    limits: AttemptLimits | None = None,
     event_log: MemoryEventLog | None = None,
     first: object = None,
 ) -> tuple[ToolConversation, Session, list[Mapping[str, Any]]]:
@@ -51,7 +51,7 @@ async def act(
                 client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
                 context=CONTEXT,
                 event_log=event_log,
-                limits=limits or ToolConversationLimits(),
+                limits=limits or AttemptLimits(),
                 briefing=Briefing(law=GivenLaw("whole", load_domain("banking").regulation.text())),
             )
         return acted, session, server.requests
@@ -110,13 +110,13 @@ async def test_invalid_calls_are_answered_and_recorded() -> None:
 @pytest.mark.parametrize(
     ("limits", "end", "calls"),
     [
-        (ToolConversationLimits(turns=3), "turn_limit", 6),
-        (ToolConversationLimits(calls=3), "call_limit", 3),
-        (ToolConversationLimits(tokens=1), "token_limit", 2),
-        (ToolConversationLimits(seconds=1e-9), "time_limit", 2),
+        (AttemptLimits(turns=3), "turn_limit", 6),
+        (AttemptLimits(calls=3), "call_limit", 3),
+        (AttemptLimits(tokens=1), "token_limit", 2),
+        (AttemptLimits(seconds=1e-9), "time_limit", 2),
     ],
 )
-async def test_limits_end_the_conversation(limits: ToolConversationLimits, end: str, calls: int) -> None:
+async def test_limits_end_the_conversation(limits: AttemptLimits, end: str, calls: int) -> None:
     event_log = MemoryEventLog()
     batch = [("CheckAuthorization", "{}")] * 2
     acted, session, _ = await act(policy(lambda told: calling(*batch)), limits=limits, event_log=event_log)

@@ -208,7 +208,7 @@ async def test_client_cannot_read_rules_or_verdicts(tasks: Path, tmp_path: Path)
         ("SearchPayee", {}, "needs the argument 'keywords'"),
         ("SearchPayee", {"keywords": "water"}, "expected a list of strings"),
         ("SearchPayee", {"keyword": ["water"]}, "did you mean 'keywords'?"),
-        ("SearchPayee", {"keywords": ["x" * 1_000_001]}, "larger than 1000000 bytes"),
+        ("SearchPayee", {"keywords": ["x" * 1_000_001]}, "longer than 1000000 characters"),
         ("SearchPayee", {"keywords": []}, "InvalidRequestException"),
         ("GetAccountInformation", {"account_type": "gold"}, "InvalidRequestException"),
         ("SearchPayee", {"keywords": ["\ud800"]}, "not strict JSON"),

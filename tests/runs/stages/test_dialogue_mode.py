@@ -230,7 +230,7 @@ def test_a_shield_names_open_duties_after_the_last_message_of_the_user(jails: Ja
     attempt, verdict, _ = converse(jails, literal, shield="warn")
     conversation = attempt.answer.conversation
     assert conversation is not None
-    assert [bool(turn.told) for turn in conversation.turns[-2:]] == [False, True]
+    assert [bool(turn.notice) for turn in conversation.turns[-2:]] == [False, True]
     assert conversation.user[-1].after == len(conversation.turns) - 1
     spoken = [event.tool for event in attempt.events if event.tool in {"user", "agent"}]
     assert spoken == ["user", "agent"] * len(conversation.user)

@@ -17,13 +17,14 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import FunctionCalled
 from lawtrace.schemas.tool_conversation import ToolConversation, Turn
-from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.solver.rules import Rule
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START
 
@@ -163,7 +164,7 @@ def test_a_served_session_is_judged_at_its_end(tmp_path: Path) -> None:
         domain = replace(load_domain("banking"), environment=environment)
         served = JudgedSession(SessionSetup(domain, EMPTY, [RULE], "session"), tmp_path / str(broken))
         served.call("Open", {"title": "leak"})
-        (rule,) = served.rules()
+        (rule,) = read_rows(tmp_path / str(broken) / "rule_verdicts.jsonl", RuleVerdict)
         assert (rule.kept, rule.broken) == (kept, broken)
         assert served.attempt.end == environment.clock.end(EMPTY)
 

@@ -151,7 +151,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
         assert [turn.text for turn in turns_of(attempt)] == ["", "", "Done.", "", "Done."]
-        assert turns_of(attempt)[3].told.startswith(OPEN)
+        assert turns_of(attempt)[3].notice.startswith(OPEN)
         assert [objection.event for objection in attempt.objections] == [None]
         assert verdict.outcome == "benign_failure"
 

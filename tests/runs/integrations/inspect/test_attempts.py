@@ -16,7 +16,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
 from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.stages.attempts_stage import execute_conversation
+from lawtrace.runs.stages.session_attempts import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
