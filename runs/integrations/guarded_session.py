@@ -151,7 +151,7 @@ class GuardedSession:
     # Calls
 
     def before(self, tool: str, arguments: Mapping[str, Json]) -> CallDecision:
-        """Decide about a call, and log the decision. If it is allowed, tell later what became of it."""
+        """Decide about a call, and log the decision. If it is allowed, record its outcome later."""
         with self._lock:
             self._counts["calls"] += 1
             call = Call(tool, arguments, str(self._counts["calls"]))
@@ -213,7 +213,7 @@ class GuardedSession:
         return None
 
     def answered(self, call: str, result: Mapping[str, Any]) -> None:
-        """Tell the result of a call, as the protocol carries it: ``content``, ``structuredContent``, ``isError``."""
+        """Record the result of a call, as the protocol carries it: ``content``, ``structuredContent``, ``isError``."""
         with self._lock:
             made = self._open.get(call)
             if made is None:
@@ -230,14 +230,14 @@ class GuardedSession:
                 self._note(f"the result of call {call} is not strict JSON, or too long, and was not recorded")
 
     def failed(self, call: str, error: str, outcome: CallOutcome = "raised") -> None:
-        """Tell that a call was answered by an error."""
+        """Record that a call was answered by an error."""
         with self._lock:
             if (made := self._open.get(call)) is not None:
                 self._happened(made, outcome, None, error)
                 self._write({"call": call, "error": error[:10_000] or "error"})
 
     def left(self, call: str, why: str) -> None:
-        """Tell that no answer of a call will come: it may have been carried out or not."""
+        """Record that no answer of a call will come: it may have been carried out or not."""
         with self._lock:
             if (made := self._open.pop(call, None)) is None:
                 return
@@ -256,7 +256,7 @@ class GuardedSession:
         self._remember(call.tool, Event(call.tool, call.arguments, outcome, result, error, self._now()))
 
     def _remember(self, tool: str, event: Event | Unanswered) -> None:
-        """Remember what became of a call, if a rule is about it, and tell which rules it made impossible to keep."""
+        """Remember the outcome of a call, if a rule is about it, and say which rules it made impossible to keep."""
         if self._imported is not None and any(
             tool in concerned_tools(rule, self._imported.names) for rule in self._rules
         ):
@@ -292,7 +292,7 @@ class GuardedSession:
 
     @property
     def labels(self) -> dict[str, int]:
-        """How many calls there were, and what became of them; the open duties once the session is finished."""
+        """How many calls there were, by outcome; the open duties once the session is finished."""
         with self._lock:
             return {**self._counts, "open_duties": len(self._finished or ()), "lost": len(self._lost)}
 

@@ -316,7 +316,7 @@ class McpGuard:
         elif request.method == "tasks/result":
             call = self._tasks.pop(str(request.params.get("taskId")), None)
             if call is not None:
-                await self._told(call, message)
+                await self._record(call, message)
         elif request.method == "initialize" and isinstance(message, JSONRPCResponse):
             version = message.result.get("protocolVersion")
             self._version = version if isinstance(version, str) else None
@@ -335,14 +335,14 @@ class McpGuard:
             if "task" in request.params and isinstance(task, str) and "content" not in result:
                 self._tasks[task] = call
                 return
-        await self._told(call, message)
+        await self._record(call, message)
         if request.warning is not None and isinstance(message, JSONRPCResponse):
             content = message.result.get("content")
             warning = {"type": "text", "text": f"Warning: {request.warning}"}
             message.result["content"] = [*content, warning] if is_list(content) else [warning]
 
-    async def _told(self, call: str, message: JSONRPCResponse | JSONRPCError) -> None:
-        """Tell the session what became of a call."""
+    async def _record(self, call: str, message: JSONRPCResponse | JSONRPCError) -> None:
+        """Record the outcome of a call in the session."""
         if isinstance(message, JSONRPCResponse):
             await run_sync(self._session.answered, call, message.result)
         else:

@@ -58,12 +58,18 @@ class TaskSet:
 
     @classmethod
     def read(cls, file: str, env: str | None, options: dict[str, Any]) -> "TaskSet":
-        """The tasks of a file with options as in a recipe. Raises InputError."""
+        """The tasks of a file with options as in a recipe, for Inspect. Raises InputError."""
         tasks, domain = read_task_file(file, env)
-        recipe = validate_options(Recipe, {**options, "environment": domain.environment.name}, "-T")
-        if recipe.attempts.mode == "program":
+        made = cls.of(tasks, domain, options, "-T")
+        if made.recipe.attempts.mode == "program":
             raise InputError("mode 'program': in Inspect a model calls tools; choose 'tools' or 'dialogue'")
-        return cls(tasks, domain, recipe, law_of(recipe, domain, published_law(recipe, domain)))
+        return made
+
+    @classmethod
+    def of(cls, tasks: Sequence[Task], domain: Domain, options: dict[str, Any], place: str) -> "TaskSet":
+        """Tasks with options as in a recipe. Raises InputError with the place where the options are from."""
+        recipe = validate_options(Recipe, {**options, "environment": domain.environment.name}, place)
+        return cls(tuple(tasks), domain, recipe, law_of(recipe, domain, published_law(recipe, domain)))
 
     @cached_property
     def by_id(self) -> dict[str, Task]:
@@ -75,11 +81,11 @@ class TaskSet:
         return {row.style: row.habit for row in find_task_habits(self.domain.environment, self.tasks)}
 
     @cached_property
-    def _shields(self) -> Shields:
+    def shields(self) -> Shields:
         return Shields(self.domain.environment, self.law.regulation)
 
     def open_session(self, task: Task) -> Session:
-        return open_session(self.domain.environment, task, self.recipe.attempts.shield, self._shields)
+        return open_session(self.domain.environment, task, self.recipe.attempts.shield, self.shields)
 
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""

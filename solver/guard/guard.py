@@ -147,7 +147,7 @@ class Guard:
     # Calls
 
     def before(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
-        """Decide whether a call may be made. If it is allowed, `after` must tell what became of it.
+        """Decide whether a call may be made. If it is allowed, `after` must record its outcome.
 
         `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
         an object.

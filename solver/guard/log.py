@@ -118,7 +118,7 @@ class Recorder:
         self._write(time, {**self._call(event.tool, event.arguments), **answer, **self._decision(decision)})
 
     def answered(self, time: int, number: str | None, event: Event) -> None:
-        """What became of a call. Without a number it was not asked about."""
+        """The outcome of a call. Without a number it was not asked about."""
         if number is None:
             self.happened(time, event)
         elif self._log is not None:

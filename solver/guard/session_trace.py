@@ -21,7 +21,7 @@ class Entry:
     Attributes:
         call: the call; None for what needs no result.
         time: when it happened, in seconds.
-        event: what became of it; None until that is known.
+        event: its outcome; None until that is known.
         number: of the call in the log.
     """
 

@@ -68,7 +68,7 @@ class WatchedSample:
         return new
 
     def _take_result(self, message: ChatMessageTool) -> None:
-        """Tell the guard what came of a call: one that it allowed, or one that it was not asked about."""
+        """Record the outcome of a call: one that the guard allowed, or one that it was not asked about."""
         name = message.tool_call_id or ""
         error = None if message.error is None else message.error.message
         result = None if error is not None else unwrap_result(parse_if_json(message.text))

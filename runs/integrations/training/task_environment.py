@@ -10,7 +10,7 @@ from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSessi
 from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.session_attempts import attempt_of, open_session
+from lawtrace.runs.stages.session_attempts import attempt_of
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
@@ -240,9 +240,8 @@ class _Episode:
     """The attempt of an episode, and its potential."""
 
     def __init__(self, tasks: TrainingTasks, task: Task, limits: AttemptLimits, shaping: Shaping, model: str) -> None:
-        options, environment = tasks.options, tasks.domain.environment
-        session = open_session(environment, task, options.shield, tasks.shields)
-        self.attempt: Final = AttemptSession(session, limits, warns=options.shield == "warn")
+        session = tasks.task_set.open_session(task)
+        self.attempt: Final = AttemptSession(session, limits, warns=tasks.options.shield == "warn")
         self._tasks: Final = tasks
         self._task: Final = task
         self._shaping: Final = shaping

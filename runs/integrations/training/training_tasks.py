@@ -5,24 +5,21 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar, get_args
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.integrations.training.shaping import Potential
 from lawtrace.runs.scoring.judge import RuleJudge
-from lawtrace.runs.stages.given_law import law_of
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.recipe import AttemptOptions, Recipe
-from lawtrace.solver.guard.shield import Shields
+from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.solver.rules import Rule
 
 
@@ -65,26 +62,30 @@ class TrainingTasks:
 
     Attributes:
         file: where the tasks are from, for messages.
-        tasks: by id, in the order of the file.
-        options: how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
+        task_set: the tasks, how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
         tools: the tools as the OpenAI API takes them.
         potentials, judges: what episodes borrow.
-        shields: of the episodes, if they have any.
     """
 
     file: str
-    domain: Domain
-    tasks: Mapping[str, Task]
+    task_set: TaskSet
     style: Style
-    options: AttemptOptions
     tools: tuple[dict[str, Any], ...]
-    _told: TaskSet = field(repr=False)
     potentials: Pool[Potential] = field(default_factory=lambda: Pool(Potential), repr=False)
     judges: Pool[RuleJudge] = field(default_factory=lambda: Pool(RuleJudge), repr=False)
 
-    @cached_property
-    def shields(self) -> Shields:
-        return Shields(self.domain.environment, self.domain.regulation)
+    @property
+    def domain(self) -> Domain:
+        return self.task_set.domain
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        """By id, in the order of the file."""
+        return self.task_set.by_id
+
+    @property
+    def options(self) -> AttemptOptions:
+        return self.task_set.recipe.attempts
 
     @classmethod
     def load(
@@ -113,32 +114,24 @@ class TrainingTasks:
 
         Raises InputError for a file that cannot be read or is of another kind, and for a choice that does not exist.
         """
-        for name, value, allowed in (
-            ("style", style, ("goal", "workflow")),
-            ("shield", shield, ("off", "warn", "refuse")),
-            ("regulation", regulation, ("restated", "named", "none")),
-        ):
-            if value not in allowed:
-                raise InputError(f"{name} {value!r}: expected one of {', '.join(allowed)}")
-        if regulation_words is not None and regulation_words < 0:
-            raise InputError(f"regulation_words {regulation_words}: expected a number from 0, or None")
+        if regulation not in get_args(LawForm):
+            raise InputError(f"regulation {regulation!r}: expected one of {', '.join(get_args(LawForm))}")
         if Path(file).is_dir():
             raise InputError(f"{file}: a folder; name one task file in it, for instance banking.jsonl")
         tasks, domain = read_tasks(Path(file), env)
         chosen = [task for task in tasks if style in task.instructions]
         if not chosen:
-            raise InputError(f"{file}: no task has a {style} instruction")
-        attempts = AttemptOptions(
-            mode="tools",
-            shield=shield,
-            styles=(style,),
-            hints=hints,
-            regulation=regulation,
-            regulation_words=regulation_words,
-        )
-        recipe = Recipe(environment=domain.environment.name, seed=seed, attempts=attempts)
-        told = TaskSet(tuple(chosen), domain, recipe, law_of(recipe, domain, None))
-        return cls(str(file), domain, told.by_id, style, attempts, tuple(openai_tools(domain, hints=hints)), told)
+            raise InputError(f"{file}: style {style!r}: no task has such an instruction")
+        attempts = {
+            "mode": "tools",
+            "shield": shield,
+            "styles": (style,),
+            "hints": hints,
+            "regulation": regulation,
+            "regulation_words": regulation_words,
+        }
+        task_set = TaskSet.of(chosen, domain, {"seed": seed, "attempts": attempts}, "training")
+        return cls(str(file), task_set, style, tuple(openai_tools(domain, hints=hints)))
 
     def task(self, name: str) -> Task:
         """A task by its id. Raises InputError for one that is not there."""
@@ -157,11 +150,11 @@ class TrainingTasks:
 
     def system(self, task: Task) -> str:
         """The system prompt: the documentation of the tools and the law."""
-        return self._told.system_text(task)
+        return self.task_set.system_text(task)
 
     def request(self, task: Task) -> str:
         """The message of the user."""
-        return self._told.request(task, self.style)
+        return self.task_set.request(task, self.style)
 
 
 def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:
