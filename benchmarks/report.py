@@ -18,12 +18,12 @@ from time import perf_counter, process_time
 from typing import TypeVar
 
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import outcome_figures, outcome_lines
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.scoring.breakdowns import break_down
+from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_problems, print_result
 from lawtrace.runs.report.graded_units import compare_folders
-from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
+from lawtrace.runs.scoring.run_comparison import RunComparison
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 

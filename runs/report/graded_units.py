@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lawtrace.runs.report.run_comparison import ComparedModel, Flip, RunComparison, compare_runs, read_side
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
+from lawtrace.runs.scoring.run_comparison import ComparedModel, Flip, RunComparison, compare_runs, read_side
 from lawtrace.runs.scoring.statistics import holm_adjusted
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey, conversation_numbers

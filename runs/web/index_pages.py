@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lawtrace.runs.report.graded_units import compare_folders
-from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunListing
 from lawtrace.runs.report.transcript_diff import diff_conversations
+from lawtrace.runs.scoring.run_comparison import RunComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery
 from lawtrace.runs.web.links import RunLinks

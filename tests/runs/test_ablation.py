@@ -10,9 +10,9 @@ import pytest
 
 from lawtrace import load_run
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
+from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder

@@ -16,9 +16,9 @@ from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Jail, JailPool, Returned
-from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
+from lawtrace.runs.scoring.run_comparison import read_side
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.tasks import Task

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.report.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
+from lawtrace.runs.scoring.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, Style
