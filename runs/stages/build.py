@@ -121,27 +121,10 @@ def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
 async def _write_baseline(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.model_baseline import run_baseline, write_baseline_programs
 
-    recipe, rules = context.recipe, products[RULES]
-    count, model = recipe.tasks.count, recipe.models.spec("trace_writer")
+    rules, count = products[RULES], context.recipe.tasks.count
     with context.progress.stage("programs by the model", count) as step:
-        written = await write_baseline_programs(
-            context.domain,
-            rules,
-            str(model),
-            length=recipe.tasks.length,
-            count=count,
-            seed=recipe.seed,
-            clients=context.clients,
-            parameters=recipe.parameters,
-            event_log=context.event_log,
-            prompts=context.prompts,
-            variant=context.variant,
-            on_program=step,
-        )
-    name = context.role_models.name_of("trace_writer")
-    rows = await run_in_worker_thread(
-        lambda: run_baseline(context.domain, rules, name, written.programs, context.jail, seed=recipe.seed)
-    )
+        written = await write_baseline_programs(context, rules, step)
+    rows = await run_in_worker_thread(lambda: run_baseline(context, rules, written.programs))
     error = None
     if written.failure is not None:
         error = NoResponseError(f"only {len(rows)} of {count} programs of the baseline were written: {written.failure}")
@@ -177,16 +160,8 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
         file = texts_file(recipe.tasks.texts, environment.name)
         texts = read_texts(file)
         require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
-    built = await build_tasks(
-        context.domain,
-        products[RULES],
-        products[TRACES],
-        count=recipe.tasks.count,
-        write=write or _write_by_models(context),
-        jail=context.jail,
-        texts=texts,
-        progress=context.progress,
-    )
+    write = write or _write_by_models(context)
+    built = await build_tasks(context, products[RULES], products[TRACES], write, texts)
     built = await run_in_worker_thread(
         lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
     )
@@ -202,13 +177,13 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
 
 
 def _write_by_models(context: StageContext) -> "WritePairs":
-    from lawtrace.runs.stages.tasks_stage import pair_writer, write_on_cluster, write_pairs
+    from lawtrace.runs.stages.tasks_stage import write_on_cluster, write_pairs
 
     recipe = context.recipe
     endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
     if context.cluster is not None and endpoints and recipe.tasks.texts is None:
         return partial(write_on_cluster, context, context.cluster)
-    return partial(write_pairs, pair_writer(context), concurrency=recipe.conversation.concurrency)
+    return partial(write_pairs, context)
 
 
 def _may_be_asked_again(reason: str) -> bool:

@@ -16,7 +16,7 @@ from lawtrace.agents.conversations.instruction_writing import InstructionResult
 from lawtrace.runs.stages.artifacts import RULES, TASKS, TRACES
 from lawtrace.runs.stages.build import BUILDING_STAGES, build, tasks_depend
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
-from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, pair_writer, write_pairs
+from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_pairs
 from lawtrace.runs.store.shards import Shard
 from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.schemas.choices import STYLES, Style
@@ -56,20 +56,10 @@ async def write_instructions(
 ) -> tuple[list[WrittenRequest], int]:
     """Write the requests of a shard; return them, and how many there are in all shards. ``products``: rules and
     traces."""
-    recipe = context.recipe
-    requests = await run_in_worker_thread(
-        lambda: first_requests(context.domain, products[RULES], products[TRACES], recipe.tasks.count, context.progress)
-    )
+    requests = await run_in_worker_thread(lambda: first_requests(context, products[RULES], products[TRACES]))
     own = shard.of(requests)
     with context.progress.stage("instructions", len(own)) as step:
-        write = pair_writer(context)
-
-        async def counted(row: TraceRow) -> WrittenPair:
-            pair = await write(row)
-            step()
-            return pair
-
-        pairs = await write_pairs(counted, own, concurrency=recipe.conversation.concurrency)
+        pairs = await write_pairs(context, own, step)
     rows = [WrittenRequest(request=row.id, pair=pair) for row, pair in zip(own, pairs, strict=True)]
     return rows, len(requests)
 

@@ -114,18 +114,9 @@ async def _extraction_scores(
 async def _check_quality(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.quality import check_tasks
 
-    domain, tasks = context.domain, products[TASKS]
-    with context.progress.stage(f"checks, {domain.environment.name}", len(tasks)) as step:
-        rows = await check_tasks(
-            domain,
-            tasks,
-            jail=context.jail,
-            role_models=context.role_models,
-            event_log=context.event_log,
-            reader_is_offline=context.role_models.name_of("independent_reader") == "offline",
-            habits=products[HABITS],
-            on_task=step,
-        )
+    tasks = products[TASKS]
+    with context.progress.stage(f"checks, {context.domain.environment.name}", len(tasks)) as step:
+        rows = await check_tasks(context, tasks, products[HABITS], step)
     undecided = any(finding.detail == "the reader failed" for row in rows for finding in row.findings)
     return Made(complete=not undecided).add(QUALITY, rows)
 

@@ -4,72 +4,46 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_programs
-from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.schemas.errors import InputError
+from lawtrace.runs.stages.stage import StageContext
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.rules import Rule
 
 
-def check_writer(model: str) -> ModelSpec:
-    """The model of the trace writer. Raises InputError for a scripted one: this baseline is never simulated."""
-    spec = ModelSpec.parse(model)
-    if spec.is_scripted:
-        raise InputError(f"{model!r} cannot write traces; name a model such as openai:NAME")
-    return spec
-
-
 async def write_baseline_programs(
-    domain: Domain,
-    rules: Sequence[Rule],
-    model: str,
-    *,
-    length: int,
-    count: int,
-    seed: int,
-    clients: ModelClients,
-    parameters: ModelParameters,
-    event_log: EventLog,
-    prompts: Prompts = DEFAULT_PROMPTS,
-    variant: str | None = None,
-    on_program: Callable[[], None] = lambda: None,
+    context: StageContext, rules: Sequence[Rule], on_program: Callable[[], None]
 ) -> WrittenPrograms:
-    """Have the model write ``count`` programs of ``length`` calls from the initial state of that seed."""
-    environment, spec = domain.environment, check_writer(model)
-    state = encode_state(environment.populate(Random(seed)), environment.entities)
+    """Have the trace writer write as many programs as there are tasks, from the initial state of the recipe's seed."""
+    environment, recipe = context.domain.environment, context.recipe
+    spec = recipe.models.spec("trace_writer")
+    state = encode_state(environment.populate(Random(recipe.seed)), environment.entities)
     return await write_programs(
         environment,
         rules,
         {table: rows for table, rows in state.items() if table not in environment.compliance_tables},
-        length=length,
-        count=count,
-        client=lambda context: clients.client_for(spec, context, parameters),
-        prompt=prompts["trace_writer"],
-        context=Context(stage="baseline", role="trace_writer", model=model, variant=variant),
-        event_log=event_log,
+        length=recipe.tasks.length,
+        count=recipe.tasks.count,
+        client=lambda place: context.clients.client_for(spec, place, recipe.parameters),
+        prompt=context.prompts["trace_writer"],
+        context=Context(stage="baseline", role="trace_writer", model=str(spec), variant=context.variant),
+        event_log=context.event_log,
         on_program=on_program,
     )
 
 
-def run_baseline(
-    domain: Domain, rules: Sequence[Rule], model: str, programs: Sequence[str], jail: Jail, *, seed: int
-) -> list[BaselineRow]:
-    """Run the programs in the jail, each from the initial state of that seed, and judge them by all rules."""
-    environment = domain.environment
-    initial = environment.populate(Random(seed))
+def run_baseline(context: StageContext, rules: Sequence[Rule], programs: Sequence[str]) -> list[BaselineRow]:
+    """Run the programs in the jail, each from the initial state of the recipe's seed, and judge them by all rules."""
+    environment, model = context.domain.environment, context.role_models.name_of("trace_writer")
+    initial = environment.populate(Random(context.recipe.seed))
     rows: list[BaselineRow] = []
     for number, program in enumerate(programs, 1):
-        ran = run_program(jail, environment, initial, program, {})
+        ran = run_program(context.jail, environment, initial, program, {})
         verdicts = judge_rules(rules, ran.events, (), end=ran.end)
         broken = tuple(verdict.rule for verdict in verdicts if not verdict.kept)
         rows.append(

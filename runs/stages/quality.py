@@ -30,10 +30,7 @@ from functools import partial
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
-from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import RequestReading
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -41,6 +38,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.written_texts import secret_of
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
@@ -74,36 +72,23 @@ class _ExaminedTask:
 
 
 async def check_tasks(
-    domain: Domain,
-    tasks: Sequence[Task],
-    *,
-    jail: Jail,
-    role_models: RoleModels,
-    event_log: EventLog,
-    reader_is_offline: bool,
-    habits: Sequence[HabitRow] = (),
-    on_task: Callable[[], None] = lambda: None,
+    context: StageContext, tasks: Sequence[Task], habits: Sequence[HabitRow], on_task: Callable[[], None] = lambda: None
 ) -> list[QualityRow]:
     """Check every task; one row for each, in order. ``habits``: the best ones for these tasks."""
+    domain, offline = context.domain, context.role_models.name_of("independent_reader") == "offline"
     environment = domain.environment
-    examined = [_examine(environment, task, jail) for task in tasks]
+    examined = [_examine(environment, task, context.jail) for task in tasks]
     twins = _duplicates(environment, examined)
     ungrounded = {
         rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {task.rules for task in tasks}
     }
 
     async def row(one: _ExaminedTask) -> QualityRow:
-        readings = await _read(environment, one.task, role_models, event_log, offline=reader_is_offline)
+        readings = await _read(context, one.task, offline=offline)
         findings = (
             *_reference_findings(environment, one),
             *_instruction_findings(environment, one),
-            *_reading_findings(
-                environment,
-                one,
-                readings,
-                undecidable=reader_is_offline and bool(one.task.published),
-                offline=reader_is_offline,
-            ),
+            *_reading_findings(environment, one, readings, offline=offline),
             *twins.get(one.task.id, ()),
             *_order_findings(environment, one, ungrounded[one.task.rules]),
             *_compliance_findings(environment, one),
@@ -231,13 +216,15 @@ def _flat(variables: Mapping[str, Json]) -> str:
     return "\n".join(values(dict(variables)))
 
 
-async def _read(
-    environment: Environment, task: Task, role_models: RoleModels, event_log: EventLog, *, offline: bool
-) -> Mapping[Style, RequestReading | None]:
-    context = Context(stage="gate", role="independent_reader", task=task.id)
+async def _read(context: StageContext, task: Task, *, offline: bool) -> Mapping[Style, RequestReading | None]:
+    place = Context(stage="gate", role="independent_reader", task=task.id)
     return {
         style: await read_instruction(
-            environment, task.instructions[style], role_models=role_models, context=context, event_log=event_log
+            context.domain.environment,
+            task.instructions[style],
+            role_models=context.role_models,
+            context=place,
+            event_log=context.event_log,
         )
         for style in task.styles
         if not (offline and task.instructions[style].is_free)
@@ -249,9 +236,9 @@ def _reading_findings(
     one: _ExaminedTask,
     readings: Mapping[Style, RequestReading | None],
     *,
-    undecidable: bool,
     offline: bool,
 ) -> Iterable[QualityFinding]:
+    undecidable = offline and one.task.published is not None
     for style, reading in readings.items():
         if reading is None:
             yield QualityFinding(check="unambiguous", answer="undecided", style=style, detail="the reader failed")

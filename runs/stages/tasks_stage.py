@@ -11,7 +11,7 @@ from typing import Final
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.progress import NoProgress, StageProgress
+from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -64,17 +64,13 @@ class BuiltTasks:
 
 
 async def build_tasks(
-    domain: Domain,
+    context: StageContext,
     rules: Sequence[Rule],
     traces: Sequence[TraceRow],
-    *,
-    count: int,
     write: "WritePairs",
-    jail: Jail,
     texts: WrittenTexts | None = None,
-    progress: StageProgress | None = None,
 ) -> BuiltTasks:
-    """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
+    """Turn traces into tasks, in order, until as many as the recipe wants are accepted or the traces run out.
 
     Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
     tasks. The sides of a contrast pair share their instructions, and are accepted together. Of more pairs than wanted,
@@ -83,8 +79,8 @@ async def build_tasks(
     ``write``: writes the instructions of some requests. ``texts``: instructions written by hand, which were checked; no
     conversation is held then.
     """
-    environment = domain.environment
-    built, fitness, progress = BuiltTasks(), _Fitness(domain, rules), progress or NoProgress()
+    count, progress = context.recipe.tasks.count, context.progress
+    built, fitness = BuiltTasks(), _Fitness(context.domain, rules)
     waiting = await run_in_worker_thread(lambda: _candidates(fitness, traces, count, progress))
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
@@ -93,21 +89,19 @@ async def build_tasks(
             else:
                 pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
             for rows, pair in zip(wave, pairs, strict=True):
-                await run_in_worker_thread(partial(_accept_pair, built, environment, rules, rows, pair, jail))
+                await run_in_worker_thread(partial(_accept_pair, built, fitness, rows, pair, context.jail))
                 for _ in rows:
                     on_task()
     return built
 
 
-def first_requests(
-    domain: Domain, rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, progress: StageProgress
-) -> list[TraceRow]:
-    """The requests that are written whatever the answers are, in order: enough for ``count`` tasks.
+def first_requests(context: StageContext, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> list[TraceRow]:
+    """The requests that are written whatever the answers are, in order: enough for the tasks that the recipe wants.
 
     Raises InputError for a trace made under other rules or another declaration.
     """
-    fitness = _Fitness(domain, rules)
-    waiting = _candidates(fitness, traces, count, progress)
+    fitness, count = _Fitness(context.domain, rules), context.recipe.tasks.count
+    waiting = _candidates(fitness, traces, count, context.progress)
     return [rows[0] for rows in _next_wave(BuiltTasks(), fitness, waiting, count)]
 
 
@@ -214,28 +208,24 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace,
     return None
 
 
-def pair_writer(context: StageContext) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
-    """What writes the instructions of a request, by the recipe of a run."""
+async def write_pair(context: StageContext, row: TraceRow) -> WrittenPair:
+    """Write the instructions of a request, by the recipe of a run."""
     environment, conversation = context.domain.environment, context.recipe.conversation
-
-    async def write(row: TraceRow) -> WrittenPair:
-        trace, pair = trace_of(row, environment), WrittenPair()
-        for style in STYLES:
-            pair[style] = await write_instruction(
-                environment,
-                trace,
-                style,
-                context=_pair_context(row, context.variant),
-                role_models=context.role_models,
-                event_log=context.event_log,
-                most_rounds=conversation.rounds,
-                evaluator=conversation.evaluator,
-            )
-            if pair[style].instruction is None:
-                break  # a pair needs both instructions: do not pay for the other
-        return pair
-
-    return write
+    trace, pair = trace_of(row, environment), WrittenPair()
+    for style in STYLES:
+        pair[style] = await write_instruction(
+            environment,
+            trace,
+            style,
+            context=_pair_context(row, context.variant),
+            role_models=context.role_models,
+            event_log=context.event_log,
+            most_rounds=conversation.rounds,
+            evaluator=conversation.evaluator,
+        )
+        if pair[style].instruction is None:
+            break  # a pair needs both instructions: do not pay for the other
+    return pair
 
 
 def _pair_context(row: TraceRow, variant: str | None) -> Context:
@@ -248,14 +238,16 @@ def pair_conversations(row: TraceRow, variant: str | None) -> tuple[str, ...]:
 
 
 async def write_pairs(
-    write: Callable[[TraceRow], Awaitable[WrittenPair]], rows: Sequence[TraceRow], *, concurrency: int
+    context: StageContext, rows: Sequence[TraceRow], on_pair: Callable[[], None] = lambda: None
 ) -> list[WrittenPair]:
-    """The instructions of the requests, so many at a time."""
-    slots = asyncio.Semaphore(concurrency)
+    """The instructions of the requests, as many at a time as the recipe has calls."""
+    slots = asyncio.Semaphore(context.recipe.conversation.concurrency)
 
     async def one(row: TraceRow) -> WrittenPair:
         async with slots:
-            return await write(row)
+            pair = await write_pair(context, row)
+        on_pair()
+        return pair
 
     return await gather(one(row) for row in rows)
 
@@ -268,7 +260,7 @@ async def write_on_cluster(context: StageContext, cluster: Cluster, rows: Sequen
 
 
 def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
-    return pair_writer(context)
+    return partial(write_pair, context)
 
 
 def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> WrittenPair:
@@ -278,14 +270,8 @@ def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> WrittenPair:
     return {style: InstructionResult(pair.instruction(style), 0, "accepted") for style in STYLES}
 
 
-def _accept_pair(
-    built: BuiltTasks,
-    environment: Environment,
-    rules: Sequence[Rule],
-    rows: Request,
-    pair: WrittenPair,
-    jail: Jail,
-) -> None:
+def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, jail: Jail) -> None:
+    environment = fitness.environment
     built.traces += len(rows)
     # A pair passes only if both of its instructions pass (P 4.2).
     rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
@@ -304,8 +290,7 @@ def _accept_pair(
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
     built.references += rows
     built.tasks += [
-        _task(environment, rules, row, side, sides[0], instructions, rounds, jail)
-        for row, side in zip(rows, sides, strict=True)
+        _task(fitness, row, side, sides[0], instructions, rounds, jail) for row, side in zip(rows, sides, strict=True)
     ]
 
 
@@ -324,8 +309,7 @@ def _check_made_under(environment: Environment, rules: Sequence[Rule], row: Trac
 
 
 def _task(
-    environment: Environment,
-    rules: Sequence[Rule],
+    fitness: _Fitness,
     row: TraceRow,
     trace: Trace,
     asked: Trace,
@@ -333,6 +317,7 @@ def _task(
     rounds: dict[Style, int],
     jail: Jail,
 ) -> Task:
+    environment, rules = fitness.environment, fitness.rules
     program = print_program(environment, trace.calls)
     ran = run_program(jail, environment, trace.initial, program, {})
     verdicts = judge_rules(rules, ran.events, (), end=ran.end)

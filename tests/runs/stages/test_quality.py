@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.agents.event_log import NullEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.quality import check_tasks
-from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, pair_writer, write_pairs
+from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, write_pairs
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName, Style
@@ -27,7 +28,7 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.habits import Habit
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.quality_rows import CHECKS, Check, QualityRow
-from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -36,32 +37,23 @@ BANKING = load_domain("banking")
 ENVIRONMENT = BANKING.environment
 
 
-def casting_of(clients: ModelClients) -> ConfiguredRoleModels:
-    recipe = Recipe()
-    return ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters)
+@asynccontextmanager
+async def context_of(jail: Jail, domain: Domain = BANKING, count: int = 1) -> AsyncGenerator[StageContext]:
+    log, recipe = NullEventLog(), Recipe(tasks=TaskOptions(count=count))
+    async with ModelClients(log) as clients:
+        yield stage_context(recipe, domain, clients=clients, event_log=log, jail=jail, folder=Path())
 
 
 async def gate(
     tasks: list[Task], jail: Jail, domain: Domain = BANKING, habits: Sequence[HabitRow] = ()
 ) -> list[QualityRow]:
-    async with ModelClients(NullEventLog()) as clients:
-        return await check_tasks(
-            domain,
-            tasks,
-            jail=jail,
-            role_models=casting_of(clients),
-            event_log=NullEventLog(),
-            reader_is_offline=True,
-            habits=habits,
-        )
+    async with context_of(jail, domain) as context:
+        return await check_tasks(context, tasks, habits)
 
 
 async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, jail: Jail) -> BuiltTasks:
-    log = NullEventLog()
-    async with ModelClients(log) as clients:
-        context = stage_context(Recipe(), BANKING, clients=clients, event_log=log, jail=jail, folder=Path())
-        write = partial(write_pairs, pair_writer(context), concurrency=1)
-        return await build_tasks(BANKING, rules, traces, count=count, write=write, jail=jail)
+    async with context_of(jail, count=count) as context:
+        return await build_tasks(context, rules, traces, partial(write_pairs, context))
 
 
 @pytest.fixture(scope="module")
