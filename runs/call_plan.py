@@ -2,40 +2,28 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from math import ceil
+from collections.abc import Callable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.conversations.request_sizes import (
-    MAX_UNUSABLE_ANSWERS,
-    PROGRAMS_PER_REQUEST,
-    PROVISIONS_PER_REQUEST,
-)
 from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
-from lawtrace.runs.stages.stage import StageInputs, planned_keys
+from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls, StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
 
 CHARACTERS_PER_TOKEN = 3
-MAX_TRIES = 2
-"""An unusable answer is requested once more."""
-
 
 USUAL_ANSWER_TOKENS = 600
 USUAL_ANSWER_SECONDS = 10
 """What an answer is assumed to take where the expected cost and duration are estimated."""
 USUAL_CHARACTERS_PER_TOKEN = 4
-USUAL_MESSAGES = 3
-"""Messages of the user in a dialogue, if the model asks for what it needs."""
 
 
 class PlannedCalls(BaseModel):
@@ -123,22 +111,16 @@ class RunPlan(CallPlan):
     variants: int
 
 
-RoleAndModel = tuple[str, str]
-"""A role and its model."""
-
-
 class CallTally:
     """Calls by role and model. Offline roles and built-in models make no calls; a replay costs nothing."""
 
     def __init__(self, recipe: CallOptions) -> None:
         self._budget = call_settings(recipe).budget
-        self._lines: dict[RoleAndModel, PlannedCalls] = {}
+        self._lines: dict[tuple[str, str], PlannedCalls] = {}
 
     def add(
         self,
-        role_and_model: RoleAndModel,
-        expected: int,
-        most: int,
+        calls: RoleCalls,
         *,
         prompts: int,
         answer: int | None,
@@ -151,7 +133,7 @@ class CallTally:
             answer: maximum tokens of one answer, None if unlimited.
             usual_prompt: estimated tokens of one prompt; None for the mean of ``prompts``.
         """
-        role, model = role_and_model
+        model, expected, most = calls.model, calls.expected, calls.most
         spec = ModelSpec.parse(model)
         if spec.is_scripted or not most:
             return
@@ -164,10 +146,10 @@ class CallTally:
             if price
             else None
         )
-        empty = PlannedCalls(role=role, model=model, expected=0, most=0, cost=0, ceiling=0)
-        line = self._lines.get(role_and_model, empty)
-        self._lines[role_and_model] = PlannedCalls(
-            role=role,
+        empty = PlannedCalls(role=calls.role, model=model, expected=0, most=0, cost=0, ceiling=0)
+        line = self._lines.get((calls.role, model), empty)
+        self._lines[calls.role, model] = PlannedCalls(
+            role=calls.role,
             model=model,
             expected=line.expected + expected,
             most=line.most + most,
@@ -193,14 +175,12 @@ def plan_of(recipe: Recipe) -> RunPlan:
     turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
     prompt = max(map(_longest_prompt, variants)) + turns * (answer or 0)
     usual_prompt = max(map(_usual_prompt, variants))
+    stages = {stage.name: stage for stage in TASK_STAGES}
     seen: set[str] = set()
     for inputs in variants:
-        for stage, key in planned_keys(TASK_STAGES, inputs, run_targets(inputs)).items():
-            if stage in _CALLS and key not in seen:
-                for role_and_model, expected, most in _CALLS[stage](inputs):
-                    tally.add(
-                        role_and_model, expected, most, prompts=most * prompt, answer=answer, usual_prompt=usual_prompt
-                    )
+        for name, key in planned_keys(TASK_STAGES, inputs, run_targets(inputs)).items():
+            for calls in stages[name].calls(inputs) if key not in seen else ():
+                tally.add(calls, prompts=calls.most * prompt, answer=answer, usual_prompt=usual_prompt)
             seen.add(key)
     return RunPlan(
         variants=len(variants),
@@ -234,49 +214,3 @@ def _characters(inputs: StageInputs) -> int:
     if inputs.published is not None and inputs.recipe.attempts.regulation == "text":
         words = max(words, inputs.published.layout(), key=len)
     return len(documentation) + len(words)
-
-
-StageCalls = Iterator[tuple[RoleAndModel, int, int]]
-"""For each role of a stage: role and model, expected calls, maximum calls."""
-
-
-def _extraction_calls(inputs: StageInputs) -> StageCalls:
-    batches = ceil(len(inputs.extracted_regulation.provisions) / PROVISIONS_PER_REQUEST)
-    for role in extraction_roles(inputs):
-        most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
-        yield (role, str(inputs.recipe.models.spec(role))), batches, most
-
-
-def _baseline_calls(inputs: StageInputs) -> StageCalls:
-    count = inputs.recipe.tasks.count
-    # Worst case: one program per usable answer, after the maximum number of unusable ones.
-    most = count * (1 + MAX_UNUSABLE_ANSWERS) * MAX_TRIES
-    yield ("trace_writer", str(inputs.recipe.models.spec("trace_writer"))), ceil(count / PROGRAMS_PER_REQUEST), most
-
-
-def _writing_calls(inputs: StageInputs) -> StageCalls:
-    recipe = inputs.recipe
-    most = 2 * (recipe.tasks.count + recipe.tasks.spare) * recipe.conversation.rounds * MAX_TRIES
-    for role in writing_roles(inputs):
-        yield (role, str(recipe.models.spec(role))), 2 * recipe.tasks.count, most
-
-
-def _attempt_calls(inputs: StageInputs) -> StageCalls:
-    tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
-    pairs = tasks.count * len(tasks.variants) * len(attempts.styles) * attempts.trials
-    turns = 1 if attempts.mode == "program" else attempts.tools.turns
-    usual = min(turns, tasks.length + 1)
-    for model in attempts.all_models:
-        yield ("executor", model), pairs * usual, pairs * turns
-    if attempts.mode == "dialogue" and inputs.recipe.models.user is not None:
-        talking = pairs * sum(not ModelSpec.parse(model).is_scripted for model in attempts.all_models)
-        yield ("user", inputs.recipe.models.user), talking * USUAL_MESSAGES, talking * turns * MAX_TRIES
-
-
-_CALLS: Mapping[str, Callable[[StageInputs], StageCalls]] = {
-    "extraction": _extraction_calls,
-    "baseline": _baseline_calls,
-    "tasks": _writing_calls,
-    "attempts": _attempt_calls,
-}
-"""The stages of a run that call models."""

@@ -13,10 +13,11 @@ from lawtrace.agents.legal.meta_llm import question_json
 from lawtrace.environments.legal.case import Case, parse_context
 from lawtrace.environments.legal.retrieval.retrievers import EMBEDDING_RETRIEVERS
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.call_plan import CHARACTERS_PER_TOKEN, MAX_TRIES, CallPlan, CallTally
+from lawtrace.runs.call_plan import CHARACTERS_PER_TOKEN, CallPlan, CallTally
 from lawtrace.runs.legal.legal_files import GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import grid_cells, retrieve
+from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls
 
 PROMPT_OVERHEAD_TOKENS = 1000
 """An upper estimate of the tokens of a prompt beside question, introduction, chunks and earlier answers."""
@@ -101,7 +102,7 @@ class _Planner:
         if cell.retriever in EMBEDDING_RETRIEVERS and recipe.embedding != "minilm":
             calls = most.agents * self.asked
             answer = None if recipe.parameters.max_tokens is None else 0
-            self.tally.add(("embedder", recipe.embedding), calls, calls, prompts=calls * task, answer=answer)
+            self.tally.add(RoleCalls("embedder", recipe.embedding, calls, calls), prompts=calls * task, answer=answer)
 
     def add(self, role: LegalRole, model: str, calls: int, tokens: int, *others: LegalRole) -> None:
         """Add calls of a role, or of several together. A second try repeats the prompt with the unusable reply."""
@@ -109,7 +110,7 @@ class _Planner:
         body = max(_tokens(self.prompts[one].body) for one in roles)
         prompt = body + PROMPT_OVERHEAD_TOKENS + tokens + self.answer
         most, answer = MAX_TRIES * calls, self.recipe.parameters.max_tokens
-        self.tally.add((", ".join(roles), model), calls, most, prompts=most * prompt, answer=answer)
+        self.tally.add(RoleCalls(", ".join(roles), model, calls, most), prompts=most * prompt, answer=answer)
 
     def shown(self, cell: GridCell) -> int:
         """Tokens of the longest chunks that one prompt can show."""
@@ -132,7 +133,8 @@ class _Planner:
         encoder = DryRunEncoder()
         retrieve(self.cases, self.recipe.model_copy(update={"retrievers": retrievers}), encoder=lambda pooling: encoder)
         tokens = sum(map(_tokens, encoder.texts))
-        self.tally.add(("embedder", self.recipe.embedding), encoder.calls, encoder.calls, prompts=tokens, answer=0)
+        calls = RoleCalls("embedder", self.recipe.embedding, encoder.calls, encoder.calls)
+        self.tally.add(calls, prompts=tokens, answer=0)
 
 
 def _tokens(text: str) -> int:

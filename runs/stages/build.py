@@ -4,14 +4,29 @@ The work is done in other modules of this package, which are imported when a sta
 no client of a model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.conversations.request_sizes import (
+    MAX_UNUSABLE_ANSWERS,
+    PROGRAMS_PER_REQUEST,
+    PROVISIONS_PER_REQUEST,
+)
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
-from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
+from lawtrace.runs.stages.stage import (
+    MAX_TRIES,
+    EmptyStageError,
+    Made,
+    NoResponseError,
+    RoleCalls,
+    Stage,
+    StageContext,
+    StageInputs,
+)
 from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import Products, stage_key
@@ -69,6 +84,13 @@ async def _extract(context: StageContext, _: Products) -> Made:
     return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.provenance.lines())
 
 
+def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
+    batches = ceil(len(inputs.extracted_regulation.provisions) / PROVISIONS_PER_REQUEST)
+    most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
+    for role in extraction_roles(inputs):
+        yield RoleCalls(role, str(inputs.recipe.models.spec(role)), batches, most)
+
+
 async def _choose_rules(context: StageContext, products: Products) -> Made:
     if context.recipe.rules.source == "curated":
         return Made().add(RULES, curated_rules(context.recipe, context.domain))
@@ -118,6 +140,13 @@ def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
     return {**inputs.environment_key(), **size, **inputs.roles_key("trace_writer")}
 
 
+def _baseline_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
+    count, model = inputs.recipe.tasks.count, str(inputs.recipe.models.spec("trace_writer"))
+    # Worst case: one program per usable answer, after the maximum number of unusable ones.
+    most = count * (1 + MAX_UNUSABLE_ANSWERS) * MAX_TRIES
+    yield RoleCalls("trace_writer", model, ceil(count / PROGRAMS_PER_REQUEST), most)
+
+
 async def _write_baseline(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.model_baseline import run_baseline, write_baseline_programs
 
@@ -147,6 +176,13 @@ def tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
         "texts": texts_digest(inputs.recipe, inputs.domain.environment.name),
         **inputs.roles_key(*writing_roles(inputs)),
     }
+
+
+def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
+    recipe = inputs.recipe
+    most = 2 * (recipe.tasks.count + recipe.tasks.spare) * recipe.conversation.rounds * MAX_TRIES
+    for role in writing_roles(inputs):
+        yield RoleCalls(role, str(recipe.models.spec(role)), 2 * recipe.tasks.count, most)
 
 
 async def build(context: StageContext, products: Products, write: "WritePairs | None" = None) -> Made:
@@ -191,7 +227,13 @@ def _may_be_asked_again(reason: str) -> bool:
 
 
 BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
-    Stage(name="extraction", produces=(EXTRACTED_RULES, PROVENANCE), depends=_extraction_depends, run=_extract),
+    Stage(
+        name="extraction",
+        produces=(EXTRACTED_RULES, PROVENANCE),
+        depends=_extraction_depends,
+        run=_extract,
+        calls=_extraction_calls,
+    ),
     Stage(
         name="rules",
         produces=(RULES,),
@@ -201,7 +243,12 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     ),
     Stage(name="traces", produces=(TRACES,), needs=lambda _: (RULES,), depends=traces_depend, run=_synthesize),
     Stage(
-        name="baseline", produces=(BASELINE,), needs=lambda _: (RULES,), depends=_baseline_depends, run=_write_baseline
+        name="baseline",
+        produces=(BASELINE,),
+        needs=lambda _: (RULES,),
+        depends=_baseline_depends,
+        run=_write_baseline,
+        calls=_baseline_calls,
     ),
     Stage(
         name="tasks",
@@ -209,5 +256,6 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         needs=lambda _: (RULES, TRACES),
         depends=tasks_depend,
         run=build,
+        calls=_writing_calls,
     ),
 )

@@ -1,6 +1,6 @@
 """Stages from tasks to verdicts: what each needs, produces and depends on."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,10 @@ from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.habits import Habits
-from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
+from lawtrace.runs.stages.stage import MAX_TRIES, Made, RoleCalls, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import BASELINES, HABIT, AttemptOptions, without_habit
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit
     from lawtrace.runs.stages.dialogue_users import DialogueUsers
 
+USUAL_MESSAGES = 3
+"""Messages of the user in a dialogue, if the model asks for what it needs."""
 JAILS_OF_A_WORKER = 2
 """A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
@@ -43,6 +46,17 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
         **({"seed": recipe.seed} if recipe.attempts.regulation_words is not None else {}),
         **(users if recipe.attempts.mode == "dialogue" else {}),
     }
+
+
+def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
+    tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
+    pairs = tasks.count * len(tasks.variants) * len(attempts.styles) * attempts.trials
+    turns = 1 if attempts.mode == "program" else attempts.tools.turns
+    for model in attempts.all_models:
+        yield RoleCalls("executor", model, pairs * min(turns, tasks.length + 1), pairs * turns)
+    if attempts.mode == "dialogue" and inputs.recipe.models.user is not None:
+        talking = pairs * sum(not ModelSpec.parse(model).is_scripted for model in attempts.all_models)
+        yield RoleCalls("user", inputs.recipe.models.user, talking * USUAL_MESSAGES, talking * turns * MAX_TRIES)
 
 
 def _options_for_tasks(context: StageContext, products: Products) -> AttemptOptions:
@@ -164,6 +178,7 @@ ATTEMPTING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         depends=_attempts_depend,
         run=_attempt,
         sharded=True,
+        calls=_attempt_calls,
     ),
     Stage(
         name="verdicts",

@@ -1,6 +1,6 @@
 """Stages: needed files, produced files, dependencies and the function that runs."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -58,6 +58,20 @@ class Made:
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class RoleCalls:
+    """Calls of the model of one role: expected if every answer is accepted at once, and at most."""
+
+    role: str
+    model: str
+    expected: int
+    most: int
+
+
+MAX_TRIES = 2
+"""An unusable answer is requested once more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[Inputs, Context]):
     """One stage of a pipeline. ``Inputs`` is the part of the context that is known before anything runs.
@@ -68,6 +82,7 @@ class Stage(Generic[Inputs, Context]):
         depends: what else its result depends on: the part of the recipe, models, prompts, parameters.
         run: computes the rows of its files.
         sharded: it makes the units of the context's shard only.
+        calls: the calls of models that it plans.
     """
 
     name: str
@@ -76,6 +91,7 @@ class Stage(Generic[Inputs, Context]):
     depends: Callable[[Inputs], Mapping[str, object]]
     run: Callable[[Context, Products], Awaitable[Made]]
     sharded: bool = False
+    calls: Callable[[Inputs], Iterable[RoleCalls]] = lambda _: ()
 
 
 def planned_keys(
