@@ -37,7 +37,7 @@ from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
-from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
+from lawtrace.runs.store.merging import merge_conversations, merge_event_logs
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.attempt_rows import Answer, Attempt

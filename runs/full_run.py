@@ -21,8 +21,8 @@ from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.merging import is_complete, merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shard_merge import is_complete, merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
 from lawtrace.schemas.attempt_rows import Attempt

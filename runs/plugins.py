@@ -5,7 +5,7 @@ run kinds (``"module:attribute"``), so listing the plug-ins imports nothing else
 files and imports none of them by name: without the folder the command and the run kind do not exist.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -15,10 +15,18 @@ from typing import cast
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A top-level command: ``target`` is ``module:attribute`` of a typer app or a function."""
+    """A command: ``target`` is ``module:function``, ``help`` the first line of the function's docstring."""
 
     target: str
     help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands below one name."""
+
+    help: str
+    commands: "Mapping[str, Command | Group]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +34,12 @@ class Plugin:
     """What a plug-in adds.
 
     Attributes:
-        commands: by name.
+        commands: top-level commands by name.
         run_kinds: ``schema_version`` of a recipe -> ``module:attribute`` of the
             `lawtrace.runs.report.run_kinds.RunKind` of its runs.
     """
 
-    commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    commands: Mapping[str, Command | Group] = field(default_factory=dict[str, "Command | Group"])
     run_kinds: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -42,7 +50,6 @@ def plugins() -> tuple[Plugin, ...]:
     return tuple(cast("Plugin", import_module(f"lawtrace.runs.{name}.plugin").PLUGIN) for name in names)
 
 
-def plugin_commands() -> Iterator[tuple[str, Command]]:
-    """The commands of all plug-ins with their names."""
-    for plugin in plugins():
-        yield from plugin.commands.items()
+def plugin_commands() -> dict[str, Command | Group]:
+    """The commands of all plug-ins by name."""
+    return {name: command for plugin in plugins() for name, command in plugin.commands.items()}

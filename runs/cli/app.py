@@ -1,40 +1,104 @@
-"""The command line: every command with its options and help.
+"""The command line: the names of all commands, and where each of them is.
 
-A command's function is imported when the command runs (`lawtrace.runs.cli.implementation`).
+A command's module is imported when the command is called or its help is asked for.
 """
 
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from lawtrace.runs.cli.commands import attempts, env, ltlf, rules, runs, tasks, traces
+from lawtrace.runs.cli.lazy_commands import lazy_commands
 from lawtrace.runs.cli.logs import LogFormat, LogLevel, configure_logs
-from lawtrace.runs.plugins import plugin_commands
+from lawtrace.runs.plugins import Command, Group, plugin_commands
 
 WIDEST_HELP = 120
 """Columns of a help text on a terminal that is wider."""
 
+
+def _at(function: str, help_line: str) -> Command:
+    """The command that a function (``module.function`` in this package) carries out, with its first line of help."""
+    module, _, name = function.rpartition(".")
+    return Command(f"lawtrace.runs.cli.{module}:{name}", help_line)
+
+
 COMMANDS = {
-    "run": runs.run,
-    "resume": runs.resume,
-    "report": runs.report,
-    "compare": runs.compare,
-    "messages": runs.messages,
-    "view": runs.view,
-    "audit": attempts.audit,
-    "guard": attempts.guard,
-    "doctor": attempts.doctor,
-    "attempt": attempts.attempt,
-    "grade": attempts.grade,
-    "merge": attempts.merge,
+    "run": _at("run.run", "Run the full pipeline."),
+    "resume": _at("run.resume", "Continue an interrupted run."),
+    "report": _at("report.report", "Write the report and tables of each run."),
+    "compare": _at("compare.compare", "Compare two runs or two models, attempt by attempt."),
+    "messages": _at("messages.messages", "Read the conversations of a run."),
+    "view": _at("view.view", "Browse runs in the browser."),
+    "audit": _at("audit.audit", "Judge recorded conversations or logs against rules."),
+    "guard": _at("guard.guard", "Enforce rules in front of an MCP server."),
+    "doctor": _at("doctor.doctor", "Check sandboxes, endpoints and versions."),
+    "attempt": _at("attempt.attempt", "Run a model on tasks."),
+    "grade": _at("grade.grade", "Judge programs or the attempts of a run."),
+    "merge": _at("merge.merge", "Merge all shards of one command."),
+    "env": Group(
+        "List, show, check and serve environments.",
+        {
+            "list": _at("env_list.list_environments", "List the built-in environments, and their rules by kind."),
+            "serve": _at("env_serve.serve", "Serve an environment over MCP and judge the calls."),
+            "from-tools": _at("env_from_tools.from_tools", "Make an environment for audits from tool schemas."),
+            "show": _at("env.show_environment", "Show tools, rules and provisions, linked to each other."),
+            "check": _at("env.check_environment", "Check a declaration, its rules and its initial states."),
+        },
+    ),
+    "rules": Group(
+        "Extract, check and review rules.",
+        {
+            "extract": _at("rules_extract.extract", "Extract rules from a regulation, with their provenance."),
+            "provenance": _at("rules_provenance.show_provenance", "Show the provenance of extracted rules."),
+            "evaluate": _at("rules_evaluate.evaluate", "Score rule sets against gold rules."),
+            "review": _at("review.review_rules", "Review rules in the browser."),
+            "check": _at("rules_check.check_rule_set", "Check a rule set."),
+            "import": Group(
+                "Import formulas of other tools.",
+                {"mfotl": _at("rules_import.import_formulas", "Import metric first-order temporal formulas as rules.")},
+            ),
+        },
+    ),
+    "ltlf": Group(
+        "Evaluate formulas and show their automata.",
+        {
+            "verdicts": _at("ltlf.decide_cases", "Decide for each line whether its formula holds."),
+            "dfa": _at("ltlf.show_automaton", "Show the minimal automaton of a formula."),
+        },
+    ),
+    "traces": Group(
+        "Synthesize compliant traces and measure coverage.",
+        {
+            "synthesize": _at("traces_synthesize.synthesize_traces", "Synthesize compliant traces."),
+            "coverage": _at("traces_coverage.measure_coverage", "Measure what compliant traces can cover."),
+        },
+    ),
+    "tasks": Group(
+        "Build, import, check, review and release tasks, and check texts.",
+        {
+            "build": _at("tasks_build.build_tasks", "Build tasks from traces, with checked instructions."),
+            "check": _at("tasks_check.check_tasks", "Check the quality of tasks."),
+            "import": _at("tasks_import.import_published_tasks", "Import published tasks."),
+            "release": _at("tasks_release.release_tasks", "Build and check a task set for publication."),
+            "review": _at("review.review_tasks", "Review tasks in the browser."),
+            "texts": _at("tasks_texts.check_written_texts", "Check instructions written by hand."),
+        },
+    ),
+    **plugin_commands(),
 }
-GROUPS = {"env": env.app, "rules": rules.app, "ltlf": ltlf.app, "traces": traces.app, "tasks": tasks.app}
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 (what typer gives)
+        super().__init__(**attributes)
+        self.commands.update(lazy_commands(COMMANDS))
+
 
 app = typer.Typer(
     name="lawtrace",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -59,22 +123,3 @@ def lawtrace(
 ) -> None:
     """Measure whether tool-calling LLM agents comply with regulations they are not reminded of."""
     configure_logs(log_level, log_file, log_format)
-
-
-def _show_whole_help_lines(of: typer.Typer) -> None:
-    """List each command with its whole first line of help; the default cuts it at 45 characters."""
-    for command in of.registered_commands:
-        command.short_help = " ".join((command.callback.__doc__ or "").split("\n\n")[0].split())
-    for group in of.registered_groups:
-        if group.typer_instance is not None:
-            _show_whole_help_lines(group.typer_instance)
-
-
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
-for _name, _group in GROUPS.items():
-    app.add_typer(_group, name=_name)
-for _name, _plugged in plugin_commands():
-    _module, _attribute = _plugged.target.split(":")
-    app.add_typer(getattr(import_module(_module), _attribute), name=_name)
-_show_whole_help_lines(app)

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import stage_log_folder
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard
+from lawtrace.runs.cli.shards import cluster_at, command_of_shard, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, shard_result
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
 from lawtrace.runs.store.shards import WHOLE, Shard, begin_record, end_record, record_path
@@ -18,17 +20,20 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Attempt
 
 
+@recipe_flags(*ATTEMPT_FLAGS, "seed", "sandbox", env="folder")
 def attempt(
     flags: RecipeFlags,
-    *,
-    tasks: Path,
-    limit: int | None,
-    shard: str | None,
-    on: str | None,
-    out: Path,
-    as_json: bool,
-) -> None:
-    """Run the models on the tasks, and write their attempts."""
+    tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks, from the first.")] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+    out: OutOption = Path("attempts.jsonl"),
+) -> CommandResult:
+    """Run a model on tasks.
+
+    For each task and style the model writes a program, which runs in the sandbox, or calls tools. Exit code 1 if an
+    attempt has no answer.
+    """
     part = WHOLE if shard is None else Shard.parse(shard)
     rows, domain = read_tasks(tasks, flags.env)
     recipe = stage_recipe(flags, domain.environment.name)
@@ -48,18 +53,18 @@ def attempt(
         made = run_stages(recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
     ATTEMPTS.write(out, made.rows)
     if shard is None:
-        end_attempts(made.rows, out, as_json=as_json)
+        return attempts_result(made.rows, out)
     begun = begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
     end_record(begun, out, key=made.key, units=made.units, complete=not made.unanswered)
-    end_shard(made, part, out, as_json=as_json)
+    return shard_result_of(made, part, out)
 
 
-def end_attempts(attempts: Sequence[Attempt], out: Path, *, as_json: bool) -> None:
-    """Print how many attempts there are, and end with exit code 1 if one has no answer."""
+def attempts_result(attempts: Sequence[Attempt], out: Path) -> CommandResult:
+    """How many attempts there are; exit code 1 if one has no answer."""
     missing = [row.invalid for row in attempts if row.invalid is not None]
-    summary = {"attempts": len(attempts), "unanswered": len(missing)}
-    print_outcome(summary, f"{len(attempts)} attempts.", as_json=as_json, out=out)
+    notes: list[str] = []
     if missing:
-        print_note(f"{len(missing)} attempts have no answer to judge. The last: {missing[-1]}")
-        print_note("The same command asks for these again, and for nothing else.")
-    raise typer.Exit(1 if missing else 0)
+        notes.append(f"{len(missing)} attempts have no answer to judge. The last: {missing[-1]}")
+        notes.append("The same command asks for these again, and for nothing else.")
+    summary = {"attempts": len(attempts), "unanswered": len(missing)}
+    return CommandResult(summary, [f"{len(attempts)} attempts."], out, notes, 1 if missing else 0)

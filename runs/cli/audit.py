@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -10,11 +11,21 @@ from lawtrace.runs.audit.exports import FinishedAudit, export_audit, export_file
 from lawtrace.runs.audit.options import AuditOptions, judged_lines, merged_rows, write_shard
 from lawtrace.runs.audit.page import write_audit_page
 from lawtrace.runs.audit.summary import AuditSummary
-from lawtrace.runs.cli.audit_tables import print_rates, print_summary, print_versions
-from lawtrace.runs.cli.output import print_json, print_note, print_outcome
+from lawtrace.runs.cli.audit_tables import rates_shown, summary_shown, versions_shown
+from lawtrace.runs.cli.options import (
+    ClusterOption,
+    EnvironmentOption,
+    ForceOption,
+    OutOption,
+    RulesOption,
+    ShardOption,
+    TimeUnitOption,
+)
+from lawtrace.runs.cli.output import print_shown
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.shards import cluster_at
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
@@ -27,25 +38,42 @@ FAILURES = ("broken", "undetermined", "invalid")
 
 
 def audit(
-    *,
-    sources: list[Path],
-    env: str,
-    rules: Path | None,
-    against: Path | None,
-    label: str | None,
-    marks: Path | None,
-    complete: bool,
-    tools: list[str] | None,
-    time_unit: str,
-    formats: list[str] | None,
-    fail_on: list[str] | None,
-    shard: str | None,
-    on: str | None,
-    out: Path,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Judge the transcripts or logs, or a shard of them, and write their verdicts."""
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Files or folders of recorded conversations, or MonPoly logs (docs/sources.md)."),
+    ],
+    env: EnvironmentOption = "banking",
+    rules: RulesOption = None,
+    against: Annotated[Path | None, typer.Option(help="Older rule file to compare with.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="<name>[<condition>]", help="Label that rules are compared with: 'reward<1'.")
+    ] = None,
+    marks: Annotated[Path | None, typer.Option(help="File of findings marked right or wrong.")] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="The records are whole: open duties are broken.")
+    ] = False,
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<file>", help="Tool schemas instead of --env, or MonPoly's signature. Repeatable."),
+    ] = None,
+    time_unit: TimeUnitOption = "1s",
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", metavar=f"[{'|'.join(AUDIT_FORMATS)}]", help="Also write this format. Repeatable."),
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
+    ] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+    out: OutOption = Path("audit.jsonl"),
+    force: ForceOption = False,
+) -> CommandResult:
+    """Judge recorded conversations or logs against rules.
+
+    Exit code 1 if a rule is broken or undetermined, or if nothing is judged; see --fail-on.
+    """
     options = AuditOptions(
         sources=sources,
         env=env,
@@ -61,7 +89,7 @@ def audit(
     )
     part = None if shard is None else Shard.parse(shard)
     with cluster_at(on, shard) as cluster:
-        audit_by(options, out, part, cluster=cluster, force=force, as_json=as_json)
+        return audit_by(options, out, part, cluster=cluster, force=force)
 
 
 def audit_by(
@@ -72,8 +100,7 @@ def audit_by(
     *,
     cluster: Cluster | None = None,
     force: bool,
-    as_json: bool,
-) -> None:
+) -> CommandResult:
     """Audit by the options of the command. ``merged``: the shards that have the verdicts already.
     ``cluster``: other processes that judge."""
     check_output(out, *((record_path(out),) if part else ()), force=force)
@@ -93,12 +120,11 @@ def audit_by(
             write_lines(out, judged_lines(audit, audit.units(), summary, step, cluster))
     if part is not None:
         shown = f"{summary.conversations} conversations (shard {part}). `lawtrace merge` joins all shards."
-        print_outcome({**summary.as_json(), "shard": str(part)}, shown, as_json=as_json, out=out)
-        return
-    print_summary(summary, rules)
-    print_rates(summary.rates)
+        return CommandResult({**summary.as_json(), "shard": str(part)}, [shown], out)
+    print_shown(summary_shown(summary, rules))
+    print_shown(rates_shown(summary.rates))
     if summary.versions is not None and options.against is not None:
-        print_versions(summary.versions, options.against)
+        print_shown(versions_shown(summary.versions, options.against))
     finished = FinishedAudit(out, audit)
     exported = [export_file(out, form) for form in formats]
     for form, path in zip(formats, exported, strict=True):
@@ -106,13 +132,13 @@ def audit_by(
             write_audit_page(path, finished, summary, options)
         else:
             export_audit(finished, form)
-    if as_json:
-        print_json({**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]})
-    else:
-        print_note(f"Written: {', '.join(map(str, (out, *exported)))}")
-    if summary.conversations and not summary.triggered:
-        print_note("Nothing was judged: the recorded calls trigger none of the rules.")
-    raise typer.Exit(0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1)
+    judged_nothing = summary.conversations and not summary.triggered
+    return CommandResult(
+        {**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]},
+        [Note(f"Written: {', '.join(map(str, (out, *exported)))}")],
+        notes=["Nothing was judged: the recorded calls trigger none of the rules."] if judged_nothing else [],
+        exit_code=0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1,
+    )
 
 
 def _format(text: str) -> AuditFormat:

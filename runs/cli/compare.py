@@ -1,48 +1,57 @@
 """``lawtrace compare``: compare two runs over the same tasks, or two models of one run."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Annotated
 
 import typer
 from pydantic import TypeAdapter
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_problems, print_result
+from lawtrace.runs.cli.output import make_table, print_note, problem_notes
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.graded_units import compare_folders
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
 from lawtrace.runs.scoring.run_comparison import RunComparison
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Json
 
 MAX_FLIPS = 20
 
 
-def compare(*, first: Path, second: Path | None, model: str | None, against: str | None, as_json: bool) -> None:
-    """Print the comparison of two sides."""
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run, an ablation or `grade --compare`.")],
+    second: Annotated[Path | None, typer.Argument(help="Second folder; default: the first.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of the first run.")] = None,
+    against: Annotated[str | None, typer.Option(help="Model of the second run.")] = None,
+) -> CommandResult:
+    """Compare two runs or two models, attempt by attempt."""
     if (model is None) != (against is None):
         raise InputError("--model and --against must be given together")
     if second is None and model is None:
         raise InputError("give two runs, or one run with --model and --against")
     comparison = compare_folders(first, second or first, (model, against) if model and against else None)
-    print_problems(comparison.problems)
-    if as_json:
-        print_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
-        raise typer.Exit(1 if comparison.problems else 0)
+    for note in problem_notes(comparison.problems):
+        print_note(note)
+    json = TypeAdapter(RunComparison).dump_python(comparison, mode="json")
+    return CommandResult(json, _shown(comparison), exit_code=1 if comparison.problems else 0)
+
+
+def _shown(comparison: RunComparison) -> Iterator[RenderableType]:
     for name, parts in comparison.changed_tasks.items():
-        print_note(f"task {name} differs between the sides: {', '.join(parts)}")
-    print_result(_table(comparison))
+        yield Note(f"task {name} differs between the sides: {', '.join(parts)}")
+    yield _table(comparison)
     for flip in comparison.flips[:MAX_FLIPS]:
         before, after = (outcome_label(outcome).label for outcome in flip.outcomes)
         trial = f", trial {flip.trial + 1}" if flip.trial else ""
         place = f"{flip.variant}: {flip.task}" if flip.variant else flip.task
-        print_note(f"{visible(place)}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
+        yield Note(f"{visible(place)}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
         for reason in flip.reasons:
-            print_note(f"    {visible(reason)}")
+            yield Note(f"    {visible(reason)}")
     if len(comparison.flips) > MAX_FLIPS:
-        print_note(f"... and {len(comparison.flips) - MAX_FLIPS} more flips; --json lists them all")
-    raise typer.Exit(1 if comparison.problems else 0)
+        yield Note(f"... and {len(comparison.flips) - MAX_FLIPS} more flips; --json lists them all")
 
 
 def _table(comparison: RunComparison) -> Table:

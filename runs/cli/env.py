@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import typer
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.cli.options import NameArgument
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.events import Json
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
 from lawtrace.solver.rules import Rule, check_rules, load_rules
@@ -23,22 +25,25 @@ if TYPE_CHECKING:
 NONE = "none"
 
 
-def show_environment(*, name: str, as_json: bool) -> None:
-    """Print tools, rules and provisions."""
+def show_environment(
+    name: NameArgument,
+) -> CommandResult:
+    """Show tools, rules and provisions, linked to each other."""
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
     references = cross_reference(domain.environment, domain.regulation, rules)
-    if as_json:
-        print_json(_shown(domain, rules, references))
-        return
-    print_result(_tools(domain, references))
-    print_result(_rules(rules))
-    print_result(_provisions(domain, references))
+    tables = (_tools(domain, references), _rules(rules), _provisions(domain, references))
+    return CommandResult(_shown(domain, rules, references), tables)
 
 
-def check_environment(*, name: str, as_json: bool) -> None:
-    """Print the findings on a declaration, its rules and its initial states."""
+def check_environment(
+    name: NameArgument,
+) -> CommandResult:
+    """Check a declaration, its rules and its initial states.
+
+    Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
+    """
     from lawtrace.agents.conversations.phrase_check import check_phrases  # takes half a second
     from lawtrace.solver.lint.declarations import lint_declaration, lint_recorded_tools
     from lawtrace.solver.lint.recorded_tools import find_blind_spots
@@ -54,25 +59,19 @@ def check_environment(*, name: str, as_json: bool) -> None:
         undecided = [issue for issue in issues if issue.undecided]
         flaws = flaws or [*check_phrases(domain.environment, rules)] if simulated else flaws
     unseen = () if simulated else find_blind_spots(domain.environment, rules)
-    if as_json:
-        found: list[Json] = [asdict(flaw) for flaw in flaws]
-        print_json(
-            {
-                "environment": domain.environment.name,
-                "findings": found,
-                "undecided": [issue.what for issue in undecided],
-                "unseen": [*unseen],
-            }
-        )
-    else:
-        print_result(_flaws(flaws) if flaws else f"No findings for {domain.environment.name}.")
-        for issue in undecided:
-            print_result(Text(f"Left undecided: {issue.what}.", style="dim"))
-        if unseen:
-            print_result("What an audit cannot see:")
-        for sentence in unseen:
-            print_result(Text(f"- {sentence}."))
-    raise typer.Exit(1 if flaws else 0)
+    shown: list[RenderableType] = [_flaws(flaws) if flaws else f"No findings for {domain.environment.name}."]
+    shown += [Text(f"Left undecided: {issue.what}.", style="dim") for issue in undecided]
+    shown += ["What an audit cannot see:", *(Text(f"- {sentence}.") for sentence in unseen)] if unseen else []
+    return CommandResult(
+        {
+            "environment": domain.environment.name,
+            "findings": [asdict(flaw) for flaw in flaws],
+            "undecided": [issue.what for issue in undecided],
+            "unseen": [*unseen],
+        },
+        shown,
+        exit_code=1 if flaws else 0,
+    )
 
 
 def _flaws(flaws: "Sequence[DeclarationIssue]") -> Table:

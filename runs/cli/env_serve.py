@@ -8,9 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
+from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
@@ -24,20 +27,24 @@ TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 def serve(
-    *,
-    name: str,
-    task: str | None,
-    style: Style | None,
-    seed: int,
-    transport: Literal["stdio", "http"],
-    host: str,
-    port: int,
-    calls: int,
-    shield: ShieldMode,
-    out: Path,
-    as_json: bool,
+    name: NameArgument,
+    task: Annotated[str | None, typer.Option(help="FILE#ID: task that gives initial state and request.")] = None,
+    style: Annotated[Style | None, typer.Option(help="Instruction style; default: the first of the task.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the initial state without a task.")] = 1,
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="Transport for clients.")] = "stdio",
+    host: Annotated[str, typer.Option(help="For http. Other than loopback needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 picks a free port.")] = 8766,
+    calls: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of calls.")] = 1000,
+    shield: Annotated[ShieldMode, typer.Option(help="Warn about or refuse calls that break a rule.")] = "off",
+    out: Annotated[Path, typer.Option(help="Output folder. Keep it from the agent.")] = Path("served"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object as the last line, once clients can connect to http.")
+    ] = False,
 ) -> None:
-    """Serve the environment until the client leaves or Ctrl-C."""
+    """Serve an environment over MCP and judge the calls.
+
+    One server is one session: all clients share its state. Start a new server for a new attempt.
+    """
     domain = load_domain(name)
     _require_extra()
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio

@@ -5,28 +5,41 @@ import os
 import secrets
 import time
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
-from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.runs.cli.output import print_note
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.solver.rules import load_rules
 
 
 def guard(
-    *,
-    command: list[str] | None,
-    url: str | None,
-    rules: Path | None,
-    env: str | None,
-    mode: GuardMode,
-    fallback: Fallback,
-    log: Path,
-    timeout: float,
-    as_json: bool,
-) -> None:
-    """Guard the client on standard input and output until it leaves."""
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- <command>", help="Command that serves MCP on standard streams."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Address of an MCP server, instead of a command.")] = None,
+    rules: Annotated[Path | None, typer.Option(help="Rule file; default: that of --env.")] = None,
+    env: Annotated[
+        str | None, typer.Option(help="Environment or folder whose regulation is cited (runs its Python).")
+    ] = None,
+    mode: Annotated[GuardMode, typer.Option(help="What happens to calls that break rules.")] = "refuse",
+    fallback: Annotated[Fallback, typer.Option(help="What happens to calls that cannot be checked.")] = "refuse",
+    log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
+        "guard.jsonl"
+    ),
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer, or for progress.")] = 300,
+) -> CommandResult:
+    """Enforce rules in front of an MCP server.
+
+    An MCP server on standard input and output, which passes everything on to the server of the command or the address,
+    except calls that rules do not allow. `LAWTRACE_TOKEN` is sent to the address as a bearer token.
+    """
     if bool(command) == (url is not None):
         raise InputError("name the MCP server: write its command after --, or its address as --url")
     if url is not None and not url.startswith(("http://", "https://")):
@@ -58,5 +71,4 @@ def guard(
             tell=lambda text: print_note(f"lawtrace guard: {text}"),
         )
         serve_guard(session, command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
-    if as_json:
-        print_json({**session.labels, "log": str(log)})
+    return CommandResult({**session.labels, "log": str(log)})

@@ -1,12 +1,14 @@
 """``lawtrace ltlf``: evaluate formulas on traces and show their automata."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
-from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.cli.output import make_table, print_json
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.automaton import Automaton, to_dot
@@ -22,8 +24,10 @@ class _Case(BaseModel):
     trace: tuple[tuple[str, ...], ...]
 
 
-def decide_cases(*, file: Path, as_json: bool) -> None:
-    """Print for each case whether its formula holds."""
+def decide_cases(
+    file: Annotated[Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists its true atoms.')],
+) -> CommandResult:
+    """Decide for each line whether its formula holds."""
     holding = number = 0
     for number, case in enumerate(read_rows(file, _Case), 1):
         try:
@@ -33,8 +37,7 @@ def decide_cases(*, file: Path, as_json: bool) -> None:
             raise FormulaError(f"{file}, line {number}: {error}") from error
         print_json({**case.model_dump(mode="json"), "holds": holds})
         holding += holds
-    if as_json:
-        print_json({"verdicts": number, "holding": holding})
+    return CommandResult({"verdicts": number, "holding": holding})
 
 
 def _atom(text: str) -> Atom:
@@ -45,22 +48,27 @@ def _atom(text: str) -> Atom:
     return atom
 
 
-def show_automaton(*, formula: str, dot: bool, as_json: bool) -> None:
-    """Print the minimal automaton."""
+def show_automaton(
+    formula: Annotated[str, typer.Argument(help="Formula, in symbols or in words.")],
+    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz source.")] = False,
+) -> CommandResult | None:
+    """Show the minimal automaton of a formula.
+
+    For a quantified formula, the automaton of a single value.
+    """
     automaton = compile_formula(parse(formula))
     if dot:
         typer.echo(to_dot(automaton))
-    elif as_json:
-        print_json(
-            {
-                "formula": str(automaton.formula),
-                "letters": [automaton.alphabet.text(letter) for letter in automaton.letters],
-                "table": [[*row] for row in automaton.table],
-                "verdicts": [*automaton.verdicts],
-            }
-        )
-    else:
-        print_result(_table(automaton))
+        return None
+    return CommandResult(
+        {
+            "formula": str(automaton.formula),
+            "letters": [automaton.alphabet.text(letter) for letter in automaton.letters],
+            "table": [[*row] for row in automaton.table],
+            "verdicts": [*automaton.verdicts],
+        },
+        [_table(automaton)],
+    )
 
 
 def _table(automaton: Automaton) -> Table:

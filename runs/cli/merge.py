@@ -2,55 +2,66 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+import typer
 
 from lawtrace.runs.audit.options import AuditOptions
-from lawtrace.runs.cli.attempt import end_attempts
+from lawtrace.runs.cli.attempt import attempts_result
 from lawtrace.runs.cli.audit import audit_by
 from lawtrace.runs.cli.grade import merge_grades
+from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, ForceOption
 from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.run_results import end_run
+from lawtrace.runs.cli.run_results import run_result_of
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.cli.tasks_build import merge_tasks
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.store.shard_merge import merge_shards
-from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards
-from lawtrace.runs.store.stage_files import describe_row_error
+from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards, read_options
 from lawtrace.runs.store.stage_store import copy_file
 from lawtrace.schemas.errors import InputError
 
 
 def merge(
-    *, shards: list[Path], out: Path | None, env: str | None, fail_under: float | None, force: bool, as_json: bool
-) -> None:
-    """Merge the shards, and write what their command writes."""
+    shards: Annotated[list[Path], typer.Argument(help="Folders with shards, or their files.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Output file, or run folder; default as for the command of the shards.")
+    ] = None,
+    env: EnvironmentFolderOption = None,
+    fail_under: FailUnderOption = None,
+    force: ForceOption = False,
+) -> CommandResult:
+    """Merge all shards of one command.
+
+    Writes what the command writes without --shard, and ends with the same exit code.
+    """
     found = check_shards(find_shards(shards))
     match found[0].record.command:
         case "attempt":
             _refuse(fail_under, "attempt")
-            _merge_attempts(found, out or Path("attempts.jsonl"), force=force, as_json=as_json)
+            return _merge_attempts(found, out or Path("attempts.jsonl"), force=force)
         case "grade":
-            merge_grades(found, out or Path("verdicts.jsonl"), fail_under, force=force, as_json=as_json)
+            return merge_grades(found, out or Path("verdicts.jsonl"), fail_under, force=force)
         case "audit":
             _refuse(fail_under, "audit")
-            _merge_audit(found, out or Path("audit.jsonl"), force=force, as_json=as_json)
+            return _merge_audit(found, out or Path("audit.jsonl"), force=force)
         case "traces synthesize":
             _refuse(fail_under, "traces synthesize")
-            merge_traces(found, out or Path("traces.jsonl"), env, force=force, as_json=as_json)
+            return merge_traces(found, out or Path("traces.jsonl"), env, force=force)
         case "tasks build":
             _refuse(fail_under, "tasks build")
-            merge_tasks(found, out or Path("tasks.jsonl"), env, force=force, as_json=as_json)
+            return merge_tasks(found, out or Path("tasks.jsonl"), env, force=force)
         case _:
-            _merge_run(found, out, env, fail_under, as_json=as_json)
+            return _merge_run(found, out, env, fail_under)
 
 
 def _refuse(fail_under: float | None, command: str) -> None:
@@ -59,8 +70,8 @@ def _refuse(fail_under: float | None, command: str) -> None:
 
 
 def _merge_run(
-    shards: Sequence[FoundShard], out: Path | None, env: str | None, fail_under: float | None, *, as_json: bool
-) -> None:
+    shards: Sequence[FoundShard], out: Path | None, env: str | None, fail_under: float | None
+) -> CommandResult:
     events, command = shards[0].events, shards[0].record.command
     if events is None:
         raise InputError(f"{shards[0]}: has no event log; it is not a shard of `lawtrace {command}`")
@@ -72,17 +83,16 @@ def _merge_run(
         recipe = None if kind else recorded_recipe(event_log, env)
     if kind is not None:
         _refuse(fail_under, command)
-        kind.merge(shards, out=out, as_json=as_json)
-        return
+        return kind.merge(shards, out=out)
     assert recipe is not None
     check_bound(recipe, fail_under)
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
         finished = merge_run(recipe, folder, shards, recorded=recorded, progress=ProgressBars())
-    end_run(finished, recipe, fail_under, as_json=as_json)
+    return run_result_of(finished, recipe, fail_under)
 
 
-def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_json: bool) -> None:
+def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool) -> CommandResult:
     check_output(out, force=force)
     with EventLogFile.open(shards[0].events or out.parent) as event_log:
         recipe = event_log.recipe
@@ -91,12 +101,8 @@ def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool, as_
         shards, stage_log_folder(out), recipe=described, stage="attempts", file=ATTEMPTS, progress=ProgressBars()
     )
     copy_file(merged, out)
-    end_attempts(ATTEMPTS.read(out), out, as_json=as_json)
+    return attempts_result(ATTEMPTS.read(out), out)
 
 
-def _merge_audit(shards: Sequence[FoundShard], out: Path, *, force: bool, as_json: bool) -> None:
-    try:
-        options = AuditOptions.model_validate(shards[0].record.options)
-    except ValidationError as error:
-        raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
-    audit_by(options, out, merged=shards, force=force, as_json=as_json)
+def _merge_audit(shards: Sequence[FoundShard], out: Path, *, force: bool) -> CommandResult:
+    return audit_by(read_options(shards[0], AuditOptions), out, merged=shards, force=force)

@@ -1,18 +1,21 @@
 """``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from lawtrace.agents.models.call_settings import Price
+import typer
+
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
-from lawtrace.runs.report.run_kinds import GradedUnit
+from lawtrace.runs.report.message_search import diff_json, graded_conversations, message_json
 from lawtrace.runs.report.terminal_messages import no_request, print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
+from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
@@ -30,35 +33,36 @@ from lawtrace.runs.store.event_log_queries import (
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Json
-from lawtrace.schemas.verdict_rows import OUTCOMES
 
 POLL_SECONDS = 0.3
 
 
 def messages(
-    *,
-    directory: Path,
-    stage: str | None,
-    task: str | None,
-    unit: str | None,
-    style: str | None,
-    model: str | None,
-    trial: int | None,
-    variant: str | None,
-    verdict: str | None,
-    rule: str | None,
-    role: str | None,
-    turn: int | None,
-    message: str | None,
-    prompts: bool,
-    text: str | None,
-    limit: int,
-    follow: bool,
-    diff: Path | None,
-    as_json: bool,
+    directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    stage: Annotated[str | None, typer.Option(help="Only conversations of this stage, such as tasks.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
+    style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
+    model: Annotated[str | None, typer.Option(help="Only conversations of this model, in a role or tested.")] = None,
+    trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
+    verdict: Annotated[
+        str | None, typer.Option(help="Only attempts with this outcome, such as unsafe_success.")
+    ] = None,
+    rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule or left it undecided.")] = None,
+    role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
+    turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
+    message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
+    prompts: Annotated[bool, typer.Option("--prompts", help="Print what the models were sent, too.")] = False,
+    text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
+    diff: Annotated[
+        Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print the messages that fit."""
+    """Read the conversations of a run."""
     wanted = MessageQuery(
         stage=stage,
         task=task,
@@ -95,10 +99,7 @@ def messages(
             wanted = replace(wanted, conversations=[found_message.conversation], turn=turn)
         index, graded = VerdictIndex(RunFolder(directory)), read_graded_index(directory)
         if verdict is not None or rule is not None:
-            if graded is not None:
-                names = [unit.conversation.id for unit in _find_graded(graded, directory, verdict, rule)]
-            else:
-                names = [one.answer for one in _find_verdicts(index, directory, verdict, rule)]
+            names = graded_conversations(graded or index, directory, verdict, rule)
             wanted = replace(wanted, conversations=list(conversation_numbers(event_log, names).values()))
         if diff is not None:
             with EventLogFile.open(diff) as other:
@@ -110,46 +111,13 @@ def messages(
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
         conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
+            lines = [message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
             _show(index, graded, conversation, of, show)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
-
-
-def _find_verdicts(
-    index: VerdictIndex, directory: Path, outcome: str | None, rule: str | None
-) -> Sequence[VerdictSummary]:
-    if outcome is not None and outcome not in OUTCOMES:
-        raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(OUTCOMES)}")
-    if not index.verdicts:
-        raise InputError(f"{directory}: the run has no verdicts; omit --verdict and --rule")
-    found = index.select(outcome=outcome, rule=rule)
-    if not found and rule is not None:
-        names = sorted({name for verdict in index.verdicts for name in (*verdict.broken, *verdict.undetermined)})
-        raise InputError(f"{directory}: no attempt matches; broken or undetermined rules: {', '.join(names) or 'none'}")
-    return found
-
-
-def _find_graded(index: GradedIndex, directory: Path, outcome: str | None, rule: str | None) -> Sequence[GradedUnit]:
-    if rule is not None:
-        raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
-    if not index.units:
-        raise InputError(f"{directory}: the run has no answers; omit --verdict")
-    return index.select(outcome=outcome)
-
-
-def _message_json(
-    event_log: EventLogFile, message: LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
-) -> dict[str, Json]:
-    """A message with the figures of its model call and, with `prompts`, what the model was sent."""
-    line: dict[str, Json] = {"id": message.id, "at": message.at, **message.line.model_dump(mode="json")}
-    line["call"] = None if message.call is None else {**asdict(message.call), "cost": message.call.cost(prices)}
-    if prompts:
-        line["request"] = [sent.model_dump(mode="json") for sent in request_behind(event_log, message)]
-    return line
 
 
 def _show(
@@ -192,7 +160,7 @@ def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show
 
 def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
     if as_json:
-        print_json({"differences": [_diff_json(one) for one in found]})
+        print_json({"differences": [diff_json(one) for one in found]})
         return
     if not found:
         print_note("all conversations are the same")
@@ -200,20 +168,3 @@ def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit
         print_diff(STDOUT, one, sides)
     if len(found) > limit:
         print_note(f"... and {len(found) - limit} more conversations that differ")
-
-
-def _diff_json(diff: ConversationDiff) -> Json:
-    place, _ = diff.places
-    return {
-        "stage": place.stage,
-        "task": place.task,
-        "unit": place.unit,
-        "style": place.style,
-        "kind": place.conversation_kind,
-        "models": list(diff.models),
-        "trial": place.trial,
-        "same": diff.same,
-        "first": diff.lines[0] and diff.lines[0].line.model_dump(mode="json"),
-        "second": diff.lines[1] and diff.lines[1].line.model_dump(mode="json"),
-        "words": [{"kind": piece.kind, "text": piece.text} for piece in diff.pieces],
-    }

@@ -1,9 +1,19 @@
 """Options that several commands take."""
 
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+
+def set_parameters(wrapper: Callable[..., Any], parameters: Sequence[inspect.Parameter]) -> None:
+    """Let a function made with ``functools.wraps`` have these parameters as options, not those of what it wraps."""
+    del wrapper.__dict__["__wrapped__"]  # typer would read the annotations of the wrapped function
+    wrapper.__dict__["__signature__"] = inspect.Signature(parameters)
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 RulesOption = Annotated[Path | None, typer.Option("--rules", help="Rule file; default: the curated set.")]
@@ -21,6 +31,7 @@ EnvironmentFolderOption = Annotated[
 ]
 """For commands that read the environment's name from a file; that name alone never causes code to run."""
 
+NameArgument = Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")]
 SignatureOption = Annotated[Path, typer.Option("--signature", help="Predicates: lines such as pay(card:string).")]
 TimeUnitOption = Annotated[str, typer.Option("--time-unit", help="Unit of timestamps and bare bounds: 1s, 1h, 1d.")]
 BudgetOption = Annotated[

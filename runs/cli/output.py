@@ -6,8 +6,7 @@ Printed text may come from models and documents, so its control characters are e
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -16,6 +15,7 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import visible
 
@@ -67,20 +67,16 @@ def print_json(result: Mapping[str, object]) -> None:
     sys.stdout.flush()
 
 
-def print_outcome(
-    json_form: Mapping[str, object], *shown: RenderableType, as_json: bool, out: Path | None = None
-) -> None:
-    """Print the result of a command: its JSON form, or its tables and sentences.
-
-    ``out``: the written file, which is named in both forms.
-    """
+def print_command_result(result: CommandResult, *, as_json: bool) -> None:
+    """Print the result of a command: its JSON form, or its tables and sentences."""
     if as_json:
-        print_json(json_form if out is None else {**json_form, "out": str(out)})
-        return
-    for what in shown:
-        print_result(what)
-    if out is not None:
-        print_note(f"Written: {out}")
+        print_json(result.json if result.out is None else {**result.json, "out": str(result.out)})
+    else:
+        print_shown(result.shown)
+        if result.out is not None:
+            print_note(f"Written: {result.out}")
+    for note in result.notes:
+        print_note(note)
 
 
 def best_habits(rows: "Sequence[HabitRow]") -> "dict[str, Json]":
@@ -96,35 +92,43 @@ def best_habits(rows: "Sequence[HabitRow]") -> "dict[str, Json]":
     }
 
 
+def print_shown(shown: Iterable[RenderableType]) -> None:
+    """Print tables and sentences on standard output, notes on standard error."""
+    for what in shown:
+        if isinstance(what, Note):
+            print_note(what)
+        else:
+            print_result(what)
+
+
 def print_note(text: str) -> None:
     """Print a note on standard error."""
     STDERR.print(visible(text), soft_wrap=True)
 
 
-def print_problems(problems: Sequence[object]) -> None:
-    """Print the unusable rows, each with its place. They count as invalid."""
-    for problem in problems:
-        print_note(f"invalid: {problem}")
+def problem_notes(problems: Iterable[object]) -> list[Note]:
+    """The unusable rows, each with its place. They count as invalid."""
+    return [Note(f"invalid: {problem}") for problem in problems]
 
 
 MAX_GROUPS = 20
 
 
-def print_grouped(notes: Iterable[tuple[str, str]]) -> None:
-    """Print notes given as (subject, text): each text once with the number of its subjects, the most frequent first."""
+def grouped_notes(notes: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Notes given as (subject, text): each text once with the number of its subjects, the most frequent first."""
     subjects = defaultdict[str, list[str]](list)
     for subject, text in notes:
         subjects[text].append(subject)
     groups = sorted(subjects.items(), key=lambda group: -len(group[1]))
     for text, names in groups[:MAX_GROUPS]:
-        print_note(f"  {names[0]}: {text}" if len(names) == 1 else f"  {len(names)}, {names[0]} first: {text}")
+        yield Note(f"  {names[0]}: {text}" if len(names) == 1 else f"  {len(names)}, {names[0]} first: {text}")
     if len(groups) > MAX_GROUPS:
-        print_note(f"  ... and {len(groups) - MAX_GROUPS} more kinds of note; the output file has all of them")
+        yield Note(f"  ... and {len(groups) - MAX_GROUPS} more kinds of note; the output file has all of them")
 
 
-def print_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
-    """Print why verdicts are invalid, given as (task, reason)."""
-    print_grouped((task, f"invalid: {reason}") for task, reason in verdicts)
+def invalid_notes(verdicts: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Why verdicts are invalid, given as (task, reason)."""
+    return grouped_notes((task, f"invalid: {reason}") for task, reason in verdicts)
 
 
 def print_error(text: str) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, set_parameters
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
 from lawtrace.schemas.errors import InputError
 
@@ -63,7 +64,7 @@ TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
 DIFFICULTY = ("max_changes", "min_rules", "min_distance", "min_calls")
 MODEL_CALLS = ("temperature", "max_tokens", "concurrency")
 """The flags of every command that calls models, besides --budget."""
-ATTEMPTS = (
+ATTEMPT_FLAGS = (
     *("model", "baselines", "mode", "shield", "trials", "regulation_file", "regulation", "regulation_words"),
     *("hints", "target_state", *MODEL_CALLS),
 )
@@ -220,7 +221,7 @@ def recipe_flags(
     env: Literal["override", "folder"] | None = "override",
     settings: bool = True,
     force: bool = True,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Callable[[Callable[..., CommandResult]], Callable[..., CommandResult]]:
     """Add flags to a command, which gets them as its first parameter, a `RecipeFlags`.
 
     Args:
@@ -240,9 +241,9 @@ def recipe_flags(
         **({"force": ForceOption} if force else {}),
     }
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., CommandResult]) -> Callable[..., CommandResult]:
         @wraps(command)
-        def wrapped(**given: object) -> None:
+        def wrapped(**given: object) -> CommandResult:
             values: dict[str, object] = {}
             for name in names:
                 value = given.pop(name)
@@ -255,7 +256,7 @@ def recipe_flags(
                 cast("list[str] | None", given.pop("budget")) if budget else None,
                 bool(given.pop("force")) if force else False,
             )
-            command(flags, **given)
+            return command(flags, **given)
 
         _, *own = inspect.signature(command).parameters.values()
         added = [
@@ -267,10 +268,7 @@ def recipe_flags(
         own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         required = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
         optional = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
-        signature = inspect.Signature([*required, *added, *optional])
-        wrapped.__dict__["__signature__"] = signature
-        wrapped.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-        del wrapped.__dict__["__wrapped__"]  # typer would read the annotations of the command itself
+        set_parameters(wrapped, [*required, *added, *optional])
         return wrapped
 
     return decorate

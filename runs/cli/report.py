@@ -2,12 +2,15 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from lawtrace.runs.cli.output import print_json, print_note, print_problems
-from lawtrace.runs.cli.run_results import print_report
+from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption
+from lawtrace.runs.cli.output import print_note, print_shown, problem_notes
+from lawtrace.runs.cli.run_results import report_shown
 from lawtrace.runs.cli.shortfalls import find_shortfalls, verdicts_of_run
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.store.run_folder import RunFolder
@@ -16,15 +19,17 @@ from lawtrace.schemas.errors import InputError, OperationalError
 
 
 def report(
-    *,
-    directories: list[Path],
-    env: str | None,
-    parquet: bool,
-    inspect: bool,
-    fail_under: float | None,
-    as_json: bool,
-) -> None:
-    """Write the report and tables of each run, and its verdicts as logs of Inspect."""
+    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
+    env: EnvironmentFolderOption = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
+    inspect: Annotated[bool, typer.Option("--inspect", help="Write the verdicts as logs of Inspect, too.")] = False,
+    fail_under: FailUnderOption = None,
+    as_json: JsonOption = False,
+) -> CommandResult:
+    """Write the report and tables of each run.
+
+    Exit code 1 if a model of a run has no judged attempt or too low a Pass@1.
+    """
     if inspect and importlib.util.find_spec("inspect_ai") is None:
         raise OperationalError("--inspect needs the extra 'inspect': pip install 'lawtrace[inspect]'")
     written: list[str] = []
@@ -35,23 +40,21 @@ def report(
         if kind := run_kind_of(directory):
             if inspect:
                 raise InputError(f"{directory}: --inspect writes runs over tasks, and this is another kind of run")
-            written.append(str(kind.write_report(directory, quiet=as_json, parquet=parquet)))
+            of_kind = kind.write_report(directory, parquet=parquet)
+            written.append(str(of_kind.path))
+            print_shown(() if as_json else of_kind.shown)
             continue
         made = write_run_report(directory, env, parquet=parquet)
         written.append(str(made.path))
         shortfalls += find_shortfalls(verdicts_of_run(RunFolder(directory)), fail_under)
         found = made.content.problems if made.content else ()
-        print_problems(found)
+        print_shown(problem_notes(found))
         problems += map(str, found)
-        if not as_json:
-            print_report(made, directory)
+        print_shown(() if as_json else report_shown(made, directory))
         if inspect:
             logs += _write_eval_logs(directory, env, quiet=as_json)
-    if as_json:
-        print_json({"reports": [*written], "logs": [*logs], "unusable": [*problems], "shortfalls": shortfalls})
-    for shortfall in shortfalls:
-        print_note(shortfall)
-    raise typer.Exit(1 if problems or shortfalls else 0)
+    json = {"reports": written, "logs": logs, "unusable": problems, "shortfalls": shortfalls}
+    return CommandResult(json, notes=shortfalls, exit_code=1 if problems or shortfalls else 0)
 
 
 def _write_eval_logs(directory: Path, env: str | None, *, quiet: bool) -> list[str]:

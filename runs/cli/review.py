@@ -1,13 +1,29 @@
 """``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.cli.output import print_outcome
+from lawtrace.runs.cli.options import (
+    EnvironmentFolderOption,
+    EnvironmentOption,
+    ForceOption,
+    JsonOption,
+    ReviewersOption,
+    ReviewHostOption,
+    ReviewOpinionsOption,
+    ReviewOutOption,
+    ReviewPortOption,
+    ReviewStatusOption,
+)
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.cli.view import serve_site
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
@@ -21,46 +37,62 @@ if TYPE_CHECKING:
     from lawtrace.runs.web.site import Site  # needs the extra `view`
 
 
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """How the pages of a review are served, unless only its status is printed."""
+
+    status_only: bool
+    host: str
+    port: int
+    as_json: bool
+
+
 def review_rules(
-    *,
-    file: Path,
-    env: str,
-    document: Path | None,
-    reviewers: int,
-    opinions: Path | None,
-    out: Path | None,
-    force: bool,
-    status: bool,
-    host: str,
-    port: int,
-    as_json: bool,
-) -> None:
-    """Serve or summarise the review of a rule file."""
+    file: Annotated[Path, typer.Argument(help="Rule file to review.")],
+    env: EnvironmentOption = "banking",
+    document: Annotated[Path | None, typer.Option(help="Regulation from which the rules were extracted.")] = None,
+    reviewers: ReviewersOption = 1,
+    opinions: ReviewOpinionsOption = None,
+    out: ReviewOutOption = None,
+    force: ForceOption = False,
+    status: ReviewStatusOption = False,
+    host: ReviewHostOption = "127.0.0.1",
+    port: ReviewPortOption = 8719,
+    as_json: JsonOption = False,
+) -> CommandResult:
+    """Review rules in the browser.
+
+    Shows provision, formula, automaton and solver traces side by side.
+    """
     domain = load_domain(env)
     if document is not None:
         domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), domain, provenance)
-    _review(subject, file, reviewers, opinions, out, force=force, status=status, host=host, port=port, as_json=as_json)
+    pages = _Pages(status, host, port, as_json)
+    return _review(subject, file, reviewers, opinions, out, pages, force=force)
 
 
 def review_tasks(
-    *,
-    file: Path,
-    env: str | None,
-    reviewers: int,
-    opinions: Path | None,
-    out: Path | None,
-    force: bool,
-    status: bool,
-    host: str,
-    port: int,
-    as_json: bool,
-) -> None:
-    """Serve or summarise the review of a task file."""
+    file: Annotated[Path, typer.Argument(help="Task file to review.")],
+    env: EnvironmentFolderOption = None,
+    reviewers: ReviewersOption = 1,
+    opinions: ReviewOpinionsOption = None,
+    out: ReviewOutOption = None,
+    force: ForceOption = False,
+    status: ReviewStatusOption = False,
+    host: ReviewHostOption = "127.0.0.1",
+    port: ReviewPortOption = 8719,
+    as_json: JsonOption = False,
+) -> CommandResult:
+    """Review tasks in the browser.
+
+    Shows each instruction beside the calls of its reference. A pair passes if both instructions do.
+    """
     tasks, domain = read_tasks(file, env)
     subject = TaskReview(tasks, domain)
-    _review(subject, file, reviewers, opinions, out, force=force, status=status, host=host, port=port, as_json=as_json)
+    pages = _Pages(status, host, port, as_json)
+    return _review(subject, file, reviewers, opinions, out, pages, force=force)
 
 
 def _review(
@@ -69,24 +101,22 @@ def _review(
     reviewers: int,
     opinions: Path | None,
     out: Path | None,
+    pages: _Pages,
     *,
     force: bool,
-    status: bool,
-    host: str,
-    port: int,
-    as_json: bool,
-) -> None:
+) -> CommandResult:
     log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     accepted = out or file.with_suffix(".accepted.jsonl")
     check_output(accepted, force=force or log.path.exists())  # with decisions, an earlier review wrote it
-    if not status:
-        serve_site(lambda: _pages(subject, log, reviewers), "Review", host=host, port=port, as_json=as_json)
+    if not pages.status_only:
+        site = partial(_review_pages, subject, log, reviewers)
+        serve_site(site, "Review", host=pages.host, port=pages.port, as_json=pages.as_json)
     state = ReviewState(subject.items(), log.rows, reviewers)
     written = subject.export(state.accepted(), accepted)
     summary = state.summary()
     cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (summary.cohen, summary.fleiss))
     interval = f" ({show_interval(summary.interval)})" if summary.interval else ""
-    print_outcome(
+    return CommandResult(
         {
             "accepted": summary.accepted,
             "rejected": summary.rejected,
@@ -100,17 +130,18 @@ def _review(
             "stale": summary.stale,
             "written": written,
         },
-        f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
-        f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}.",
-        f"Agreement on {summary.compared} items decided without an edit: unanimous {percent(summary.unanimous)}, mean "
-        f"Cohen's kappa {cohen}, Fleiss' kappa {fleiss}.",
-        f"{summary.stale} decisions on other text do not count. Decisions: {log.path}.",
-        as_json=as_json,
-        out=accepted,
+        (
+            f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
+            f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}.",
+            f"Agreement on {summary.compared} items decided without an edit: unanimous {percent(summary.unanimous)}, "
+            f"mean Cohen's kappa {cohen}, Fleiss' kappa {fleiss}.",
+            f"{summary.stale} decisions on other text do not count. Decisions: {log.path}.",
+        ),
+        accepted,
     )
 
 
-def _pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "Site":
+def _review_pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "Site":
     from lawtrace.runs.web.review.review_pages import ReviewPages
 
     return ReviewPages(subject, log, reviewers)

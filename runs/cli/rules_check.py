@@ -1,18 +1,21 @@
 """``lawtrace rules``: the commands on rules, and ``lawtrace rules check``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from typing import Annotated
 
 import typer
 from pydantic import TypeAdapter
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.cli.options import EnvironmentOption, RulesOption
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.schemas.events import Json
@@ -29,8 +32,20 @@ from lawtrace.solver.rules import Rule, RuleFile, check_rules, load_rules, read_
 _STRENGTH = TypeAdapter(MutationScore)
 
 
-def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_json: bool) -> None:
-    """Print the rules and the findings on them."""
+def check_rule_set(
+    env: EnvironmentOption = "banking",
+    rules: RulesOption = None,
+    mutate: Annotated[int, typer.Option(min=0, help="Mutate this many traces and count what the rules notice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the mutated traces.")] = 1,
+) -> CommandResult:
+    """Check a rule set.
+
+    Checks that rules parse, name existing tools and fields, are satisfiable together, leave every tool reachable, are
+    not redundant, and demand nothing that neither the provisions they cite nor the documentation of the tools say. With
+    --mutate, also judges compliant traces with one change each.
+
+    Exit code 1 if there are findings or undecided questions, except about provisions that are not there.
+    """
     domain = load_domain(env)
     file = rules or domain.rules_file
     chosen = load_rules(file)
@@ -42,27 +57,38 @@ def check_rule_set(*, env: str, rules: Path | None, mutate: int, seed: int, as_j
     examples = read_rule_file(file) if file.suffix == ".toml" else RuleFile(chosen)
     wrong = run_examples(examples, domain.environment, domain.regulation)
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
-    if as_json:
-        result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
-        spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
-        parts: list[Json] = [asdict(part) for part in ungrounded]
-        print_json({"rules": len(chosen), **result, "ungrounded": parts, **_examples(examples, wrong), **spoilt})
-    else:
-        print_result(rule_table(chosen))
-        if analysis.breaking:
-            print_result(_witness_table(analysis))
-        found = analysis.findings or ungrounded or wrong
-        print_result(_finding_table(analysis, ungrounded, wrong) if found else "No findings.")
-        if total := count_examples(examples):
-            print_result(f"Examples: {total - len({(one.rule, one.example) for one in wrong})} of {total} hold.")
-        for assumption in analysis.assumptions:
-            print_result(Text(assumption, style="dim"))
-        if strength:
-            for table in strength_tables(strength):
-                print_result(report_table(table))
-            for survivor in strength.survivors:
-                print_result(Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim"))
-    raise typer.Exit(1 if analysis.findings or wrong or any(part.decided for part in ungrounded) else 0)
+    result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
+    parts = [asdict(part) for part in ungrounded]
+    mutants = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
+    return CommandResult(
+        {"rules": len(chosen), **result, "ungrounded": parts, **_examples(examples, wrong), **mutants},
+        _shown(chosen, analysis, ungrounded, wrong, count_examples(examples), strength),
+        exit_code=1 if analysis.findings or wrong or any(part.decided for part in ungrounded) else 0,
+    )
+
+
+def _shown(
+    rules: tuple[Rule, ...],
+    analysis: RuleSetAnalysis,
+    ungrounded: Sequence[Ungrounded],
+    wrong: Sequence[ExampleFinding],
+    examples: int,
+    strength: MutationScore | None,
+) -> Iterator[RenderableType]:
+    yield rule_table(rules)
+    if analysis.breaking:
+        yield _witness_table(analysis)
+    found = analysis.findings or ungrounded or wrong
+    yield _finding_table(analysis, ungrounded, wrong) if found else "No findings."
+    if examples:
+        yield f"Examples: {examples - len({(one.rule, one.example) for one in wrong})} of {examples} hold."
+    for assumption in analysis.assumptions:
+        yield Text(assumption, style="dim")
+    if strength:
+        for table in strength_tables(strength):
+            yield report_table(table)
+        for survivor in strength.survivors:
+            yield Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim")
 
 
 def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> MutationScore:

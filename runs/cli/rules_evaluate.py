@@ -1,15 +1,21 @@
 """``lawtrace rules evaluate``: precision, recall and near misses of rule sets against gold."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.output import make_table, print_note
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
 from lawtrace.runs.stages.rules_stage import rests_on, run_offline_extraction
@@ -44,8 +50,17 @@ class _RuleSet:
         return any(model != "offline" for model in self.models)
 
 
-def evaluate(*, files: list[Path], gold: Path | None, env: str, baseline: bool, as_json: bool) -> None:
-    """Print the scores of rule sets against gold rules."""
+def evaluate(
+    files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
+    gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
+    env: EnvironmentOption = "banking",
+    baseline: Annotated[bool, typer.Option(help="Also score the offline baseline on the same text.")] = True,
+) -> CommandResult:
+    """Score rule sets against gold rules.
+
+    A gold rule is found if an extracted rule has an equivalent automaton. Rules on time, several objects or sums
+    must be written the same.
+    """
     domain = load_domain(env)
     golden = load_rules(gold or domain.gold_file)
     check_rules(golden, domain.environment)
@@ -62,14 +77,14 @@ def evaluate(*, files: list[Path], gold: Path | None, env: str, baseline: bool, 
     drawn = next((one.provenance for one in sets if one.drawn_by_model and one.provenance), None)
     if baseline and drawn is not None:
         scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(domain, drawn), golden)
-    if as_json:
-        first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
-        print_json({**first, "beside": list[Json](rest)})
-        return
-    _show_scores(scored)
-    for name, evaluation in scored.items():
-        if name != OFFLINE_BASELINE:
-            _show_details(name if len(sets) > 1 else "", evaluation)
+    first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
+    details = (
+        shown
+        for name, evaluation in scored.items()
+        if name != OFFLINE_BASELINE
+        for shown in _details(name if len(sets) > 1 else "", evaluation)
+    )
+    return CommandResult({**first, "beside": rest}, (_scores(scored), *details))
 
 
 def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -> tuple[Rule, ...]:
@@ -84,7 +99,7 @@ def _read(file: Path) -> _RuleSet:
     return _RuleSet(file, load_rules(file), read_provenance(beside) if beside.exists() else None)
 
 
-def _show_scores(scored: dict[str, RuleSetComparison]) -> None:
+def _scores(scored: dict[str, RuleSetComparison]) -> Table:
     table = make_table("extracted by", "rules", "extracted", "gold", "precision", "recall")
     for name, evaluation in scored.items():
         lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
@@ -92,18 +107,18 @@ def _show_scores(scored: dict[str, RuleSetComparison]) -> None:
             rates = (percent(score.precision), percent(score.recall))
             table.add_row(Text("" if place else name), kind, str(score.extracted), str(score.gold), *rates)
         table.add_section()
-    print_result(table)
+    return table
 
 
-def _show_details(name: str, evaluation: RuleSetComparison) -> None:
+def _details(name: str, evaluation: RuleSetComparison) -> Iterator[RenderableType]:
     table = make_table("provision", "found", "missed", "cited", title=name or None)
     for line in evaluation.provisions:
         cited = "yes" if line.cited else "no"
         table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
-    print_result(table)
+    yield table
     for near in evaluation.near_misses:
         by = "" if near.trace is None else f"; distinguished by {', '.join(near.trace) or 'the empty trace'}"
-        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}{by}"))
+        yield Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}{by}")
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:

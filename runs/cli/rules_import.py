@@ -1,26 +1,36 @@
 """``lawtrace rules import``: make rules from formulas in the syntax of other tools."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from lawtrace.runs.audit.monpoly.import_rules import import_rules
-from lawtrace.runs.cli.output import make_table, print_outcome
+from lawtrace.runs.cli.options import ForceOption, OutOption, SignatureOption, TimeUnitOption
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.output_files import check_output
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.store.stage_files import write_rows
 
 _READINGS = {"policy": "policy: true at every time point", "violations": "violations: true for no values"}
 
 
 def import_formulas(
-    *,
-    files: list[Path],
-    signature: Path,
-    time_unit: str,
-    policy: bool | None,
-    out: Path,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Import metric first-order temporal formulas, and write their rules."""
+    files: Annotated[list[Path], typer.Argument(help="Formulas in MonPoly's syntax, one a file.")],
+    signature: SignatureOption,
+    time_unit: TimeUnitOption = "1s",
+    policy: Annotated[
+        bool | None,
+        typer.Option("--policy/--violations", help="Require the formula always, or forbid it; default: by its form."),
+    ] = None,
+    out: OutOption = Path("rules.jsonl"),
+    force: ForceOption = False,
+) -> CommandResult:
+    """Import metric first-order temporal formulas as rules.
+
+    A formula without free variables, an implication, or one that begins with ALWAYS is a policy: it must be true at
+    every time point. Any other formula lists violations: no values may make it true.
+    """
     check_output(out, force=force)
     reading = None if policy is None else "policy" if policy else "violations"
     imported = import_rules(files, signature, time_unit, reading)
@@ -29,4 +39,4 @@ def import_formulas(
     for one in imported:
         table.add_row(one.rule.id, _READINGS[one.reading], one.rule.formula)
     readings = {one.rule.id: one.reading for one in imported}
-    print_outcome({"rules": len(imported), "readings": readings}, table, as_json=as_json, out=out)
+    return CommandResult({"rules": len(imported), "readings": readings}, [table], out)

@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOption
+from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_folder
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import override
-from lawtrace.runs.cli.shards import cluster_at, end_shard, refuse_with_shard
+from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard, shard_result_of
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.terminal_tables import plan_table
 from lawtrace.runs.stages.resolve import recorded_recipe
@@ -26,25 +31,29 @@ from lawtrace.schemas.recipe import Recipe
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
 
+@recipe_flags("rules", "count", *ATTEMPT_FLAGS, "seed", "sandbox", recipe=False, force=False)
 def run(
     flags: RecipeFlags,
-    *,
-    recipe: Path | None,
-    repeated: Path | None,
-    reuse: Path | None,
-    dry_run: bool,
-    out: Path | None,
-    shard: str | None,
-    on: str | None,
-    fail_under: float | None,
-    as_json: bool,
-) -> None:
-    """Run a recipe or a shard of it, or print its plan."""
+    recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,
+    repeated: Annotated[Path | None, typer.Option("--from", help="Repeat this run in a new folder.")] = None,
+    reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+    fail_under: FailUnderOption = None,
+) -> CommandResult:
+    """Run the full pipeline.
+
+    From regulation to report, or the recipe of a plug-in.
+
+    Exit code 1 if a model has no judged attempt or too low a Pass@1, or if fewer tasks were built than asked for.
+    """
     part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
         _check_flags(kind, flags, {"--fail-under": fail_under})
         values = {**parse_settings(flags.settings), **flags.values}
-        kind.start(
+        return kind.start(
             recipe,
             values=values,
             budget=flags.budget,
@@ -53,17 +62,14 @@ def run(
             out=out,
             shard=part,
             on=on,
-            as_json=as_json,
         )
-        return
     resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)
     check_bound(resolved, fail_under)
     if dry_run:
         plan = plan_of(resolved)
-        print_outcome(plan.model_dump(mode="json"), plan_table(plan), as_json=as_json)
-        return
+        return CommandResult(plan.model_dump(mode="json"), [plan_table(plan)])
     from lawtrace.runs.cli.progress import ProgressBars
-    from lawtrace.runs.cli.run_results import end_run
+    from lawtrace.runs.cli.run_results import run_result_of
     from lawtrace.runs.cli.stage_runs import resumable
     from lawtrace.runs.full_run import start_run, start_shard
 
@@ -74,16 +80,25 @@ def run(
         refuse_with_shard({"--fail-under": fail_under, "--on": on})
         with resumable(folder.path):
             made = start_shard(resolved, folder, part, progress=ProgressBars(), reuse=reuse)
-        end_shard(made, part, folder.path, as_json=as_json)
+        return shard_result_of(made, part, folder.path)
     with resumable(folder.path), cluster_at(on) as cluster:
         finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse, cluster=cluster)
-    end_run(finished, resolved, fail_under, as_json=as_json)
+    return run_result_of(finished, resolved, fail_under)
 
 
-def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: float | None, as_json: bool) -> None:
-    """Continue an interrupted run."""
+@recipe_flags(recipe=False, env="folder", settings=False, force=False)
+def resume(
+    flags: RecipeFlags,
+    directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],
+    on: ClusterOption = None,
+    fail_under: FailUnderOption = None,
+) -> CommandResult:
+    """Continue an interrupted run.
+
+    Answers in the event log are not requested again.
+    """
     from lawtrace.runs.cli.progress import ProgressBars
-    from lawtrace.runs.cli.run_results import end_run
+    from lawtrace.runs.cli.run_results import run_result_of
     from lawtrace.runs.cli.stage_runs import resumable
     from lawtrace.runs.full_run import continue_run, continue_shard
 
@@ -92,8 +107,7 @@ def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: f
         kind = find_run_kind(event_log.recipe)
         begun = None if kind else recorded_recipe(event_log, flags.env)
     if kind is not None:
-        kind.resume(directory, budget=flags.budget, on=on, as_json=as_json)
-        return
+        return kind.resume(directory, budget=flags.budget, on=on)
     assert begun is not None
     recipe = override(flags, begun)
     with EventLogFile.resume(directory) as event_log:
@@ -105,10 +119,10 @@ def resume(flags: RecipeFlags, *, directory: Path, on: str | None, fail_under: f
             refuse_with_shard({"--fail-under": fail_under, "--on": on})
             with resumable(folder.path):
                 made = continue_shard(recipe, folder, event_log, part, progress=ProgressBars())
-            end_shard(made, part, folder.path, as_json=as_json)
+            return shard_result_of(made, part, folder.path)
         with resumable(folder.path), cluster_at(on) as cluster:
             finished = continue_run(recipe, folder, event_log, progress=ProgressBars(), cluster=cluster)
-    end_run(finished, recipe, fail_under, as_json=as_json)
+    return run_result_of(finished, recipe, fail_under)
 
 
 def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]) -> None:

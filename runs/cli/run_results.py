@@ -1,16 +1,18 @@
-"""Prints the results of a run, and the exit code that they deserve."""
+"""The result of a run: its tables, its JSON form and the exit code."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from rich.console import RenderableType
 
-from lawtrace.runs.cli.output import best_habits, print_invalid, print_json, print_note, print_result
+from lawtrace.runs.cli.output import best_habits, invalid_notes
 from lawtrace.runs.cli.shortfalls import find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.report.ablation_tables import ablation_tables
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
@@ -25,65 +27,58 @@ if TYPE_CHECKING:  # `lawtrace report` needs neither
     from lawtrace.runs.runner import RunResult
 
 
-def print_report(report: WrittenReport, folder: Path) -> None:
-    """Print the tables of a report."""
+def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType]:
+    """The tables of a report."""
     content = report.content
     if report.ablation is not None:
         for table in ablation_tables(report.ablation):
-            print_result(report_table(table))
+            yield report_table(table)
     if content is not None:
         unusable = len(content.problems)
-        print_result(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable))
+        yield outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable)
         for found in (pair_score_table(content.verdicts), user_score_table(content.verdicts)):
             if found is not None:
-                print_result(report_table(found))
-        print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
+                yield report_table(found)
+        yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
-            print_note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
+            yield Note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
         if content.extraction is not None:
-            print_result(content.extraction.sentence)
+            yield content.extraction.sentence
         for habit in content.habits:
-            print_result(habit.sentence)
+            yield habit.sentence
         if content.deletions is not None:
-            print_result(
+            yield (
                 f"{content.deletions.turned_unsafe} of {content.deletions.deletions} single deletions of a compliance "
                 "call turned the verdict unsafe."
             )
         for table in strength_tables(content.strength):
-            print_result(report_table(table))
+            yield report_table(table)
     if report.usage:
-        print_result(report_table(usage_table(report.usage)))
-    print_note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
+        yield report_table(usage_table(report.usage))
+    yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
 
 
-def end_run(run: "FinishedRun", recipe: Recipe, fail_under: float | None, *, as_json: bool) -> None:
-    """Print the results, and end with the exit code that they deserve."""
+def run_result_of(run: "FinishedRun", recipe: Recipe, fail_under: float | None) -> CommandResult:
+    """The results of a run; exit code 1 for shortfalls."""
     shortfalls = find_shortfalls(verdicts_of_run(run.folder), fail_under)
     if run.result is not None:
         shortfalls += missing_tasks(run.result, recipe)
     for one in run.variants:
         missing = missing_tasks(one.result, one.variant.recipe) if one.result else []
         shortfalls += [f"{one.variant.name}: {sentence}" for sentence in missing]
-    _print_run(run, shortfalls, as_json=as_json)
-    for shortfall in shortfalls:
-        print_note(shortfall)
-    raise typer.Exit(1 if shortfalls else 0)
-
-
-def _print_run(run: "FinishedRun", shortfalls: Sequence[str], *, as_json: bool) -> None:
-    if not as_json:
-        print_report(run.report, run.folder.path)
-        print_note(f"Messages: lawtrace messages {run.folder.path}")
-        return
-    ending = {"usage": [asdict(line) for line in run.report.usage], "shortfalls": [*shortfalls]}
     if run.result is not None:
-        print_json({**_summary(run.result), **ending})
-        return
-    variants: list[Json] = [
-        {**one.row().model_dump(mode="json"), **(_summary(one.result) if one.result else {})} for one in run.variants
-    ]
-    print_json({"run": str(run.folder.path), "report": str(run.report.path), "variants": variants, **ending})
+        summary = _summary(run.result)
+    else:
+        variants: list[Json] = [
+            {**one.row().model_dump(mode="json"), **(_summary(one.result) if one.result else {})}
+            for one in run.variants
+        ]
+        summary = {"run": str(run.folder.path), "report": str(run.report.path), "variants": variants}
+    ending = {"usage": [asdict(line) for line in run.report.usage], "shortfalls": shortfalls}
+    messages = Note(f"Messages: lawtrace messages {run.folder.path}")
+    shown = chain(report_shown(run.report, run.folder.path), (messages,))
+    return CommandResult({**summary, **ending}, shown, notes=shortfalls, exit_code=1 if shortfalls else 0)
 
 
 def _summary(result: "RunResult") -> dict[str, Json]:

@@ -4,11 +4,9 @@ import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 from lawtrace.schemas.errors import InputError
@@ -61,12 +59,10 @@ def refuse_with_shard(options: Mapping[str, object]) -> None:
             raise InputError(f"{option} is about all units, and a shard has only its own; leave it out")
 
 
-def end_shard(made: "ShardResult[Any]", shard: Shard, out: Path, *, rows: str = "attempts", as_json: bool) -> NoReturn:
-    """Print how many rows a shard has, and end with exit code 1 if a model did not answer. ``rows``: what they are."""
+def shard_result_of(made: "ShardResult[Any]", shard: Shard, out: Path, *, rows: str = "attempts") -> CommandResult:
+    """How many rows a shard has; exit code 1 if a model did not answer. ``rows``: what they are."""
     missing = made.unanswered
     summary = {rows: len(made.rows), "unanswered": len(missing), "shard": str(shard), "units": made.units}
     shown = f"{len(made.rows)} of {made.units} {rows} (shard {shard}). `lawtrace merge` joins all shards."
-    print_outcome(summary, shown, as_json=as_json, out=out)
-    if missing:
-        print_note(f"{len(missing)} replies of a model are missing. The last: {missing[-1]}")
-    raise typer.Exit(1 if missing else 0)
+    notes = [f"{len(missing)} replies of a model are missing. The last: {missing[-1]}"] if missing else []
+    return CommandResult(summary, [shown], out, notes, 1 if missing else 0)

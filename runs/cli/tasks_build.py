@@ -3,18 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, MODEL_CALLS, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, command_of_shard, end_shard, refuse_extraction
+from lawtrace.runs.cli.shards import cluster_at, command_of_shard, refuse_extraction, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, open_session
 from lawtrace.runs.stages.artifacts import RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.instruction_shards import (
@@ -26,9 +27,17 @@ from lawtrace.runs.stages.instruction_shards import (
 )
 from lawtrace.runs.stages.resolve import checked_recipe_environment, with_allowed_environment
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shard_merge import merge_shards
-from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines, record_path
+from lawtrace.runs.store.shards import (
+    FoundShard,
+    Shard,
+    begin_record,
+    end_record,
+    merged_lines,
+    read_options,
+    record_path,
+)
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import InputError
@@ -39,10 +48,32 @@ from lawtrace.schemas.task_rows import TraceRow
 COMMAND = "tasks build"
 
 
+@recipe_flags(
+    "rules",
+    "count",
+    "length",
+    "trace_mode",
+    *TRACE_CONSTRAINTS,
+    *DIFFICULTY,
+    "texts",
+    "variant",
+    *MODEL_CALLS,
+    "seed",
+    "sandbox",
+)
 def build_tasks(
-    flags: RecipeFlags, *, traces: Path | None, shard: str | None, on: str | None, out: Path, as_json: bool
-) -> None:
-    """Build tasks from traces and write them, or write the instructions of a shard."""
+    flags: RecipeFlags,
+    traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+    out: OutOption = Path("tasks.jsonl"),
+) -> CommandResult:
+    """Build tasks from traces, with checked instructions.
+
+    Instructions are written in both styles and checked by code and by the reviewing roles.
+
+    Exit code 1 if fewer tasks than requested were accepted.
+    """
     if traces is not None and any(key.startswith(("tasks.constraints.", "tasks.difficulty.")) for key in flags.values):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in (*TRACE_CONSTRAINTS, *DIFFICULTY))
         raise InputError(f"--traces cannot be combined with options about the synthesis: {named}")
@@ -50,7 +81,7 @@ def build_tasks(
     given = None if traces is None else read_rows(traces, TraceRow)
     if shard is not None:
         options = _Options(recipe=recipe, traces=traces)
-        _write_shard(options, given, Shard.parse(shard), on, out, force=flags.force, as_json=as_json)
+        return _write_shard(options, given, Shard.parse(shard), on, out, force=flags.force)
 
     async def work(session: Session) -> Products:
         runner = session.runner(recipe)
@@ -60,7 +91,7 @@ def build_tasks(
 
     with cluster_at(on) as cluster:
         products = run_stages(recipe, out, COMMAND, work, *_beside(out, given), force=flags.force, cluster=cluster)
-    _end(products, recipe, given, out, as_json=as_json)
+    return _result(products, recipe, given, out)
 
 
 def _beside(out: Path, given: Sequence[TraceRow] | None) -> list[Path]:
@@ -68,23 +99,23 @@ def _beside(out: Path, given: Sequence[TraceRow] | None) -> list[Path]:
     return [out.with_suffix(".traces.jsonl")] if given is None else []
 
 
-def _end(products: Products, recipe: Recipe, given: Sequence[TraceRow] | None, out: Path, *, as_json: bool) -> NoReturn:
-    """Write tasks and traces, print the result, and end with exit code 1 if there are too few tasks."""
+def _result(products: Products, recipe: Recipe, given: Sequence[TraceRow] | None, out: Path) -> CommandResult:
+    """Write tasks and traces; exit code 1 if there are too few tasks."""
     tasks, (funnel,) = products[TASKS], products[TASK_FUNNEL]
     TASKS.write(out, tasks)
     for file in _beside(out, given):
         TRACES.write(file, products[TRACES])
     tried, dropped = funnel.funnel.traces, funnel.funnel.dropped
     reasons = "".join(f"\n  dropped {number}: {reason}" for reason, number in sorted(dropped.items()))
-    print_outcome(
+    not_asked = any(reason.endswith(": not asked") for reason in dropped)
+    more = "The same command without --shard asks for further instructions, and repeats no answer."
+    return CommandResult(
         {"tasks": len(tasks), "traces": tried, "dropped": {**dropped}},
-        f"{len(tasks)} paired tasks from {tried} traces.{reasons}",
-        as_json=as_json,
-        out=out,
+        [f"{len(tasks)} paired tasks from {tried} traces.{reasons}"],
+        out,
+        [more] if not_asked else [],
+        0 if len(tasks) == recipe.tasks.count * len(recipe.tasks.variants) else 1,
     )
-    if any(reason.endswith(": not asked") for reason in dropped):
-        print_note("The same command without --shard asks for further instructions, and repeats no answer.")
-    raise typer.Exit(0 if len(tasks) == recipe.tasks.count * len(recipe.tasks.variants) else 1)
 
 
 class _Options(BaseModel):
@@ -104,8 +135,7 @@ def _write_shard(
     out: Path,
     *,
     force: bool,
-    as_json: bool,
-) -> NoReturn:
+) -> CommandResult:
     recipe = options.recipe
     if recipe.tasks.texts is not None:
         raise InputError("--shard divides what models write; with texts written by hand there is nothing to divide")
@@ -134,14 +164,14 @@ def _write_shard(
         complete=not made.unanswered,
         options=options.model_dump(mode="json"),
     )
-    end_shard(made, shard, out, rows="requests", as_json=as_json)
+    return shard_result_of(made, shard, out, rows="requests")
 
 
-def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool, as_json: bool) -> NoReturn:
-    """Build tasks from the instructions of all shards, and print the result. No model is called."""
+def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool) -> CommandResult:
+    """Build tasks from the instructions of all shards. No model is called."""
     first = shards[0]
+    options = read_options(first, _Options)
     try:
-        options = _Options.model_validate(first.record.options)
         rows = [WrittenRequest.model_validate_json(line) for line in merged_lines(shards)]
     except ValidationError as error:
         raise InputError(f"{first}: cannot be read: {describe_row_error(error)}") from error
@@ -167,4 +197,4 @@ def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, for
     )
     with EventLogFile.append_to(folder) as event_log:
         products = asyncio.run(work(event_log))
-    _end(products, recipe, given, out, as_json=as_json)
+    return _result(products, recipe, given, out)

@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.cli.output import best_habits, make_table, print_grouped, print_outcome, print_problems
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.options import OutOption
+from lawtrace.runs.cli.output import best_habits, grouped_notes, make_table, problem_notes
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.release.integrity import check_release, task_files
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
 from lawtrace.runs.store.task_file import read_usable_tasks
@@ -22,8 +25,18 @@ from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.schemas.recipe import Recipe
 
 
-def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> None:
-    """Check the tasks, and write the findings."""
+@recipe_flags(*MODEL_CALLS, "sandbox", env="folder")
+def check_tasks(
+    flags: RecipeFlags,
+    file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],
+    out: OutOption = Path("quality.jsonl"),
+) -> CommandResult:
+    """Check the quality of tasks.
+
+    Checks whether the reference passes and whether a task is complete, unambiguous, leak-free and needed, among others.
+
+    The files of a release are first compared with the digests in its manifest; a changed file is not checked further.
+    """
     files, problems = [file], list[Problem]()
     if file.is_dir():
         problems = check_release(file)
@@ -37,8 +50,7 @@ def check_tasks(flags: RecipeFlags, *, file: Path, out: Path, as_json: bool) -> 
         quality, habits[path.stem] = _check(recipe, read.rows, domain, out, f"tasks check {file}", force=flags.force)
         rows += quality
     QUALITY.write(out, rows)
-    _say_result(rows, habits, problems, out, as_json=as_json)
-    raise typer.Exit(0 if all(row.passed for row in rows) and not problems else 1)
+    return _result(rows, habits, problems, out)
 
 
 def _check(
@@ -55,14 +67,9 @@ def _check(
     return run_stages(recipe, out, command, work, force=force)
 
 
-def _say_result(
-    rows: Sequence[QualityRow],
-    habits: Mapping[str, Sequence[HabitRow]],
-    problems: Sequence[Problem],
-    out: Path,
-    *,
-    as_json: bool,
-) -> None:
+def _result(
+    rows: Sequence[QualityRow], habits: Mapping[str, Sequence[HabitRow]], problems: Sequence[Problem], out: Path
+) -> CommandResult:
     passed = sum(row.passed for row in rows)
     counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
     failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
@@ -70,9 +77,13 @@ def _say_result(
     for name, answers in counts.items():
         reasons = sum(finding.check == name for _, finding in failed)
         table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
-    if not as_json:
-        print_grouped((task, str(finding)) for task, finding in failed)
-    print_outcome(
+    shown = (
+        *grouped_notes((task, str(finding)) for task, finding in failed),
+        table,
+        *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
+        f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.",
+    )
+    return CommandResult(
         {
             "tasks": len(rows),
             "passed": passed,
@@ -80,10 +91,8 @@ def _say_result(
             "habits": {name: best_habits(found) for name, found in habits.items()},
             "invalid": [str(problem) for problem in problems],
         },
-        table,
-        *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
-        f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.",
-        as_json=as_json,
-        out=out,
+        shown,
+        out,
+        problem_notes(problems),
+        0 if passed == len(rows) and not problems else 1,
     )
-    print_problems(problems)

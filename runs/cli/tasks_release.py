@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from importlib.metadata import version as distribution_version
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
-from lawtrace.runs.cli.output import best_habits, print_outcome
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.output import best_habits
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.habits import find_task_habits
@@ -28,16 +32,24 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
+@recipe_flags("count", *MODEL_CALLS, "seed", "sandbox", env=None)
 def release_tasks(
     flags: RecipeFlags,
-    *,
-    out: Path,
-    version: str,
-    env: list[str] | None,
-    sources: Path | None,
-    as_json: bool,
-) -> None:
-    """Build and check a task set, and write its folder."""
+    out: Annotated[Path, typer.Option(help="Output folder.")],
+    version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<str>", help="Environment; default: all built-in ones. Repeatable."),
+    ] = None,
+    sources: Annotated[
+        Path | None, typer.Option(help="Folder with ENV.traces.jsonl and ENV.texts.toml to use, where it has them.")
+    ] = None,
+) -> CommandResult:
+    """Build and check a task set for publication.
+
+    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones. Given traces
+    become tasks as they are.
+    """
     check_release_folder(out, version)
     options = [stage_recipe(flags, name) for name in env or BUILT_IN_DOMAINS]
 
@@ -55,16 +67,15 @@ def release_tasks(
         length=first.tasks.length,
     )
     total = sum(entry.tasks for entry in manifest.environments.values())
-    print_outcome(
+    return CommandResult(
         {
             "version": version,
             "tasks": {name: entry.tasks for name, entry in manifest.environments.items()},
             "contrast_pairs": {name: entry.contrast_pairs for name, entry in manifest.environments.items()},
             "habits": {one.domain.environment.name: best_habits(one.habits) for one in sets},
         },
-        f"{total} tasks, each in two styles, in {len(sets)} environments, version {version}.",
-        as_json=as_json,
-        out=out,
+        [f"{total} tasks, each in two styles, in {len(sets)} environments, version {version}."],
+        out,
     )
 
 

@@ -1,13 +1,17 @@
 """``lawtrace tasks texts``: write the skeleton of a file of texts, or check one."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.output import print_note, print_outcome
-from lawtrace.runs.stages.written_texts import check_texts, requests_of_tasks, requests_of_traces
+from lawtrace.runs.cli.options import EnvironmentFolderOption
+from lawtrace.runs.cli.output import print_note
+from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.stages.written_texts import EntryFinding, check_texts, requests_of_tasks, requests_of_traces
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
@@ -17,19 +21,22 @@ from lawtrace.solver.masking.requests import AskedRequest
 
 
 def check_written_texts(
-    *, file: Path, traces: Path | None, tasks: Path | None, add: bool, env: str | None, as_json: bool
-) -> None:
-    """Check the texts, or write a file of empty ones."""
+    file: Annotated[Path, typer.Argument(help="File of texts (TOML); written if missing.")],
+    traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines) to write for.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Task file (JSON lines) to write for.")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Append empty entries for missing pairs.")] = False,
+    env: EnvironmentFolderOption = None,
+) -> CommandResult:
+    """Check instructions written by hand.
+
+    Without an existing file, write one to fill in, with the asked calls of each pair. Exit code 1 if a text has a
+    defect or is missing.
+    """
     environment, requests = _requests(traces, tasks, env)
     if not file.exists():
         _write(file, skeleton(environment.name, requests))
-        print_outcome(
-            {"entries": len(requests), "findings": []},
-            f"{len(requests)} entries to write.",
-            as_json=as_json,
-            out=file,
-        )
-        return
+        sentence = f"{len(requests)} entries to write."
+        return CommandResult({"entries": len(requests), "findings": []}, [sentence], file)
     texts = read_texts(file)
     if texts.environment != environment.name:
         raise InputError(
@@ -41,18 +48,9 @@ def check_written_texts(
         _write(file, file.read_text(encoding="utf-8").rstrip("\n") + "\n" + added)
         print_note(f"Added: {len(missing)} entries")
     findings = check_texts(requests, texts)
-    if not as_json:
-        entry = ""
-        for found in findings:
-            if found.entry != entry:
-                print_note(f"[{found.entry}]")
-                entry = found.entry
-            print_note(f"  {found.style or 'both'}: {found.finding}")
-        for name in missing:
-            print_note(f"[{name}]\n  both: complete: no entry yet; --add appends one")
     faulty = {found.entry for found in findings}
     good = sum(name not in faulty for name in texts.pairs)
-    print_outcome(
+    return CommandResult(
         {
             "entries": len(texts.pairs),
             "good": good,
@@ -68,10 +66,22 @@ def check_written_texts(
                 for found in findings
             ],
         },
-        f"{good} of {len(requests)} entries have no defect, {len(missing)} are missing.",
-        as_json=as_json,
+        (
+            *_finding_notes(findings),
+            *(Note(f"[{name}]\n  both: complete: no entry yet; --add appends one") for name in missing),
+            f"{good} of {len(requests)} entries have no defect, {len(missing)} are missing.",
+        ),
+        exit_code=1 if findings or missing else 0,
     )
-    raise typer.Exit(1 if findings or missing else 0)
+
+
+def _finding_notes(findings: Sequence[EntryFinding]) -> Iterator[Note]:
+    entry = ""
+    for found in findings:
+        if found.entry != entry:
+            yield Note(f"[{found.entry}]")
+            entry = found.entry
+        yield Note(f"  {found.style or 'both'}: {found.finding}")
 
 
 def _requests(traces: Path | None, tasks: Path | None, env: str | None) -> tuple[Environment, dict[str, AskedRequest]]:

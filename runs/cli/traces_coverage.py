@@ -1,17 +1,21 @@
 """``lawtrace traces coverage``: feasible pairs of calls, a suite that covers them, and certificates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_note
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
@@ -26,8 +30,17 @@ from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnal
 from lawtrace.solver.rules import Rule
 
 
-def measure_coverage(flags: RecipeFlags, *, proofs: bool, out: Path, as_json: bool) -> None:
-    """Print what compliant traces can cover, and certificates for the rest."""
+@recipe_flags("rules", "count", "length", "writer", *MODEL_CALLS, "seed")
+def measure_coverage(
+    flags: RecipeFlags,
+    proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
+    out: Annotated[Path, typer.Option(help="Output file for the model's programs and calls.")] = Path("baseline.jsonl"),
+) -> CommandResult:
+    """Measure what compliant traces can cover.
+
+    Decides which adjacent pairs of calls compliant traces can have, explains the infeasible ones, and covers the others
+    with a suite.
+    """
     recipe = stage_recipe(flags)
     domain, tasks = load_recipe_environment(recipe), recipe.tasks
     rules, baseline = _make(recipe, domain, out, force=flags.force)
@@ -43,22 +56,26 @@ def measure_coverage(flags: RecipeFlags, *, proofs: bool, out: Path, as_json: bo
         )
         for mode in TRACE_MODES
     ]
-    if as_json:
-        result: dict[str, Json] = {analysis.mode: _summary(analysis) for analysis in analyses}
-        print_json(result if baseline is None else {**result, "baseline": baseline_summary(baseline)})
-        return
-    print_result(_ceilings(analyses))
+    result: dict[str, Json] = {analysis.mode: _summary(analysis) for analysis in analyses}
+    beside = {} if baseline is None else {"baseline": baseline_summary(baseline)}
+    return CommandResult({**result, **beside}, _shown(analyses, baseline, proofs=proofs))
+
+
+def _shown(
+    analyses: Sequence[CoverageAnalysis], baseline: ModelBaseline | None, *, proofs: bool
+) -> Iterator[RenderableType]:
+    yield _ceilings(analyses)
     if baseline is not None:
-        print_result(_baseline_table(baseline))
-    print_result(_rules(analyses))
+        yield _baseline_table(baseline)
+    yield _rules(analyses)
     for analysis in analyses:
         if analysis.certificates:
-            print_result(_certificates(analysis, proofs=proofs))
+            yield _certificates(analysis, proofs=proofs)
         for first, second in analysis.undecided:
-            print_result(f"{first} -> {second}: undecided; counted as feasible.")
+            yield f"{first} -> {second}: undecided; counted as feasible."
         for first, second in analysis.missing:
-            print_result(f"{first} -> {second}: feasible but not in the suite.")
-    print_result(Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim"))
+            yield f"{first} -> {second}: feasible but not in the suite."
+    yield Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim")
 
 
 def _make(recipe: Recipe, domain: Domain, out: Path, *, force: bool) -> tuple[Sequence[Rule], ModelBaseline | None]:

@@ -3,25 +3,34 @@
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
 
-import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from lawtrace.runs.cli.output import print_note, print_outcome
+from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
+from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import RULES, TRACES
 from lawtrace.runs.stages.build import traces_depend
 from lawtrace.runs.stages.resolve import checked_recipe_environment, load_recipe_environment, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
-from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, begin_record, end_record, merged_lines, record_path
-from lawtrace.runs.store.stage_files import describe_row_error, write_lines
+from lawtrace.runs.store.shards import (
+    WHOLE,
+    FoundShard,
+    Shard,
+    begin_record,
+    end_record,
+    merged_lines,
+    read_options,
+    record_path,
+)
+from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.errors import InputError
@@ -30,8 +39,18 @@ from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.coverage.measures import measure_coverage
 
 
-def synthesize_traces(flags: RecipeFlags, *, shard: str | None, on: str | None, out: Path, as_json: bool) -> None:
-    """Synthesize compliant traces, or a shard of them, and write them."""
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed")
+def synthesize_traces(
+    flags: RecipeFlags,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+    out: OutOption = Path("traces.jsonl"),
+) -> CommandResult:
+    """Synthesize compliant traces.
+
+    Each has its initial state and only arguments that a caller can know. A recipe without --count makes its spare
+    traces too.
+    """
     part = WHOLE if shard is None else Shard.parse(shard)
     recipe = stage_recipe(flags)
     if flags.recipe is None or "tasks.count" in flags.values:
@@ -65,13 +84,13 @@ def synthesize_traces(flags: RecipeFlags, *, shard: str | None, on: str | None, 
         )
     TRACES.write(out, rows)
     if shard is None:
-        _end(recipe, rows, out, as_json=as_json)
+        return _result(recipe, rows, out)
     parts = plan.parts()
     record = begin_record("traces synthesize", part, out)
     options = _Options(recipe=recipe).model_dump(mode="json")
     end_record(record, out, key=key, units=len(parts), unit_rows=len(parts[0]) * plan.rows, options=options)
     shown = f"{counted(len(rows), 'trace')} (shard {part}). `lawtrace merge` joins all shards."
-    print_outcome({"traces": len(rows), "shard": str(part)}, shown, as_json=as_json, out=out)
+    return CommandResult({"traces": len(rows), "shard": str(part)}, [shown], out)
 
 
 def _check_division(plan: TracePlan, parts: Sequence[range], shard: Shard, on: str | None) -> None:
@@ -97,31 +116,25 @@ class _Options(BaseModel):
     recipe: Recipe
 
 
-def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool, as_json: bool) -> NoReturn:
-    """Join the traces of all shards, and print the result."""
-    try:
-        recipe = _Options.model_validate(shards[0].record.options).recipe
-    except ValidationError as error:
-        raise InputError(f"{shards[0]}: its record cannot be read: {describe_row_error(error)}") from error
-    recipe = with_allowed_environment(recipe, env, shards[0].file)
+def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool) -> CommandResult:
+    """Join the traces of all shards."""
+    recipe = with_allowed_environment(read_options(shards[0], _Options).recipe, env, shards[0].file)
     checked_recipe_environment(recipe)
     check_output(out, force=force)
     write_lines(out, merged_lines(shards))
-    _end(recipe, TRACES.read(out), out, as_json=as_json)
+    return _result(recipe, TRACES.read(out), out)
 
 
-def _end(recipe: Recipe, rows: Sequence[TraceRow], out: Path, *, as_json: bool) -> NoReturn:
-    """Print how many traces there are and what they cover, and end."""
+def _result(recipe: Recipe, rows: Sequence[TraceRow], out: Path) -> CommandResult:
+    """How many traces there are, and what they cover."""
     environment = load_recipe_environment(recipe).environment
     mode = task_mode(recipe.tasks, environment)
     length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
-    print_outcome(
-        {"traces": len(rows), "atc": coverage.atc, "critical": coverage.critical_share},
+    sentence = (
         f"{counted(len(rows), 'trace')}{length}, "
         f"trace mode {mode}: ATC {coverage.atc:.1%} "
-        f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}.",
-        as_json=as_json,
-        out=out,
+        f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}."
     )
-    raise typer.Exit(0)
+    summary = {"traces": len(rows), "atc": coverage.atc, "critical": coverage.critical_share}
+    return CommandResult(summary, [sentence], out)

@@ -4,7 +4,9 @@ import importlib.util
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.schemas.errors import OperationalError
@@ -13,8 +15,15 @@ if TYPE_CHECKING:
     from lawtrace.runs.web.site import Site  # needs the extra `view`
 
 
-def view(*, directory: Path, port: int, as_json: bool) -> None:
-    """Serve the pages of the runs on this machine, until Ctrl-C."""
+def view(
+    directory: Annotated[Path, typer.Argument(help="Run folder, or a folder of runs.")] = Path("logs"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 picks a free port.")] = 8718,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
+) -> None:
+    """Browse runs in the browser.
+
+    Serves pages on this machine only, until Ctrl-C.
+    """
 
     def make() -> "Site":
         from lawtrace.runs.web.server import make_viewer

@@ -29,7 +29,7 @@ from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
 from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import merge_conversations, merge_event_logs
+from lawtrace.runs.store.merging import merge_conversations, merge_event_logs
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError, SearchError
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
 

@@ -23,8 +23,8 @@ from lawtrace.runs.legal.legal_stages import answer_units
 from lawtrace.runs.runner import ShardResult, left_to_shard_1
 from lawtrace.runs.stages.stage import Made
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.merging import is_complete, merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shard_merge import is_complete, merge_shards
 from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, record_path
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import InputError

@@ -1,10 +1,37 @@
 """The commands and the run kind of the legal benchmark."""
 
-from lawtrace.runs.plugins import Command, Plugin
+from lawtrace.runs.plugins import Command, Group, Plugin
 
 PLUGIN = Plugin(
     commands={
-        "legal": Command("lawtrace.runs.legal.cli.legal:app", "Benchmark legal agents on data-protection decisions.")
+        "legal": Group(
+            "Benchmark legal agents on data-protection decisions.",
+            {
+                "check": Command(
+                    "lawtrace.runs.legal.cli.legal_check:check_dataset",
+                    "Check a dataset: contents, unusable rows, baselines without a model.",
+                ),
+                "run": Command(
+                    "lawtrace.runs.legal.cli.legal_run:run", "Answer all questions in every cell of the grid."
+                ),
+                "ingest": Command(
+                    "lawtrace.runs.legal.cli.legal_ingest:ingest_decision",
+                    "Turn a decision into a case with citable chunks.",
+                ),
+                "import": Command(
+                    "lawtrace.runs.legal.cli.legal_import:import_task",
+                    "Turn a task of another benchmark into a case.",
+                ),
+                "questions": Command(
+                    "lawtrace.runs.legal.cli.legal_questions:write_questions",
+                    "Write questions from the findings of each case.",
+                ),
+                "review": Command(
+                    "lawtrace.runs.legal.cli.legal_review:review_questions",
+                    "Rate a sample of questions in the browser.",
+                ),
+            },
+        )
     },
     run_kinds={"lawtrace.legal_recipe/1": "lawtrace.runs.legal.run_kind:LEGAL_RUNS"},
 )

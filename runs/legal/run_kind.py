@@ -16,8 +16,9 @@ from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
 from lawtrace.runs.legal.legal_report import identify_legal, load_legal_content, make_legal_report
 from lawtrace.runs.recipe_file import with_values
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
-from lawtrace.runs.report.run_kinds import GradedUnit, RunKind
+from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, ShownReport
 from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -54,20 +55,19 @@ class LegalRuns:
         out: Path | None,
         shard: Shard | None,
         on: str | None,
-        as_json: bool,
-    ) -> None:
+    ) -> CommandResult:
         loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
         cases = load_recipe_cases(loaded, str(recipe))
-        start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, shard=shard, on=on, as_json=as_json)
+        return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, shard=shard, on=on)
 
-    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
-        resume_legal(folder, budget=budget, on=on, as_json=as_json)
+    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
+        return resume_legal(folder, budget=budget, on=on)
 
-    def merge(self, shards: Sequence[FoundShard], *, out: Path | None, as_json: bool) -> None:
-        merge_legal_shards(shards, out=out, as_json=as_json)
+    def merge(self, shards: Sequence[FoundShard], *, out: Path | None) -> CommandResult:
+        return merge_legal_shards(shards, out=out)
 
-    def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
-        return report_legal(folder, quiet=quiet, parquet=parquet)
+    def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
+        return report_legal(folder, parquet=parquet)
 
     def load_report(self, folder: Path) -> RunReport:
         return make_legal_report(load_legal_content(folder))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pydantic import ValidationError
 
 from lawtrace.runs.plugins import plugins
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
@@ -19,6 +20,8 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
 
 if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
+    from rich.console import RenderableType
+
     from lawtrace.runs.report.sections import RunReport
     from lawtrace.runs.scoring.statistics import PairedComparison
     from lawtrace.runs.store.event_log_queries import ConversationKey
@@ -45,6 +48,14 @@ class GradedUnit:
     outcome: str
     reason: str
     conversation: "ConversationKey"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReport:
+    """A written report, and what is printed of it."""
+
+    path: Path
+    shown: "Sequence[RenderableType]"
 
 
 class RunKind(Protocol):
@@ -94,23 +105,21 @@ class RunKind(Protocol):
         out: Path | None,
         shard: "Shard | None",
         on: str | None,
-        as_json: bool,
-    ) -> None:
-        """Run a recipe of this kind, or a shard of it, and print its result; ``values``: dotted keys that override it.
+    ) -> CommandResult:
+        """Run a recipe of this kind, or a shard of it; ``values``: dotted keys that override it.
         ``on``: the address of a cluster."""
         ...
 
-    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
-        """Continue an interrupted run, or a shard of it, and print its result."""
+    def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
+        """Continue an interrupted run, or a shard of it."""
         ...
 
-    def merge(self, shards: "Sequence[FoundShard]", *, out: Path | None, as_json: bool) -> None:
-        """Merge all shards of a run in a new folder, by default one below ``logs/``, and print its result."""
+    def merge(self, shards: "Sequence[FoundShard]", *, out: Path | None) -> CommandResult:
+        """Merge all shards of a run in a new folder, by default one below ``logs/``."""
         ...
 
-    def write_report(self, folder: Path, *, quiet: bool, parquet: bool = False) -> Path:
-        """Write the report and tables of a finished run; print its tables unless ``quiet``. Returns the path of the
-        report."""
+    def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
+        """Write the report and tables of a finished run."""
         ...
 
     def load_report(self, folder: Path) -> "RunReport":

@@ -22,6 +22,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
 Unit = TypeVar("Unit")
+Options = TypeVar("Options", bound=BaseModel)
 
 RECORD_SUFFIX = ".shard.json"
 
@@ -178,6 +179,14 @@ class FoundShard:
 
     def __str__(self) -> str:
         return f"{self.file} (shard {self.record.shard})"
+
+
+def read_options(shard: FoundShard, model: type[Options]) -> Options:
+    """What the record of a shard keeps for the merge. Raises InputError."""
+    try:
+        return model.model_validate(shard.record.options)
+    except ValidationError as error:
+        raise InputError(f"{shard}: its record cannot be read: {describe_row_error(error)}") from error
 
 
 def find_shards(places: Sequence[Path]) -> list[FoundShard]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lawtrace.runs.audit.options import AuditOptions
-from lawtrace.runs.cli.commands.attempts import audit
+from lawtrace.runs.cli.audit import audit
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import entry_key
+from lawtrace.runs.store.merging import entry_key
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.schemas.log_entries import RequestSent
 from tests.support.openai_server import Status, serving
@@ -192,7 +192,7 @@ def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path
 
 
 def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
-    signature, _ = audit.__dict__["implementation"]
+    signature = audit
     given = {*signature.__annotations__} - {"return", "shard", "on", "out", "force", "as_json"}
     assert {*AuditOptions.model_fields} == given
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import entry_key
+from lawtrace.runs.store.merging import entry_key
 
 
 @contextmanager

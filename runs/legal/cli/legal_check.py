@@ -1,36 +1,34 @@
 """``lawtrace legal check``: the contents of a dataset."""
 
-from pathlib import Path
-
-import typer
 from rich.table import Table
 
 from lawtrace.environments.legal.case import AGENTS
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
+from lawtrace.runs.legal.cli.options import CasesOption
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.schemas.events import Json
 
 
-def check_dataset(*, cases: Path, as_json: bool) -> None:
-    """Print the contents of a dataset, unusable rows, and baselines without a model."""
+def check_dataset(cases: CasesOption) -> CommandResult:
+    """Check a dataset: contents, unusable rows, baselines without a model."""
     dataset = load_dataset(cases)
     questions = [question for case in dataset.cases for question in case.questions]
     baselines = measure_baselines(questions)
-    if as_json:
-        print_json(_summary(dataset, baselines))
-    else:
-        print_result(_counts(dataset))
-        print_result(_lengths(dataset))
-        if baselines:
-            print_result(_baselines(baselines))
-        for case, agent in dataset.missing:
-            print_note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")
-        for problem in dataset.problems:
-            print_note(f"unusable: {visible(str(problem))}")
-    raise typer.Exit(1 if dataset.problems else 0)
+    shown = (
+        _counts(dataset),
+        _lengths(dataset),
+        *([_baselines(baselines)] if baselines else []),
+        *(
+            Note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")
+            for case, agent in dataset.missing
+        ),
+        *(Note(f"unusable: {visible(str(problem))}") for problem in dataset.problems),
+    )
+    return CommandResult(_summary(dataset, baselines), shown, exit_code=1 if dataset.problems else 0)
 
 
 def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) -> dict[str, Json]:

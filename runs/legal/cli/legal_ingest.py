@@ -1,10 +1,12 @@
 """``lawtrace legal ingest``: turn a decision into a case."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
 from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase
@@ -13,11 +15,14 @@ from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, PartRange, format_parts, load_parts
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.options import ForceOption
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
+from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
@@ -25,12 +30,13 @@ from lawtrace.schemas.errors import InputError
 
 
 def ingest_decision(
-    *, document: Path, out: Path, parts: Path | None, recipe: Path | None, force: bool, as_json: bool
-) -> None:
-    """Turn a decision into a case, and write it with its mapping.
-
-    Exit code 1 if the result shows that the decision was not parsed; a mapping in ``parts`` is taken as checked.
-    """
+    document: Annotated[Path, typer.Argument(help="A decision: .pdf (extra pdf), .html or .txt.")],
+    out: Annotated[Path, typer.Option(help="The case to write (JSON lines).")],
+    parts: Annotated[Path | None, typer.Option(help="A corrected mapping file; replaces the section mapper.")] = None,
+    recipe: RecipeOption = None,
+    force: ForceOption = False,
+) -> CommandResult:
+    """Turn a decision into a case with citable chunks."""
     command = f"ingest {document.name}"
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
@@ -60,46 +66,42 @@ def ingest_decision(
     left_out = [f"left out: {reason}" for reason in extracted.refused]
     notes = [*tree.parse_warnings, *mapped.warnings, *changed, *extracted.failures, *left_out]
     faults = [*check_parsed(tree), *check_mapped(tree, ranges)]
-    if as_json:
-        print_json(
-            {
-                "case": case.id,
-                "paragraphs": len(tree.paragraphs()),
-                "parts": {**counts},
-                "chunks": {**chunks},
-                "faults": [*faults],
-                "warnings": [*notes],
-                "out": str(out),
-                "mapping": str(mapping),
-            }
-        )
-    else:
-        _print_case(case, ranges, tree, chunks, notes, faults)
-        print_note(f"Written: {out}, mapping: {mapping}")
-    if faults and parts is None:
-        raise typer.Exit(1)
+    return CommandResult(
+        {
+            "case": case.id,
+            "paragraphs": len(tree.paragraphs()),
+            "parts": {**counts},
+            "chunks": chunks,
+            "faults": faults,
+            "warnings": notes,
+            "out": str(out),
+            "mapping": str(mapping),
+        },
+        (*_shown(case, ranges, tree, chunks, notes, faults), Note(f"Written: {out}, mapping: {mapping}")),
+        exit_code=1 if faults and parts is None else 0,
+    )
 
 
-def _print_case(
+def _shown(
     case: Case,
     ranges: Sequence[PartRange],
     tree: Document,
     chunks: Mapping[str, int],
     notes: Sequence[str],
     faults: Sequence[str],
-) -> None:
+) -> Iterator[RenderableType]:
     table = make_table("part", "paragraphs", "from", "to", title=f"{case.id}: {len(tree.paragraphs())} paragraphs")
     for given in ranges:
         refs = [paragraph.ref for paragraph in tree.paragraphs()]
         size = refs.index(given.last) - refs.index(given.first) + 1
         table.add_row(PART_LABELS[given.part], str(size), visible(given.first), visible(given.last))
-    print_result(table)
-    print_result("Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items()))
+    yield table
+    yield "Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items())
     for note in notes:
-        print_note(f"check: {visible(note)}")
+        yield Note(f"check: {visible(note)}")
     for fault in faults:
-        print_note(f"FAULT: {visible(fault)}")
+        yield Note(f"FAULT: {visible(fault)}")
     if faults:
-        print_note(
+        yield Note(
             "The decision is not parsed as it should be. Correct the mapping and pass it with --parts, or the text."
         )

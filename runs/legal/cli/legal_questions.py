@@ -2,22 +2,30 @@
 
 import asyncio
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from lawtrace.environments.legal.case import Case, PreparedCase
-from lawtrace.runs.cli.output import print_json, print_note, print_result
+from lawtrace.runs.cli.options import ForceOption
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
+from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_files import CASES
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.preparation import QUESTIONS, open_preparation
+from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import counted, visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 
 
-def write_questions(*, case: Path, out: Path, recipe: Path | None, force: bool, as_json: bool) -> None:
+def write_questions(
+    case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
+    out: Annotated[Path, typer.Option(help="The cases with their questions (JSON lines).")],
+    recipe: RecipeOption = None,
+    force: ForceOption = False,
+) -> CommandResult:
     """Write questions from the findings of each case."""
     command = f"questions {case.name}"
     check_output(out, command=command, force=force)
@@ -34,12 +42,11 @@ def write_questions(*, case: Path, out: Path, recipe: Path | None, force: bool, 
     write_rows(out, [one.case for one in written])
     notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
     count = sum(len(one.case.questions) for one in written)
-    if as_json:
-        print_json({"cases": len(written), "questions": count, "left_out": [*notes], "out": str(out)})
-    else:
-        left_out = sum(len(one.refused) for one in written)
-        print_result(f"{counted(count, 'question')} on {counted(len(written), 'case')}; {left_out} left out.")
-        for note in notes:
-            print_note(visible(note))
-        print_note(f"Written: {out}")
-    raise typer.Exit(0 if count else 1)
+    left_out = sum(len(one.refused) for one in written)
+    sentence = f"{counted(count, 'question')} on {counted(len(written), 'case')}; {left_out} left out."
+    return CommandResult(
+        {"cases": len(written), "questions": count, "left_out": notes},
+        (sentence, *(Note(visible(note)) for note in notes)),
+        out,
+        exit_code=0 if count else 1,
+    )

@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Annotated
+
+import typer
 
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.cli.output import print_json, print_note, print_result
+from lawtrace.runs.cli.options import ClusterOption, ShardOption
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import RecipeFlags
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
-from lawtrace.runs.cli.shards import cluster_at, end_shard
+from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
@@ -26,7 +28,8 @@ from lawtrace.runs.legal.legal_runner import (
 from lawtrace.runs.legal.legal_shards import merge_legal, run_legal_shard, shard_record
 from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
-from lawtrace.runs.report.run_kinds import find_run_kind
+from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.report.run_kinds import ShownReport, find_run_kind
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -34,27 +37,25 @@ from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import FoundShard, Shard, read_record
 from lawtrace.runs.web.export import TABLES, export_report
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Json
 
 
+@recipe_flags(*MODEL_CALLS, "seed", recipe=False, env=None, force=False)
 def run(
     flags: RecipeFlags,
-    *,
-    cases: Path | None,
-    recipe: Path | None,
-    repeated: Path | None,
-    reuse: Path | None,
-    dry_run: bool,
-    out: Path | None,
-    shard: str | None,
-    on: str | None,
-    as_json: bool,
-) -> None:
-    """Run a legal recipe or a shard of it, or print its plan."""
+    cases: Annotated[Path | None, typer.Option(help="Dataset: a folder or a file.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Legal recipe (TOML); default: the published grid.")] = None,
+    repeated: Annotated[Path | None, typer.Option("--from", help="Repeat this run with its recipe and cases.")] = None,
+    reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
+    shard: ShardOption = None,
+    on: ClusterOption = None,
+) -> CommandResult:
+    """Answer all questions in every cell of the grid."""
     part = None if shard is None else Shard.parse(shard)
     resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
-    start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, shard=part, on=on, as_json=as_json)
+    return start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, shard=part, on=on)
 
 
 def start_legal(
@@ -66,8 +67,7 @@ def start_legal(
     out: Path | None,
     shard: Shard | None,
     on: str | None,
-    as_json: bool,
-) -> None:
+) -> CommandResult:
     """Run the recipe or a shard of it on the cases, or print the plan of all shards. Its log has no path of the cases:
     the run has a copy of them."""
     resolved = recipe.model_copy(update={"cases": None})
@@ -76,8 +76,7 @@ def start_legal(
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
-        _show_plan(plan, as_json=as_json)
-        return
+        return _plan_result(plan)
     check_access(plan)
     if out is not None:
         check_folder(out)
@@ -86,7 +85,7 @@ def start_legal(
         cluster_at(on, shard) as cluster,
         EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log,
     ):
-        _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, cluster=cluster, as_json=as_json)
+        return _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, cluster=cluster)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -123,20 +122,18 @@ def load_recipe_cases(recipe: LegalRecipe, name: str) -> LegalDataset:
     return load_cases_with_questions(recipe.cases)
 
 
-def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
-    if as_json:
-        print_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
-        return
+def _plan_result(plan: LegalPlan) -> CommandResult:
     expected = (
         "Expected: every reply is usable, names an option and cites a passage."
         if plan.expected_is == "exact"
         else "Expected is the most that the limits of decomposition allow."
     )
     grid = f"{plan.cells:,} cells with {plan.questions:,} questions on {plan.cases:,} cases each."
-    print_result(calls_table(plan, f"{grid} {expected} At most: every call is made twice."))
+    table = calls_table(plan, f"{grid} {expected} At most: every call is made twice.")
+    return CommandResult(plan.model_dump(mode="json"), [table])
 
 
-def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None, as_json: bool) -> None:
+def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
     folder = RunFolder(directory)
     part = read_record(shard_record(folder)).shard if shard_record(folder).is_file() else None
@@ -147,7 +144,7 @@ def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None, a
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan)
         with cluster_at(on, part) as cluster:
-            _execute(recipe, dataset, folder, event_log, shard=part, cluster=cluster, as_json=as_json)
+            return _execute(recipe, dataset, folder, event_log, shard=part, cluster=cluster)
 
 
 def _execute(
@@ -159,15 +156,14 @@ def _execute(
     reuse: Path | None = None,
     shard: Shard | None,
     cluster: Cluster | None,
-    as_json: bool,
-) -> None:
+) -> CommandResult:
     progress = ProgressBars()
     with resumable(folder.path):
         if shard is not None:
             part = run_legal_shard(
                 recipe, folder, shard, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse
             )
-            end_shard(asyncio.run(part), shard, folder.path, rows="answers", as_json=as_json)
+            return shard_result_of(asyncio.run(part), shard, folder.path, rows="answers")
         running = run_legal(
             recipe,
             folder,
@@ -178,10 +174,10 @@ def _execute(
             cluster=cluster,
         )
         answers = asyncio.run(running)
-    _finish(folder.path, len(answers), as_json=as_json)
+    return _result(folder.path, len(answers))
 
 
-def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None, as_json: bool) -> None:
+def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None) -> CommandResult:
     """Merge all shards of a legal run in a new folder, and write its report."""
     first = shards[0]
     assert first.events is not None
@@ -191,32 +187,31 @@ def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None, as_jso
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
         answers = merge_legal(recipe, folder, shards, dataset=dataset, progress=ProgressBars())
-    _finish(folder.path, len(answers), as_json=as_json)
+    return _result(folder.path, len(answers))
 
 
-def report_legal(directory: Path, *, quiet: bool = False, parquet: bool = False) -> Path:
-    """Write the report of a finished run and print its accuracy. Returns the path of the report."""
-    return _write_report(load_legal_content(directory), directory, quiet=quiet, parquet=parquet)
+def report_legal(directory: Path, *, parquet: bool = False) -> ShownReport:
+    """Write the report of a finished run."""
+    return _write_report(load_legal_content(directory), directory, parquet=parquet)
 
 
-def _write_report(content: LegalContent, directory: Path, *, quiet: bool, parquet: bool = False) -> Path:
+def _write_report(content: LegalContent, directory: Path, *, parquet: bool = False) -> ShownReport:
     path = RunFolder(directory).report
     export_report(make_legal_report(content), path, parquet=parquet)
-    if not quiet:
-        print_result(report_table(accuracy_table(content.tables)))
-        best = content.tables.best
-        accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
-        print_result(f"Best baseline without a model: {best.name}, {accuracy}.")
-        print_note(f"Report: {path}\nTables: {path.parent / TABLES}\nMessages: lawtrace messages {directory}")
-    return path
+    best = content.tables.best
+    accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
+    shown = (
+        report_table(accuracy_table(content.tables)),
+        f"Best baseline without a model: {best.name}, {accuracy}.",
+        Note(f"Report: {path}\nTables: {path.parent / TABLES}\nMessages: lawtrace messages {directory}"),
+    )
+    return ShownReport(path, shown)
 
 
-def _finish(directory: Path, answers: int, *, as_json: bool) -> None:
+def _result(directory: Path, answers: int) -> CommandResult:
     content = load_legal_content(directory)
-    report = _write_report(content, directory, quiet=as_json)
-    if not as_json:
-        return
-    cells: list[Json] = [
+    report = _write_report(content, directory)
+    cells = [
         {
             "model": line.cell.model,
             "context": line.cell.context,
@@ -229,4 +224,5 @@ def _finish(directory: Path, answers: int, *, as_json: bool) -> None:
         for table in content.tables.models
         for line in table.cells
     ]
-    print_json({"run": str(directory), "report": str(report), "answers": answers, "cells": cells})
+    json = {"run": str(directory), "report": str(report.path), "answers": answers, "cells": cells}
+    return CommandResult(json, report.shown)

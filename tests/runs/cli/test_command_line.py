@@ -252,7 +252,7 @@ def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Pat
     assert "made with other rules" in " ".join(err.split())
 
 
-@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *(name for name, _ in plugin_commands())])
+@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *plugin_commands()])
 def test_group_help_is_not_truncated(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = lawtrace(group, "-h")

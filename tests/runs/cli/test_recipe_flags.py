@@ -18,7 +18,7 @@ from lawtrace.runs.cli import (
     traces_coverage,
     traces_synthesize,
 )
-from lawtrace.runs.cli.recipe_flags import ATTEMPTS, DIFFICULTY, FLAGS, MODEL_CALLS
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.store.stage_files import write_rows
@@ -110,7 +110,7 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 TAKEN = {
     # A whole run refuses the law of this test, which lacks provisions that the rules cite.
-    "run": ("rules", "count", *(name for name in ATTEMPTS if name != "regulation_file"), "seed", "sandbox"),
+    "run": ("rules", "count", *(name for name in ATTEMPT_FLAGS if name != "regulation_file"), "seed", "sandbox"),
     "rules extract": (*MODEL_CALLS, "seed"),
     "traces synthesize": (
         "rules",
@@ -140,7 +140,7 @@ TAKEN = {
     ),
     "tasks check": (*MODEL_CALLS, "sandbox"),
     "tasks release": ("count", *MODEL_CALLS, "seed", "sandbox"),
-    "attempt": (*ATTEMPTS, "seed", "sandbox"),
+    "attempt": (*ATTEMPT_FLAGS, "seed", "sandbox"),
     "grade": ("rules", "sandbox"),
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import entry_key
+from lawtrace.runs.store.merging import entry_key
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.legal.small_cases import BOOK, answer_and_cite

@@ -2,6 +2,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -41,14 +42,21 @@ def test_texts_are_restored_as_they_were(texts: list[list[str]]) -> None:
     connection.close()
 
 
-def test_passages_that_prompts_repeat_are_stored_once(connection: sqlite3.Connection) -> None:
-    writer = TextWriter(connection)
-    passages = [f"{number}. {zlib.crc32(bytes([number]))} {PASSAGE}\n" for number in range(20)]
-    prompts = [f"Question {number}\n\n{''.join(passages[number % 5 :: 2])}\nAnswer." for number in range(200)]
+def test_later_texts_of_a_kind_are_short_by_the_first(connection: sqlite3.Connection) -> None:
+    writer, random = TextWriter(connection), Random(1)
+    passages = [f"{random.randbytes(50).hex()} {PASSAGE}\n" for _ in range(20)]
+    prompts = [f"Question {number}\n\n{''.join(passages)}\nAnswer." for number in range(200)]
     for prompt in prompts:
         writer.write(prompt, "user")
     ((stored,),) = connection.execute("SELECT sum(length(text)) FROM texts")
-    assert stored < sum(map(len, prompts)) / 25
+    assert stored < sum(len(zlib.compress(prompt.encode())) for prompt in prompts) / 10
+
+
+def test_a_text_made_of_other_texts_is_restored(connection: sqlite3.Connection) -> None:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    packed = bytes(4) + packer.compress(b'["a ",1,"c"]') + packer.flush()
+    connection.execute("INSERT INTO texts VALUES (1, 0, 'b '), (2, 0, ?)", (packed,))
+    assert TextReader(connection).read(2) == "a b c"
 
 
 def test_a_text_of_another_origin_is_reported(connection: sqlite3.Connection) -> None:

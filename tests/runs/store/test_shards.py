@@ -7,8 +7,7 @@ import pytest
 
 from lawtrace.environments.progress import NoProgress
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_merge import merge_event_logs
-from lawtrace.runs.store.shard_merge import merge_shards
+from lawtrace.runs.store.merging import merge_event_logs, merge_shards
 from lawtrace.runs.store.shards import (
     WHOLE,
     FoundShard,

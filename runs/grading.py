@@ -1,0 +1,137 @@
+"""What `lawtrace grade` judges, and what is known of it besides the verdicts."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.runs.scoring.verdict_changes import RuleChange
+from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.shards import Shard
+from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
+from lawtrace.runs.store.stage_store import stage_key
+from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.choices import GradingProfile
+from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class GradedInput:
+    """What is judged: the attempts of a run with their verdicts, or programs with the verdicts recorded with them."""
+
+    domain: Domain
+    tasks: list[Task]
+    attempts: list[Attempt] | None
+    programs: Sequence[SubmittedRow]
+    recorded: Sequence[Any]
+    verdicts: Sequence[Verdict]
+    problems: list[Problem]
+
+    def part(self, shard: Shard) -> "GradedInput":
+        """What a shard judges of it."""
+        attempts = None if self.attempts is None else [*shard.of(self.attempts)]
+        return replace(self, attempts=attempts, programs=shard.of(self.programs))
+
+    @property
+    def units(self) -> Sequence[SubmittedRow] | Sequence[Attempt]:
+        """What is judged one by one."""
+        return self.programs if self.attempts is None else self.attempts
+
+    def key(self, recipe: Recipe, tasks: Sequence[Task], profile: GradingProfile) -> str:
+        """A hash over all that the verdicts depend on."""
+        judged_by = (self.domain.digest, recipe.tools, recipe.attempts.seconds, recipe.sandbox, profile)
+        return stage_key("grade", version("lawtrace"), judged_by, tasks, self.units, self.problems)
+
+
+def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None, env: str | None) -> GradedInput:
+    """The attempts in the folder of a run, or the programs in files for tasks. Raises InputError."""
+    if (run is None) != (tasks is not None and bool(programs)) or (run is not None and (tasks or programs)):
+        raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE")
+    if run is None:
+        assert tasks is not None
+        read, domain = read_usable_tasks(tasks, env)
+        matched, recorded = _programs(read.rows, programs or [])
+        return GradedInput(domain, read.rows, None, matched.rows, recorded, (), [*read.problems, *matched.problems])
+    folder = RunFolder(run).existing()
+    read, domain = read_usable_tasks(folder.tasks, env)
+    attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
+    earlier = read_usable_rows(folder.verdicts, Verdict).rows if folder.verdicts.exists() else ()
+    return GradedInput(domain, read.rows, attempts.rows, (), (), earlier, [*read.problems, *attempts.problems])
+
+
+def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[SubmittedRow], Sequence[Any]]:
+    """The programs of all files about the tasks, and the verdicts recorded with them."""
+    found, recorded = UsableRows[SubmittedRow](), list[Any]()
+    for path in files:
+        read = read_programs(path)
+        found.rows += read.usable.rows
+        found.places += read.usable.places
+        found.problems += read.usable.problems
+        recorded += read.recorded
+    matched = match_to_tasks(tasks, found)
+    if not matched.rows:
+        first = f"; {matched.problems[0]}" if matched.problems else ""
+        raise InputError(f"{', '.join(map(str, files))}: no usable program{first}")
+    return matched, recorded
+
+
+class Graded(BaseModel):
+    """What is known of graded programs besides the verdicts.
+
+    Attributes:
+        unusable: the problems of rows that have no verdict.
+        cut_short: programs stopped by a limit or killed: status -> number.
+        moved: how verdicts differ from those that a run had.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    unusable: list[str]
+    cut_short: dict[str, int]
+    changed_rules: list[RuleChange]
+    moved: list[str]
+
+    @classmethod
+    def merged(cls, parts: Sequence["Graded"]) -> "Graded":
+        """Of all shards together."""
+        return cls(
+            unusable=parts[0].unusable,  # every shard reads all rows
+            cut_short=dict(sum((Counter(part.cut_short) for part in parts), Counter[str]())),
+            changed_rules=parts[0].changed_rules,
+            moved=[one for part in parts for one in part.moved],
+        )
+
+
+def require_published(tasks: Sequence[Task], option: str) -> None:
+    """Raises InputError if a task was not imported; ``option`` needs that."""
+    for task in tasks:
+        if task.published is None:
+            raise InputError(f"{option} needs imported tasks, and {task.id!r} is not one; use `lawtrace tasks import`")
+
+
+def count_cut_short(attempts: Sequence[Attempt]) -> dict[str, int]:
+    """Programs stopped by a limit or killed: status -> number. They have verdicts like the others."""
+    statuses = Counter(attempt.execution.status for attempt in attempts if attempt.execution is not None)
+    return {
+        status: number for status, number in sorted(statuses.items()) if status.endswith("limit") or status == "killed"
+    }
+
+
+def count_by_outcome(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str, int]]:
+    """How many verdicts have each outcome, on authorized and on denied tasks; unusable rows are invalid."""
+    counts, denied = (
+        {outcome: sum(v.outcome == outcome for v in verdicts if v.variant == variant) for outcome in OUTCOMES}
+        for variant in ("authorized", "denied")
+    )
+    counts["invalid"] += unusable
+    return {"outcomes": {**counts}, "denied": {**denied}}
