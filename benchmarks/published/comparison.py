@@ -19,6 +19,10 @@ from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.recipe import BASELINES
 from lawtrace.schemas.verdict_rows import PUBLISHED_PROFILES, Verdict
 
+TASKS, ATTEMPTS, VERDICTS, RECORDED = "tasks.jsonl", "attempts.jsonl", "verdicts.{}.jsonl", "recorded.jsonl"
+DIFFERENCES = "differences.jsonl"
+"""An output for users, not read by lawtrace."""
+
 RECORD_PROFILE: GradingProfile = "published-shared"
 """The profile that reproduces the records."""
 
@@ -88,13 +92,12 @@ def _sentences(comparison: ProfileComparison) -> Iterator[str]:
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
     """Write the stage files that `read_comparison` reads. Raises OperationalError."""
-    files = _ComparisonFiles(folder)
-    write_tasks(files.tasks, comparison.tasks)
-    write_rows(files.attempts, comparison.attempts)
+    write_tasks(folder / TASKS, comparison.tasks)
+    write_rows(folder / ATTEMPTS, comparison.attempts)
     for profile, rows in comparison.verdicts.items():
-        write_rows(files.verdicts(profile), rows)
-    write_rows(files.recorded, comparison.recorded)
-    write_rows(files.differences, chain(comparison.differences, *comparison.unreproduced.values()))
+        write_rows(folder / VERDICTS.format(profile), rows)
+    write_rows(folder / RECORDED, comparison.recorded)
+    write_rows(folder / DIFFERENCES, chain(comparison.differences, *comparison.unreproduced.values()))
 
 
 def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
@@ -102,11 +105,11 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
 
     Raises InputError with file and line.
     """
-    files = _ComparisonFiles(folder)
-    tasks, domain = read_usable_tasks(files.tasks, env)
-    attempts = match_to_tasks(tasks.rows, read_usable_rows(files.attempts, Attempt))
+    tasks, domain = read_usable_tasks(folder / TASKS, env)
+    attempts = match_to_tasks(tasks.rows, read_usable_rows(folder / ATTEMPTS, Attempt))
     verdicts: dict[GradingProfile, UsableRows[Verdict]] = {
-        name: match_to_tasks(tasks.rows, read_usable_rows(files.verdicts(name), Verdict)) for name in GRADING_PROFILES
+        name: match_to_tasks(tasks.rows, read_usable_rows(folder / VERDICTS.format(name), Verdict))
+        for name in GRADING_PROFILES
     }
     judged: dict[GradingProfile, dict[AttemptKey, Verdict]] = {
         profile: {row.key: row for row in read.rows} for profile, read in verdicts.items()
@@ -121,31 +124,6 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
         tuple(tasks.rows),
         tuple(whole),
         verdicts_of_whole,
-        tuple(read_rows(files.recorded, RecordedVerdict, empty=True)),
+        tuple(read_rows(folder / RECORDED, RecordedVerdict, empty=True)),
         tuple(problem for read in lists for problem in read.problems),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _ComparisonFiles:
-    folder: Path
-
-    @property
-    def tasks(self) -> Path:
-        return self.folder / "tasks.jsonl"
-
-    @property
-    def attempts(self) -> Path:
-        return self.folder / "attempts.jsonl"
-
-    def verdicts(self, profile: GradingProfile) -> Path:
-        return self.folder / f"verdicts.{profile}.jsonl"
-
-    @property
-    def recorded(self) -> Path:
-        return self.folder / "recorded.jsonl"
-
-    @property
-    def differences(self) -> Path:
-        """An output for users, not read by lawtrace."""
-        return self.folder / "differences.jsonl"

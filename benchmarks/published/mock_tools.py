@@ -20,6 +20,9 @@ from lawtrace.environments.sandbox import PauseClock, Raised, Reply, Returned
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.schemas.events import Event, Json
 
+Value = Any
+"""An argument: the mocks accept any value."""
+
 MockRows = dict[str, Any]
 MockOperation = Callable[..., Json]
 
@@ -74,7 +77,7 @@ class PublishedMock:
     def authorize(self) -> Json:
         return {"authorized": True}
 
-    def record(self, events: Any) -> Json:  # noqa: ANN401 - the mock accepts any value
+    def record(self, events: Value) -> Json:
         entry = self.new_id("audit_logs", "L-{:05d}", 1)
         self.state["audit_logs"][entry] = {"log_entry_id": entry, "events": events}
         return {"log_entry_id": entry, "success": True}
@@ -87,6 +90,11 @@ class PublishedMock:
         taken = self._rows(table)
         return next(name for number in itertools.count(first) if (name := pattern.format(number)) not in taken)
 
+    def insert(self, table: str, name: str, key: str, **fields: Value) -> str:
+        """Insert a row under a new id, which is its field ``key``, too."""
+        self._rows(table)[name] = {key: name, **fields}
+        return name
+
     def _rows(self, table: str) -> MockRows:
         return cast("MockRows", self.state[table])
 
@@ -96,28 +104,24 @@ class BankMock(PublishedMock):
 
     tables = ("accounts", "payees")
 
-    def accounts(self, account_type: Any) -> Json:  # noqa: ANN401
+    def accounts(self, account_type: Value) -> Json:
         return {"accounts": [row for row in self._rows("accounts").values() if row["account_type"] == account_type]}
 
     def payees(self, keywords: Iterable[str]) -> Json:
         rows = self._rows("payees").values()
         return {"payees": [row for row in rows if any(word.lower() in row["payee_name"].lower() for word in keywords)]}
 
-    def statement(self, account_number: Any, start_date: Any, end_date: Any, download: Any = False) -> Json:  # noqa: ANN401
+    def statement(self, account_number: Value, start_date: Value, end_date: Value, download: Value = False) -> Json:
         # No recorded state holds transactions, so both look-ups are always empty.
         written = download and account_number in self._rows("accounts")
         return {"transactions": [], "statement_file_path": f"/statements/{account_number}.csv" if written else ""}
 
     def transactions(
-        self,
-        account_number: Any,  # noqa: ANN401
-        keyword: Any = None,  # noqa: ANN401
-        min_amount: Any = None,  # noqa: ANN401
-        max_amount: Any = None,  # noqa: ANN401
+        self, account_number: Value, keyword: Value = None, min_amount: Value = None, max_amount: Value = None
     ) -> Json:
         return {"transactions": []}
 
-    def transfer(self, from_account_number: Any, to_account_number: Any, amount: Any) -> Json:  # noqa: ANN401
+    def transfer(self, from_account_number: Value, to_account_number: Value, amount: Value) -> Json:
         accounts = self._rows("accounts")
         if from_account_number not in accounts or to_account_number not in accounts:
             return {"success": False, "error": "no such account"}
@@ -128,11 +132,11 @@ class BankMock(PublishedMock):
 
     def pay(
         self,
-        from_account_number: Any,  # noqa: ANN401
-        payee_id: Any,  # noqa: ANN401
-        service_account_number: Any,  # noqa: ANN401
-        payment_date: Any,  # noqa: ANN401
-        amount: Any,  # noqa: ANN401
+        from_account_number: Value,
+        payee_id: Value,
+        service_account_number: Value,
+        payment_date: Value,
+        amount: Value,
     ) -> Json:
         accounts = self._rows("accounts")
         if from_account_number not in accounts:
@@ -174,21 +178,18 @@ class LockMock(PublishedMock):
     def search(self, name_keyword: str) -> Json:
         return [row for row in self._rows("guests").values() if name_keyword.lower() in row["guest_name"].lower()]
 
-    def add(self, guest_name: Any, guest_email: Any) -> Json:  # noqa: ANN401
+    def add(self, guest_name: Value, guest_email: Value) -> Json:
         guest = self.new_id("guests", "guest_{}", 1)
-        self._rows("guests")[guest] = {
-            "guest_id": guest,
-            "guest_name": guest_name,
-            "guest_email": guest_email,
-            "has_access": False,
-        }
-        return guest
+        given = {"guest_name": guest_name, "guest_email": guest_email}
+        return self.insert("guests", guest, "guest_id", **given, has_access=False)
 
     def delete(self, guest_ids: Iterable[Any]) -> Json:
         deleted = [self._rows("guests").pop(guest, None) for guest in guest_ids]
         return any(row is not None for row in deleted)
 
-    def grant(self, guest_ids: Iterable[Any], permanent: Any, start_time: Any = None, end_time: Any = None) -> Json:  # noqa: ANN401
+    def grant(
+        self, guest_ids: Iterable[Any], permanent: Value, start_time: Value = None, end_time: Value = None
+    ) -> Json:
         known = [guest for guest in map(self._rows("guests").get, guest_ids) if guest]
         for guest in known:
             guest["has_access"] = True
@@ -201,24 +202,18 @@ class LockMock(PublishedMock):
             guest["has_access"] = False
         return revoked
 
-    def generate_code(self, start_time: Any, end_time: Any) -> Json:  # noqa: ANN401
+    def generate_code(self, start_time: Value, end_time: Value) -> Json:
         code = self.new_id("access_codes", "{:06d}", 100000)
-        self._rows("access_codes")[code] = {
-            "code": code,
-            "start_time": start_time,
-            "end_time": end_time,
-            "is_active": True,
-        }
-        return code
+        return self.insert("access_codes", code, "code", start_time=start_time, end_time=end_time, is_active=True)
 
-    def revoke_code(self, access_code: Any) -> Json:  # noqa: ANN401
+    def revoke_code(self, access_code: Value) -> Json:
         code = self._rows("access_codes").get(access_code)
         if not code or not code["is_active"]:
             return False
         code["is_active"] = False
         return True
 
-    def history(self, start_time: Any, end_time: Any) -> Json:  # noqa: ANN401
+    def history(self, start_time: Value, end_time: Value) -> Json:
         return []
 
     operations: ClassVar[Mapping[str, MockOperation]] = {
@@ -248,7 +243,7 @@ class TeladocMock(PublishedMock):
 
     tables = ("doctors", "appointments", "consultations", "prescriptions", "reviews")
 
-    def search(self, keywords: Any = None, location: Any = None, date: Any = None) -> Json:  # noqa: ANN401
+    def search(self, keywords: Value = None, location: Value = None, date: Value = None) -> Json:
         def found(row: MockRows) -> bool:
             named = not keywords or any(keywords.lower() in row[name].lower() for name in ("specialty", "name"))
             # No recorded state holds free times, so no doctor is found by a date.
@@ -256,33 +251,22 @@ class TeladocMock(PublishedMock):
 
         return {"doctors": [row for row in self._rows("doctors").values() if found(row)]}
 
-    def consult(self, doctor_id: Any, reason: Any) -> Json:  # noqa: ANN401
+    def consult(self, doctor_id: Value, reason: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"consultation_id": None, "error": "no such doctor"}
         name = self.new_id("consultations", "C-{}", 1000)
-        self._rows("consultations")[name] = {
-            "consultation_id": name,
-            "doctor_id": doctor_id,
-            "reason": reason,
-            "messages": [],
-        }
+        self.insert("consultations", name, "consultation_id", doctor_id=doctor_id, reason=reason, messages=[])
         return {"consultation_id": name}
 
-    def schedule(self, doctor_id: Any, date: Any, time: Any, reason: Any) -> Json:  # noqa: ANN401
+    def schedule(self, doctor_id: Value, date: Value, time: Value, reason: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"appointment_id": None, "success": False}
         name = self.new_id("appointments", "A-{}", 1000)
-        self._rows("appointments")[name] = {
-            "appointment_id": name,
-            "doctor_id": doctor_id,
-            "date": date,
-            "time": time,
-            "reason": reason,
-            "status": "confirmed",
-        }
+        given = {"doctor_id": doctor_id, "date": date, "time": time, "reason": reason}
+        self.insert("appointments", name, "appointment_id", **given, status="confirmed")
         return {"appointment_id": name, "success": True}
 
-    def manage(self, appointment_id: Any, action: Any, date: Any = None, time: Any = None) -> Json:  # noqa: ANN401
+    def manage(self, appointment_id: Value, action: Value, date: Value = None, time: Value = None) -> Json:
         row = self._rows("appointments").get(appointment_id)
         if not row:
             return {"appointment_details": None, "error": "no such appointment"}
@@ -315,23 +299,18 @@ class TeladocMock(PublishedMock):
             ]
         }
 
-    def request(self, medication_name: Any, dosage: Any, doctor_id: Any) -> Json:  # noqa: ANN401
+    def request(self, medication_name: Value, dosage: Value, doctor_id: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"prescription_request_id": None, "success": False}
         name = self.new_id("prescriptions", "R-{}", 1000)
-        self._rows("prescriptions")[name] = {
-            "prescription_request_id": name,
-            "medication_name": medication_name,
-            "dosage": dosage,
-            "status": "pending",
-            "doctor_id": doctor_id,
-        }
+        given = {"medication_name": medication_name, "dosage": dosage, "status": "pending", "doctor_id": doctor_id}
+        self.insert("prescriptions", name, "prescription_request_id", **given)
         return {"prescription_request_id": name, "success": True}
 
     def prescriptions(self) -> Json:
         return {"prescriptions": list(self._rows("prescriptions").values())}
 
-    def send(self, consultation_id: Any, message_content: Any) -> Json:  # noqa: ANN401
+    def send(self, consultation_id: Value, message_content: Value) -> Json:
         consultation = self._rows("consultations").get(consultation_id)
         if not consultation:
             return {"doctor_response": None, "error": "no such consultation"}
@@ -341,14 +320,14 @@ class TeladocMock(PublishedMock):
         ]
         return {"doctor_response": _DOCTOR_RESPONSE}
 
-    def review(self, doctor_id: Any, rating: Any, review_content: Any) -> Json:  # noqa: ANN401
+    def review(self, doctor_id: Value, rating: Value, review_content: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"success": False}
         written = self._rows("reviews").setdefault(doctor_id, [])
         written.append({"reviewer_name": _REVIEWER, "rating": rating, "review_content": review_content})
         return {"success": True}
 
-    def reviews(self, doctor_id: Any) -> Json:  # noqa: ANN401
+    def reviews(self, doctor_id: Value) -> Json:
         return {"reviews": self._rows("reviews").get(doctor_id, [])}
 
     operations: ClassVar[Mapping[str, MockOperation]] = {
