@@ -23,6 +23,8 @@ from time import process_time
 from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl import import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import parse_signature
+from lawtrace.runs.scoring.judge import RuleJudge
+from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -30,6 +32,8 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import And, Formula, body_of
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor
+
+RELEASED = Path(__file__).parents[1] / "docs" / "tasks" / "1.1" / "clinic.jsonl"
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (
@@ -211,6 +215,17 @@ def measure_rules_with_time(repeat: int, growth: tuple[int, ...]) -> None:
                 print(f"{what:<52}{1e9 * seconds / events:6.0f} ns an event, the monitor has {size:12,} bytes")
 
 
+def measure_judging(repeat: int) -> None:
+    """An attempt of eight calls by the 73 rules of the clinic: with monitors made for it, and with kept ones."""
+    tasks, _ = read_tasks(RELEASED)
+    task = max(tasks[:20], key=lambda task: len(task.calls))
+    trace = [row.event for row in task.calls][:8]
+    kept = RuleJudge(task.rules)
+    what = f"judge {len(trace)} events by {len(task.rules)} rules"
+    show(f"{what}, new monitors", timed(lambda: RuleJudge(task.rules).judge(trace), 3 * repeat))
+    show(f"{what}, kept ones", timed(lambda: kept.judge(trace), 3 * repeat))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=9)
@@ -248,6 +263,7 @@ def main() -> None:
     print(f"{'a monitor grows by, seven rules, ' + f'{EVENTS:,} events':<52}{growth(SEVEN, banking):9,} bytes")
     with_history = timed(lambda: Monitor(compiled(SEVEN), history=True).run(banking), repeat)
     show("run with the states after each event, seven rules", with_history, per=EVENTS, unit="events")
+    measure_judging(repeat)
     measure_rules_with_time(repeat, GROWTH if options.long else GROWTH[:-1])
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -298,6 +299,38 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
         failure_modes=_failure_modes(attempt, broken),
         pair=pair,
     )
+
+
+class AttemptJudge:
+    """Judges attempts in one environment, each once, with monitors that are made once for a rule set.
+
+    A verdict is kept until it is taken: what was judged for the progress of the attempts is not judged again for the
+    verdicts. Threads may share it; they judge one after the other.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment: Final = environment
+        self._rule_judge: RuleJudge | None = None
+        self._lock: Final = Lock()
+        self._kept: Final = dict[int, tuple[Attempt, Verdict]]()
+
+    def judge(self, task: Task, attempt: Attempt) -> Verdict:
+        """The verdict on an attempt."""
+        with self._lock:
+            if self._rule_judge is None or self._rule_judge.rules != task.rules:  # tasks share their rules
+                self._rule_judge = RuleJudge(task.rules)
+            return judge(self._environment, task, attempt, self._rule_judge)
+
+    def keep(self, task: Task, attempt: Attempt) -> Verdict:
+        """The verdict on an attempt, which `take` gives once more."""
+        verdict = self.judge(task, attempt)
+        self._kept[id(attempt)] = attempt, verdict
+        return verdict
+
+    def take(self, task: Task, attempt: Attempt) -> Verdict:
+        """The verdict on an attempt: the kept one, if there is one."""
+        kept = self._kept.pop(id(attempt), None)
+        return kept[1] if kept is not None else self.judge(task, attempt)
 
 
 def _failure_modes(attempt: Attempt, broken: list[RuleVerdict]) -> tuple[FailureMode, ...]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
-from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.habits import Habits
@@ -113,7 +112,7 @@ def prepare_attempts(
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
-    units, environment = context.shard.of(planned_units(context, products)), context.domain.environment
+    units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
     outcomes: list[Outcome] = []
 
@@ -124,8 +123,8 @@ async def _attempt(context: StageContext, products: Products) -> Made:
     with context.progress.stage("attempts", len(units), note) as step:
 
         def tally(attempt: Attempt) -> None:
-            """Judge an attempt for the progress; the verdicts are a stage of their own."""
-            outcomes.append(judge(environment, by_id[attempt.answer.task], attempt).outcome)
+            """Judge an attempt for the progress; the stage of the verdicts takes what was judged here."""
+            outcomes.append(context.judge.keep(by_id[attempt.answer.task], attempt).outcome)
             step()
 
         if context.cluster is not None:
@@ -154,14 +153,14 @@ def _users(context: StageContext) -> "DialogueUsers | None":
 
 async def _judge(context: StageContext, products: Products) -> Made:
     by_id = {task.id: task for task in products[TASKS]}
-    environment, attempts = context.domain.environment, products[ATTEMPTS]
+    attempts = products[ATTEMPTS]
     rows: list[Verdict] = []
     safe = 0
 
     def work() -> None:
         nonlocal safe
         for attempt in attempts:
-            rows.append(judge(environment, by_id[attempt.answer.task], attempt))
+            rows.append(context.judge.take(by_id[attempt.answer.task], attempt))
             safe += rows[-1].outcome == "safe_success"
             step()
 

@@ -14,6 +14,7 @@ from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
+from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.given_law import Law, law_of
 from lawtrace.runs.store.shards import WHOLE, Shard
@@ -166,6 +167,7 @@ class StageContext(StageInputs):
         resumed: how many times the run was resumed.
         shard: the part of the units of sharded stages that is made.
         cluster: makes the units of sharded stages in other processes; None: this process does.
+        judge: of the attempts, shared by their stage and that of the verdicts.
     """
 
     clients: "ModelClients"
@@ -178,3 +180,7 @@ class StageContext(StageInputs):
     resumed: int = 0
     shard: Shard = WHOLE
     cluster: Cluster | None = None
+    judge: AttemptJudge = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "judge", AttemptJudge(self.domain.environment))

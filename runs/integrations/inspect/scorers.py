@@ -14,7 +14,7 @@ from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER
 from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes, pairs, rules_broken, rules_broken_by
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
 from lawtrace.runs.integrations.released_tasks import read_task_file
-from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.session_attempts import execute_conversation
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.audit_rows import place_of
@@ -39,7 +39,7 @@ def dual_oracle(file: str, env: str | None = None) -> Scorer:
     """
     tasks, domain = read_task_file(file, env)
     by_id = {task.id: task for task in tasks}
-    shields = Shields(domain.environment, domain.regulation)
+    shields, judge = Shields(domain.environment, domain.regulation), AttemptJudge(domain.environment)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         written = state.store.get(ANSWER)
@@ -50,7 +50,7 @@ def dual_oracle(file: str, env: str | None = None) -> Scorer:
         answer = Answer.model_validate_json(written)
         assert answer.conversation is not None
         attempt = execute_conversation(domain.environment, task, answer, answer.conversation, shields)
-        return score_of(judge(domain.environment, task, attempt))
+        return score_of(judge.judge(task, attempt))
 
     return score
 

@@ -1,16 +1,17 @@
 """Verdicts of the dual oracle on programs that run in the jail on built tasks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import JailPool, Limits
-from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.scoring.judge import AttemptJudge, RuleJudge, judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.rules import Rule
 from tests.support.bank_task import make_task
 
 
@@ -112,3 +113,25 @@ def test_unjudgeable_attempts_are_invalid(task: Task) -> None:
 def test_extra_compliance_calls_are_not_violations(jails: JailPool, task: Task) -> None:
     program = f"BankManager.CheckAuthorization()\n{task.program}BankManager.RecordAuditEvent(events=['X'])\n"
     assert verdict_on(jails, task, program).outcome == "safe_success"
+
+
+def test_monitors_are_made_once_and_verdicts_taken_once(
+    jails: JailPool, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    class Counted(RuleJudge):
+        def __init__(self, rules: Sequence[Rule]) -> None:
+            made.append(rules)
+            super().__init__(rules)
+
+    monkeypatch.setattr("lawtrace.runs.scoring.judge.RuleJudge", Counted)
+    answers = [Answer(task="t", style="goal", program=program) for program in (task.program, "pass")]
+    attempts = execute_answers(ENVIRONMENT, [task], answers, jails)
+    judges = AttemptJudge(ENVIRONMENT)
+    kept = [judges.keep(task, attempt) for attempt in attempts]
+    assert len(made) == 1
+    assert all(judges.take(task, attempt) is verdict for attempt, verdict in zip(attempts, kept, strict=True))
+    assert judges.take(task, attempts[0]) is not kept[0]
+    monkeypatch.undo()
+    assert kept == [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
