@@ -214,7 +214,12 @@ def replay() -> None:
 @case()
 def shards() -> None:
     """Two shards of a run, merged, with a report and a comparison."""
-    small = ("--model", "baseline:literal", *sets("tasks.count=2", "tasks.spare=1", "rules.extract=false"))
+    small = (
+        "--model",
+        "baseline:literal",
+        "--baselines",
+        *sets("tasks.count=2", "tasks.spare=1", "rules.extract=false"),
+    )
     for number in (1, 2):
         run(*small, "--shard", f"{number}/2", out=f"shards/{number}")
     command("merge", "shards/1", "shards/2", "--out", "merged", "--json")

@@ -18,14 +18,17 @@ SAMPLE = 300
 LEFT_OUT = {".sqlite", ".lock", ".parquet"}
 """Endings of files with times or of formats that a library writes; the log is read by `lawtrace messages`."""
 
+RENDERED = {".html", ".svg", ".tex"}
+"""Endings of files that show what other files say: of them only the digest is kept."""
+
 Record = Mapping[str, Mapping[str, Any]]
 """File -> `text`, or `sha256`, `lines` (8 digits of the digest of each) and `sample`."""
 
 VARIES = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
-    (re.compile(r'("(?:last-modified|start|collected)": ?)"\d{4}-[^"]+"'), r"\1<time>"),
-    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
+    (re.compile(r'("(?:last-modified|start|collected)": ?)"\d{4}-\d\d-\d\dT[:\d]+\+00:00"'), r"\1<time>"),
+    (re.compile(r'(uuid": ?)"[-0-9a-f]{36}"'), r"\1<uuid>"),
     (re.compile(r'("key": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("call": ?"|\bcall )[0-9a-f]{12}\b'), r"\1<id>"),
     (re.compile(r'("(?:seconds|queued|latency_ms|queued_ms)": ?)[-+.\de]+'), r"\1<duration>"),
@@ -45,7 +48,7 @@ def make_record(case: Case, folder: Path | None = None) -> Record:
         os.chdir(folder)
         case.write()
         return {
-            str(path.relative_to(folder)): _entry(normalize(path.read_text(encoding="utf-8"), folder), case.whole)
+            str(path.relative_to(folder)): _entry(path, normalize(path.read_text(encoding="utf-8"), folder), case.whole)
             for path in sorted(folder.rglob("*"))
             if path.is_file() and path.suffix not in LEFT_OUT
         }
@@ -59,12 +62,15 @@ def normalize(text: str, folder: Path) -> str:
     return text
 
 
-def _entry(text: str, whole: int) -> dict[str, Any]:
-    if len(text) <= whole:
+def _entry(path: Path, text: str, whole: int) -> dict[str, Any]:
+    rendered = path.suffix in RENDERED
+    if len(text) <= whole and not rendered:
         return {"text": text}
     lines = text.splitlines()
-    entry: dict[str, Any] = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "sample": lines[0][:SAMPLE]}
-    if len(lines) <= 200:
+    entry: dict[str, Any] = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    if not rendered:
+        entry["sample"] = lines[0][:SAMPLE]
+    if len(lines) <= 200 and not rendered:
         entry["lines"] = " ".join(_short(line) for line in lines)
     return entry
 
