@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.habits import Habit
+
+IN_ORDER = PlainSerializer(sorted)
+"""Sets have no order, and the same seed gives the same bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,10 @@ class Coverage:
     """
 
     traces: int
-    pairs: frozenset[tuple[str, str]]
+    pairs: Annotated[frozenset[tuple[str, str]], IN_ORDER]
     all_pairs: int
-    critical: frozenset[str]
-    all_critical: frozenset[str]
+    critical: Annotated[frozenset[str], IN_ORDER]
+    all_critical: Annotated[frozenset[str], IN_ORDER]
 
     @property
     def atc(self) -> float:

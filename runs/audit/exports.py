@@ -24,7 +24,7 @@ from lawtrace.runs.audit.audit import Audit
 from lawtrace.runs.audit.records import COLUMNS, flat_records
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import sentence
-from lawtrace.runs.store.stage_files import numbered_lines, write_lines
+from lawtrace.runs.store.stage_files import numbered_lines, replacing, write_lines
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.choices import AuditFormat
 from lawtrace.schemas.errors import InputError
@@ -76,7 +76,8 @@ def export_audit(audit: FinishedAudit, form: ExportFormat) -> Path:
         "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
         "oscal": lambda audit, path: _write_json(path, as_oscal(audit)),
     }
-    writers[form](audit, path)
+    with replacing(path) as partial:
+        writers[form](audit, partial)
     return path
 
 

@@ -28,7 +28,7 @@ from jinja2 import Environment, StrictUndefined
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
+from lawtrace.runs.store.stage_files import file_digest, read_text, replacing, write_rows
 from lawtrace.runs.store.task_file import digest_rules, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError, OperationalError, describe_validation_error
@@ -268,8 +268,5 @@ def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
 
 
 def _write_text(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OperationalError(f"{path}: cannot be written: {error.strerror}") from error
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")

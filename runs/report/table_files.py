@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawtrace.runs.report.tables import Cell, Figure, Table, import_pandas
 from lawtrace.runs.report.text import visible
-from lawtrace.runs.store.stage_files import reject_device
+from lawtrace.runs.store.stage_files import reject_device, replacing
 from lawtrace.schemas.errors import OperationalError
 
 FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg|parquet)")
@@ -44,11 +44,14 @@ def write_table_files(
 ) -> None:
     """Write all files and remove those of an earlier report. Raises OperationalError if one cannot be written."""
     reject_device(folder)
+    if folder.is_symlink():
+        raise OperationalError(f"{folder}: the tables cannot be written: it is a link; remove it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = {path for path in folder.iterdir() if FILE_NAME.fullmatch(path.name)}
         for name, content in table_files(tables, figures, about, parquet=parquet):
-            (folder / name).write_bytes(content)
+            with replacing(folder / name) as partial:
+                partial.write_bytes(content)
             earlier.discard(folder / name)
         for path in earlier:
             with suppress(OSError):

@@ -6,8 +6,9 @@ report, are read leniently: invalid lines are reported with file and line, and t
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+import secrets
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -130,22 +131,35 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
     """Write the lines atomically and return their number. Raises OperationalError."""
-    reject_device(path)
-    partial = path.with_name(path.name + ".partial")
     count = 0
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
+    return count
+
+
+@contextmanager
+def replacing(path: Path, what: str = "") -> Generator[Path]:
+    """An empty file beside ``path`` that takes its place if the block ends without an error, and is removed otherwise.
+
+    It has a name of its own, so two writers do not meet, and is new, so no link that somebody left there is followed. A
+    link at ``path`` itself is replaced.
+
+    ``what``: for the message, such as "the report ". Raises OperationalError.
+    """
+    reject_device(path)
+    partial = path.with_name(f".{path.stem[:80]}.{secrets.token_hex(8)}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
+        partial.touch(exist_ok=False)
+        yield partial
         partial.replace(path)
     except OSError as error:
-        raise OperationalError(f"{path}: cannot be written: {error.strerror}") from error
+        raise OperationalError(f"{path}: {what}cannot be written: {error.strerror}") from error
     finally:
         with suppress(OSError):
             partial.unlink()
-    return count
 
 
 def reject_device(path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+from lawtrace.runs.store.stage_files import file_digest, read_rows, replacing, write_rows
 from lawtrace.schemas.errors import LawtraceError
 from lawtrace.schemas.log_entries import Entry, StageFinished
 
@@ -110,8 +110,8 @@ class StageStore:
 
 def copy_file(source: Path, target: Path) -> None:
     if source != target:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        with replacing(target) as partial:
+            shutil.copyfile(source, partial)
 
 
 def stage_key(*parts: object) -> str:

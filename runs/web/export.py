@@ -7,7 +7,6 @@ content policy blocks all requests and all scripts except its own.
 import base64
 import hashlib
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,11 +30,10 @@ from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import reject_device
+from lawtrace.runs.store.stage_files import replacing
 from lawtrace.runs.variants import variants_of
 from lawtrace.runs.web.links import ReportLinks
 from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
-from lawtrace.schemas.errors import OperationalError
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +143,5 @@ def _write_ablation_reports(folder: RunFolder, env: str | None, *, parquet: bool
 
 def write_page(text: str, path: Path) -> None:
     """Write a page, atomically. Raises OperationalError if the file cannot be written."""
-    reject_device(path)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, "the report ") as partial:
         partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        partial.replace(path)
-    except OSError as error:
-        raise OperationalError(f"{path}: the report cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()

@@ -112,6 +112,12 @@ def given(name: str) -> str:
     return name
 
 
+def drop_times(run: str) -> None:
+    """Remove what shows the seconds that an endpoint took."""
+    for path in (*Path(run).glob("tables/usage.*"), Path(run, "report.html")):
+        path.unlink()
+
+
 def first_tasks(environment: str, count: int) -> Path:
     """The first tasks of the release, as a task file of their own."""
     path = Path(f"{environment}.tasks.jsonl")
@@ -184,6 +190,7 @@ def paper() -> None:
                 "ablation.environment=['banking', 'smart_home']",
             ),
         )
+    drop_times("run")
 
 
 class Countdown:
@@ -208,6 +215,7 @@ def replay() -> None:
     with endpoint(Countdown()):
         run("--model", "openai:m", *small, out="live")
     run("--model", "replay:live", *small, out="replayed")
+    drop_times("live")
     command("messages", "replayed", "--json")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import yaml
 
@@ -19,6 +19,19 @@ from lawtrace.runs.audit.transcripts import (
 from lawtrace.schemas.events import Json
 
 _PARTS: Final = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "attack_type")
+
+
+MAX_CHARACTERS = 2**17
+"""How long a text may be that is read as YAML; a longer one stays a text."""
+
+
+class _NoAliases(yaml.SafeLoader):
+    """Reads YAML without aliases: ten lines of them stand for more than memory holds, and no tool writes any."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias")
+        return super().compose_node(parent, index)
 
 
 class AgentDojo(Source):
@@ -50,10 +63,10 @@ def _with_record(answer: RecordedAnswer) -> RecordedAnswer:
     Other texts can be YAML by chance, such as "Note: closed today". So one line is a text, and more are a record
     only if YAML would have written them so.
     """
-    if not isinstance(answer.content, str):
+    if not isinstance(answer.content, str) or len(answer.content) > MAX_CHARACTERS:
         return answer
     try:
-        value = yaml.safe_load(answer.content)
+        value: Any = yaml.load(answer.content, _NoAliases)  # noqa: S506 (a safe loader)
         lines = answer.content.count("\n") + 1
         one_field = lines == 1 and fields_of(value)
         if not one_field and yaml.safe_dump(value).strip() == answer.content.strip():

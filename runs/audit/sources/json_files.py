@@ -5,7 +5,9 @@ Large files are read piece by piece: memory holds one record at a time.
 
 import json
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +21,9 @@ from lawtrace.schemas.events import Json
 
 MAX_RECORD_BYTES = 512 * 2**20
 """How large one record may be; a larger one is reported and not read."""
+MAX_DEPTH = 200
+"""How deeply lists and objects may be nested: memory grows with the square of it."""
+TOO_DEEP = f"nested more than {MAX_DEPTH} lists and objects deep; that is no recorded conversation"
 _LOOK_AHEAD = 2**22
 """How many bytes of a first line are looked at."""
 
@@ -85,6 +90,9 @@ def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Unreadable]:
             while line and not line.endswith(b"\n"):
                 line = file.readline(MAX_RECORD_BYTES)
         elif line.strip():
+            if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_too_deep(BytesIO(line)):
+                yield Unreadable(place, name, TOO_DEEP)
+                continue
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
@@ -96,6 +104,9 @@ def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Unreadable]:
 def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterator[Record | Unreadable]:
     """The records of a file that is one JSON value."""
     start = file.tell()
+    if _is_too_deep(file):
+        raise InputError(f"{path}: {TOO_DEEP}")
+    file.seek(start)
     field, elements = _main_list(file, lists)
     if not elements:
         file.seek(start)
@@ -119,6 +130,20 @@ def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterat
             yield Record(f"{path}, {what}entry {number}", f"{path.stem}, entry {number}", value)
     if number == 0:
         raise InputError(f"{path}: holds no conversation")
+
+
+def _is_too_deep(file: BinaryIO) -> bool:
+    """Whether the JSON, up to its end or to what is malformed, is nested too deeply."""
+    depth = 0
+    with suppress(ijson.JSONError, UnicodeDecodeError):
+        for event, _ in ijson.basic_parse(file, use_float=True):
+            if event in {"start_map", "start_array"}:
+                depth += 1
+                if depth > MAX_DEPTH:
+                    return True
+            elif event in {"end_map", "end_array"}:
+                depth -= 1
+    return False
 
 
 def _main_list(file: BinaryIO, lists: Collection[str]) -> tuple[str, bool]:

@@ -31,11 +31,11 @@ from lawtrace.runs.integrations.inspect.scorers import score_of
 from lawtrace.runs.integrations.inspect.tasks import sample_id, sample_metadata
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.stage_files import read_rows, replacing
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Event
 from lawtrace.schemas.log_entries import ModelCalled, RequestMessage
 from lawtrace.schemas.tool_conversation import ToolConversation
@@ -99,13 +99,8 @@ def _model_name(model: str) -> str:
 
 
 def _write(log: EvalLog, file: Path) -> Path:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        partial = file.with_name(f"{file.stem}.partial.eval")
+    with replacing(file, "the log ") as partial:
         write_eval_log(log, str(partial), format="eval")
-        partial.replace(file)
-    except OSError as error:
-        raise OperationalError(f"{file}: the log cannot be written: {error.strerror or error}") from error
     return file
 
 

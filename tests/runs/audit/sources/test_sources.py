@@ -1,6 +1,7 @@
 """One conversation, recorded as each source records it, gives the same turns."""
 
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs
+from lawtrace.runs.audit.sources.json_files import Unreadable, read_json_records
 from lawtrace.runs.audit.sources.reading import SOURCES, find_files, read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.errors import InputError
@@ -643,6 +645,37 @@ def test_reference_actions_of_a_task_are_kept(tmp_path: Path, name: str) -> None
     assert transcript.reference == (("cancel", ARGUMENTS),)
 
 
+BOMB = "\n".join(
+    ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)), "end: *a39"]
+)
+"""YAML that stands for more than memory holds."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        '{"messages": ' * 60_000,
+        '[{"x": 1}, ' + "[" * 200_000,
+        '{"messages": ' + "[" * 201 + "]" * 201 + "}",
+        '{"messages": []}\n' + "[" * 200_000 + "\n",
+    ],
+)
+def test_deeply_nested_json_is_refused_before_it_takes_memory(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(text, encoding="utf-8")
+    tracemalloc.start()
+    try:
+        reasons = [one.reason for one in read_json_records(path, ["messages"]) if isinstance(one, Unreadable)]
+    except InputError as error:
+        reasons = [str(error)]
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert [reason for reason in reasons if "nested more than 200 lists and objects deep" in reason]
+    assert most < 20 * 2**20
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -657,6 +690,8 @@ def test_reference_actions_of_a_task_are_kept(tmp_path: Path, name: str) -> None
         ("{'a': open('x')}", "{'a': open('x')}"),
         ("{1: 'number'}", "{1: 'number'}"),
         ("None", "None"),
+        ("a: &a\n  b: 1\nc: *a", "a: &a\n  b: 1\nc: *a"),
+        (BOMB, BOMB),
     ],
 )
 def test_a_result_of_agentdojo_is_the_record_that_its_text_writes(tmp_path: Path, written: str, read: Any) -> None:
