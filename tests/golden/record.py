@@ -29,6 +29,7 @@ VARIES = (
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
     (re.compile(r'("(?:last-modified|start|collected)": ?)"\d{4}-\d\d-\d\dT[:\d]+\+00:00"'), r"\1<time>"),
     (re.compile(r'(uuid": ?)"[-0-9a-f]{36}"'), r"\1<uuid>"),
+    (re.compile(r'("declaration": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("key": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("call": ?"|\bcall )[0-9a-f]{12}\b'), r"\1<id>"),
     (re.compile(r'("(?:seconds|queued|latency_ms|queued_ms)": ?)[-+.\de]+'), r"\1<duration>"),
