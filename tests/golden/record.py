@@ -19,7 +19,7 @@ LEFT_OUT = {".sqlite", ".lock", ".parquet"}
 """Endings of files with times or of formats that a library writes; the log is read by `lawtrace messages`."""
 
 RENDERED = {".html", ".svg", ".tex"}
-"""Endings of files that show what other files say: of them only the digest is kept."""
+"""Endings of files that show what other files say: of them only the digest is kept, and nothing of slow cases."""
 
 Record = Mapping[str, Mapping[str, Any]]
 """File -> `text`, or `sha256`, `lines` (8 digits of the digest of each) and `sample`."""
@@ -51,7 +51,7 @@ def make_record(case: Case, folder: Path | None = None) -> Record:
         return {
             str(path.relative_to(folder)): _entry(path, normalize(path.read_text(encoding="utf-8"), folder), case.whole)
             for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix not in LEFT_OUT
+            if path.is_file() and path.suffix not in (LEFT_OUT | RENDERED if case.slow else LEFT_OUT)
         }
 
 
