@@ -6,12 +6,16 @@ over time. Deadlines are off, because machines are busy.
 The garbage collector does not scan what collection imported.
 Thousands of classes and test items live as long as the process. Scanning them again and again took an eighth of the
 suite's time.
+
+The consoles of the command line are made before any test sets COLUMNS, which they would read once and keep.
 """
 
 import gc
 
 import pytest
 from hypothesis import settings
+
+import lawtrace.runs.cli.output  # noqa: F401
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")
