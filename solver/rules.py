@@ -26,8 +26,8 @@ from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.skeleton import has_table
 from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.metric import MetricRule
-from lawtrace.solver.monitoring.type_check import check_formula
 
 _Model = TypeVar("_Model", bound=BaseModel)
 ExampleVerdict = Literal["kept", "broken", "undetermined"]

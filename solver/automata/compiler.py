@@ -15,6 +15,7 @@ from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.operations import complement, product
 from lawtrace.solver.automata.progression import compile_by_progression
+from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.syntax import (
     And,
     ForAll,
@@ -64,10 +65,8 @@ def _compiled(formula: Formula, kind: AlphabetKind) -> Automaton:
             return reduce(
                 lambda one, other: product(one, other, _disjunction), [compile_formula(f, kind) for f in operands]
             )
-        case Implies(f, g):
-            return product(compile_formula(f, kind), compile_formula(g, kind), _implication)
-        case Iff(f, g):
-            return product(compile_formula(f, kind), compile_formula(g, kind), _equivalence)
+        case Implies() | Iff():
+            return _compiled(in_core(formula), kind)
         case _:
             return compile_by_progression(formula, Alphabet.of([formula], kind))
 
@@ -78,11 +77,3 @@ def _conjunction(one: bool, other: bool) -> bool:
 
 def _disjunction(one: bool, other: bool) -> bool:
     return one or other
-
-
-def _implication(one: bool, other: bool) -> bool:
-    return not one or other
-
-
-def _equivalence(one: bool, other: bool) -> bool:
-    return one == other

@@ -16,26 +16,21 @@ from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.past import PastTracker
+from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.syntax import (
-    Always,
     And,
     Atom,
     Bottom,
-    Eventually,
+    Compare,
+    Exists,
+    ForAll,
     Formula,
-    Historically,
-    Iff,
-    Implies,
     Next,
     Not,
-    Once,
     Or,
-    Release,
     Since,
     Top,
     Until,
-    WeakNext,
-    WeakUntil,
     Yesterday,
 )
 
@@ -129,7 +124,6 @@ class _Closure:
 
     def _number(self, formula: Formula, truth: bool) -> int:
         conjoin, disjoin = ("and", "or") if truth else ("or", "and")
-        until, release = ("until", "release") if truth else ("release", "until")
         match formula:
             case Top():
                 return self.add("constant", truth)
@@ -143,43 +137,26 @@ class _Closure:
                 return reduce(lambda one, other: self.add(conjoin, one, other), [self.of(f, truth) for f in operands])
             case Or(operands):
                 return reduce(lambda one, other: self.add(disjoin, one, other), [self.of(f, truth) for f in operands])
-            case Implies(f, g):
-                return self.add(disjoin, self.of(f, not truth), self.of(g, truth))
-            case Iff(f, g):
-                both = self.add("and", self.of(f), self.of(g, truth))
-                return self.add("or", both, self.add("and", self.of(f, False), self.of(g, not truth)))
             case Next(f):
                 return self.add("next", self.of(f, truth), not truth)
-            case WeakNext(f):
-                return self.add("next", self.of(f, truth), truth)
-            case Eventually(f):
-                return self.add(until, self.add("constant", truth), self.of(f, truth))
-            case Always(f):
-                return self.add(release, self.add("constant", not truth), self.of(f, truth))
             case Until(f, g):
-                return self.add(until, self.of(f, truth), self.of(g, truth))
-            case Release(f, g):
-                return self.add(release, self.of(f, truth), self.of(g, truth))
-            case WeakUntil(f, g):
-                one, other = self.of(f, truth), self.of(g, truth)
-                return self.add(release, other, self.add(disjoin, one, other))
-            case Yesterday() | Once() | Historically() | Since():
+                return self.add("until" if truth else "release", self.of(f, truth), self.of(g, truth))
+            case Yesterday() | Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
-            case _:
+            case Compare() | Exists() | ForAll():
                 raise FormulaError(f"`{formula}` has no automaton")
+            case _:
+                return self.of(in_core(formula), truth)
 
     def holds_on_empty(self, number: int) -> bool:
         """The truth of a closure formula on the empty trace."""
-        past = tuple(self.past)
         verdicts: list[bool] = []
         for kind, one, other in self.nodes[: number + 1]:  # operands come first
             match kind:
                 case "constant":
                     verdict = bool(one)
-                case "atom":
+                case "atom" | "past":
                     verdict = not other
-                case "past":
-                    verdict = isinstance(past[one], Historically) == bool(other)
                 case "and":
                     verdict = verdicts[one] and verdicts[other]
                 case "or":
@@ -210,7 +187,7 @@ class _Progression:
         self._owed = 0
         # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
         start = promise(root, lenient=closure.holds_on_empty(root))
-        self.start: Final[_State] = (start, self._tracker.start)
+        self.start: Final[_State] = (start, 0)
 
     def accepts(self, state: _State) -> bool:
         return accepts_end(state[0], self._strict)

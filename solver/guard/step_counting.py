@@ -3,7 +3,7 @@
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import And, Compare, Exists, Formula, Next, Not, Or, Since, Top, Until, Yesterday
 from lawtrace.solver.logic.terms import Position, leaves
-from lawtrace.solver.monitoring.evaluation import Evaluator
+from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.rules import Rule
 
 
@@ -15,13 +15,11 @@ def counts_steps(rule: Rule) -> bool:
         return any(row[other] != state for state, row in enumerate(compiled.table))
     if any(not case.every_step for case in compiled.cases):
         return True
-    triggers = Evaluator().triggers
     return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
 
 
 def _ignores(formula: Formula) -> bool:
     """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
-    triggers = Evaluator().triggers
     match formula:
         case Not(operand) | Exists(_, operand):
             return _ignores(operand)

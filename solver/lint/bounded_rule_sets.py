@@ -34,8 +34,9 @@ from lawtrace.solver.logic.syntax import (
     is_untimed,
 )
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.monitoring.metric import MetricRule, calls_of_violation
+from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.free_traces import Excluded, FreeTrace, FreeTraces

@@ -1,15 +1,11 @@
-"""Normal form of formulas for evaluation: few operators, distinct variables, quantifiers pushed inwards.
+"""Normal form of formulas for all engines: few operators, distinct variables, quantifiers pushed inwards.
 
-What remains: true, false, atoms, comparisons, `!`, `&`, `|`, `exists`, and X, U, Y, S with windows. The others are
-abbreviations:
+What remains is the core (`lawtrace.solver.logic.core`). Negation stands before atoms, comparisons, `exists` and
+temporal operators only. `exists x` is pushed to where x occurs: through `|`, through the operand of a temporal operator
+that has to become true, and through `&` to a part about the future that alone names x.
 
-    F[w] f = true U[w] f        G[w] f = !F[w] !f        f R[w] g = !(!f U[w] !g)        WX[w] f = !X[w] !f
-    O[w] f = true S[w] f        H[w] f = !O[w] !f        f W[w] g = (f U[w] g) | G[<= end of w] f
-    forall x: f = !(exists x: !f)
-
-Negation stands before atoms, comparisons, `exists` and temporal operators only. `exists x` is pushed to where x occurs:
-through `|`, through the operand of a temporal operator that has to become true, and through `&` to a part about the
-future that alone names x.
+Where only the future finds the values of x, as in `forall x: !(!f U g)`, what breaks the rule is told from the step at
+which g is true: `g & !Y O f`. That can be done at the beginning of a trace, and if f and g are not about the future.
 """
 
 import re
@@ -18,6 +14,7 @@ from dataclasses import replace
 from itertools import count
 
 from lawtrace.solver.logic.conditions import Comparison
+from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.scoping import map_formula
 from lawtrace.solver.logic.syntax import (
     Always,
@@ -31,24 +28,20 @@ from lawtrace.solver.logic.syntax import (
     Formula,
     Historically,
     Iff,
-    Implies,
     Next,
     Not,
     Once,
     Or,
     RelationAggregate,
-    Release,
     Since,
     Top,
     Until,
-    WeakNext,
-    WeakUntil,
     Yesterday,
     free_variables,
     map_children,
+    subformulas,
 )
 from lawtrace.solver.logic.terms import NUMBERED, BoundVariable, Leaf, Term, map_leaves
-from lawtrace.solver.logic.windows import Window
 
 
 def normal_form(formula: Formula) -> Formula:
@@ -164,6 +157,63 @@ def _in_front(variables: frozenset[str], violation: Formula) -> Formula:
     return Exists(tuple(sorted(variables)), violation) if variables else violation
 
 
+def _alternatives(formula: Formula) -> tuple[Formula, ...]:
+    return formula.operands if isinstance(formula, Or) else (formula,)
+
+
+def _at_start(variables: frozenset[str], violation: Formula) -> Formula:
+    """`exists variables: violation` at the first step. If only `f U g` in it names the variables, it is told from the
+    step at which g is true.
+    """
+    parts = violation.operands if isinstance(violation, And) else (violation,)
+    named = [part for part in parts if variables & free_variables(part)]
+    if any(not isinstance(part, Not | Until) for part in named):
+        return exists(variables, violation)
+    for part in named:
+        if not isinstance(part, Until) or (len(named) == 1 and not variables & free_variables(part.left)):
+            continue
+        others = [_told_later(other) for other in parts if other is not part]
+        if part.window.unlimited and _is_past(part.left) and None not in others:
+            known = (other for other in others if other is not None)
+            step = conjunction([part.right, _always_before(part.left), *known])
+            return Until(Top(), Exists(tuple(sorted(variables)), step))
+    return exists(variables, violation)
+
+
+def _told_later(formula: Formula) -> Formula | None:
+    """What is true at a step iff the formula is true at the first one; None if it is not found out then."""
+    match formula:
+        case Not(operand):
+            later = _told_later(operand)
+            return None if later is None else negated(later)
+        case And(parts) | Or(parts):
+            told = [_told_later(part) for part in parts]
+            known = [part for part in told if part is not None]
+            join = conjunction if isinstance(formula, And) else disjunction
+            return join(known) if len(known) == len(told) else None
+        case Until(left, right, window) if window.unlimited and _is_past(left) and _is_past(right):
+            if left == Top():
+                return disjunction([_once(right), formula])
+            met = _once(conjunction([right, _always_before(left)]))
+            return disjunction([met, conjunction([negated(_once(negated(left))), formula])])
+        case _ if _is_past(formula):
+            return _once(conjunction([formula, negated(Yesterday(Top()))]))
+        case _:
+            return None
+
+
+def _once(formula: Formula) -> Formula:
+    return formula if formula == Bottom() else Since(Top(), formula)
+
+
+def _always_before(formula: Formula) -> Formula:
+    return formula if formula == Top() else negated(Yesterday(_once(negated(formula))))
+
+
+def _is_past(formula: Formula) -> bool:
+    return not any(isinstance(part, Next | Until) for part in subformulas(formula))
+
+
 def _asks_future(formula: Formula) -> bool:
     """Whether the formula finds no values because the future decides it."""
     if isinstance(formula, And | Or):
@@ -192,15 +242,17 @@ class _Normaliser:
 
     def rule(self, formula: Formula) -> Formula:
         """The normal form of a rule. The variables of `forall x: G f` stay in front of each way to break it."""
-        if not _is_about_every_step(formula):
+        every_step = _is_about_every_step(formula)
+        if not every_step and not isinstance(formula, ForAll):
             return self.normal(formula)
         variables = frozenset[str]()
         while isinstance(formula, ForAll):
             names, formula = self._renamed(formula.variables, formula.body)
             variables |= frozenset(names)
-        violation = self.normal(Not(formula.operand)) if isinstance(formula, Always) else Top()
-        cases = violation.operands if isinstance(violation, Or) else (violation,)
-        return negated(Until(Top(), disjunction([_in_front(variables, case) for case in cases])))
+        if every_step and isinstance(formula, Always):
+            cases = _alternatives(self.normal(Not(formula.operand)))
+            return negated(Until(Top(), disjunction([_in_front(variables, case) for case in cases])))
+        return conjunction([negated(_at_start(variables, case)) for case in _alternatives(self.normal(Not(formula)))])
 
     def normal(self, formula: Formula) -> Formula:
         match formula:
@@ -214,9 +266,7 @@ class _Normaliser:
                 return conjunction(map(self.normal, parts))
             case Or(parts):
                 return disjunction(map(self.normal, parts))
-            case Implies(left, right):
-                return disjunction([negated(self.normal(left)), self.normal(right)])
-            case Iff(left, right):
+            case Iff(left, right):  # each side once, so that its variables are renamed once
                 one, other = self.normal(left), self.normal(right)
                 return disjunction([conjunction([one, other]), conjunction([negated(one), negated(other)])])
             case ForAll(variables, body):
@@ -225,36 +275,12 @@ class _Normaliser:
             case Exists(variables, body):
                 names, body = self._renamed(variables, body)
                 return exists(frozenset(names), self.normal(body))
+            case Next(operand, window) | Yesterday(operand, window):
+                return type(formula)(self.normal(operand), window)
+            case Until(left, right, window) | Since(left, right, window):
+                return type(formula)(self.normal(left), self.normal(right), window)
             case _:
-                return self._temporal(formula)
-
-    def _temporal(self, formula: Formula) -> Formula:
-        match formula:
-            case Next(operand, window):
-                return Next(self.normal(operand), window)
-            case WeakNext(operand, window):
-                return negated(Next(negated(self.normal(operand)), window))
-            case Eventually(operand, window):
-                return Until(Top(), self.normal(operand), window)
-            case Always(operand, window):
-                return negated(Until(Top(), negated(self.normal(operand)), window))
-            case Until(left, right, window):
-                return Until(self.normal(left), self.normal(right), window)
-            case Release(left, right, window):
-                return negated(Until(negated(self.normal(left)), negated(self.normal(right)), window))
-            case WeakUntil(left, right, window):
-                until = Until(self.normal(left), self.normal(right), window)
-                return disjunction([until, self.normal(Always(left, Window(upper=window.upper)))])
-            case Yesterday(operand, window):
-                return Yesterday(self.normal(operand), window)
-            case Once(operand, window):
-                return Since(Top(), self.normal(operand), window)
-            case Historically(operand, window):
-                return negated(Since(Top(), negated(self.normal(operand)), window))
-            case Since(left, right, window):
-                return Since(self.normal(left), self.normal(right), window)
-            case _:
-                raise TypeError(formula)
+                return self.normal(in_core(formula))
 
     def _test(self, formula: Compare) -> Formula:
         def renamed(leaf: Leaf) -> Term:

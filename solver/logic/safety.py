@@ -4,29 +4,38 @@ A subformula is *safe* for some known variables if it finds the values of its ot
 fields, `x == term` the value of a term whose variables are known, S and Y what their operand finds. A conjunction is
 safe if its parts can be evaluated in an order in which each is; a disjunction if each part finds the same variables.
 Negations, comparisons and formulas about the future find nothing: all their variables must be known.
-(`Evaluator.finds` decides it; this module says what is missing, with an example that would be safe.)
+An error says what is missing, with an example that would be safe.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lawtrace.schemas.errors import FormulaError
-from lawtrace.solver.logic.conditions import AndCondition, Comparison
+from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, conjuncts, tracked_comparison
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.syntax import (
     Always,
     And,
     Atom,
+    Compare,
+    EventAggregate,
     Eventually,
     Exists,
     ForAll,
     Formula,
     Implies,
+    Next,
     Not,
+    Or,
+    RelationAggregate,
     Since,
+    Until,
+    Yesterday,
     free_variables,
+    term_variables,
 )
-from lawtrace.solver.logic.terms import BoundVariable, FieldPath
+from lawtrace.solver.logic.terms import RESULT, BoundVariable, FieldPath, Term, leaves
+from lawtrace.solver.logic.violations import cases
 
 
 class UnsafeFormulaError(FormulaError):
@@ -69,3 +78,148 @@ def _naming(variables: Sequence[str]) -> Atom:
         for field, name in zip(fields, variables, strict=False)
     ]
     return Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
+
+
+def finds(formula: Formula, bound: frozenset[str]) -> bool:
+    """Whether the formula finds the values of its variables that are not bound, if it is true."""
+    free = free_variables(formula)
+    if free <= bound:
+        return True
+    match formula:
+        case Atom(_, condition):
+            return condition is not None and free <= bound | {name for name, _, _ in equations(condition)}
+        case Compare(Comparison(left, "==", right)):
+            return any(
+                isinstance(one, BoundVariable) and one.name not in bound and term_variables(other) <= bound
+                for one, other in ((left, right), (right, left))
+            )
+        case Exists(variables, body):
+            return finds(body, bound - frozenset(variables))
+        case And(parts):
+            waiting, known = list(parts), bound
+            while waiting:
+                part = next((part for part in waiting if finds(part, known)), None)
+                if part is None:
+                    return False
+                waiting.remove(part)
+                known |= free_variables(part)
+            return True
+        case Or(parts):
+            return all(free_variables(part) | bound >= free and finds(part, bound) for part in parts)
+        case Since(_, right):
+            return free <= free_variables(right) and finds(right, frozenset())
+        case Yesterday(operand):
+            return finds(operand, frozenset())
+        case _:
+            return False
+
+
+def equation(condition: Condition) -> tuple[str, FieldPath, bool] | None:
+    """The variable that a comparison equates with a field, the field, and whether its elements are meant."""
+    if not isinstance(condition, Comparison) or tracked_comparison(condition) is None:
+        return None
+    place, spread = tracked_comparison(condition) or (FieldPath((RESULT,)), False)
+    sides = (condition.left, condition.right)
+    name = next(side.name for side in sides if isinstance(side, BoundVariable))
+    return name, place, spread
+
+
+def equations(condition: Condition) -> list[tuple[str, FieldPath, bool]]:
+    """Those that have to be true if the condition is."""
+    return [found for part in conjuncts(condition) if (found := equation(part)) is not None]
+
+
+def check_safety(normal: Formula) -> None:
+    """Raises UnsafeFormulaError if a rule, given in normal form, is not safe."""
+    for case in cases(normal):
+        check = _check_finding if case.every_step else _check_test
+        check(case.formula, frozenset())
+
+
+def _check_test(formula: Formula, bound: frozenset[str]) -> None:
+    """Check that the formula can be tested once the values of the bound variables are known."""
+    if missing := free_variables(formula) - bound:
+        raise unsafe(formula, missing)
+    match formula:
+        case Not(operand):
+            _check_test(operand, bound)
+        case And(parts) | Or(parts):
+            for part in parts:
+                _check_test(part, bound)
+        case Compare(comparison):
+            _check_terms((comparison.left, comparison.right))
+        case Atom() | Exists():
+            _check_finding(formula, bound)
+        case _:
+            _check_temporal(formula)
+
+
+def _check_finding(formula: Formula, bound: frozenset[str]) -> None:
+    """Check that the formula finds the values of its variables that are not bound."""
+    free = free_variables(formula)
+    match formula:
+        case Exists(variables, body):
+            _check_finding(body, bound - frozenset(variables))
+        case _ if free <= bound and not isinstance(formula, Atom):
+            _check_test(formula, bound)
+        case Atom() | Compare():
+            if not finds(formula, bound):
+                known = equations(formula.condition) if isinstance(formula, Atom) and formula.condition else []
+                raise unsafe(formula, free - bound - {name for name, _, _ in known})
+            if isinstance(formula, Compare):
+                _check_terms((formula.comparison.left, formula.comparison.right))
+        case And(parts):
+            waiting = list(parts)
+            while waiting:
+                part = next((part for part in waiting if finds(part, bound)), None)
+                if part is None:
+                    raise unsafe(formula, free_variables(waiting[0]) - bound)
+                _check_finding(part, bound)
+                waiting.remove(part)
+                bound |= free_variables(part)
+        case Or(parts):
+            for part in parts:
+                if missing := free - free_variables(part) - bound:
+                    raise unsafe(part, missing)
+                _check_finding(part, bound)
+        case Since() | Yesterday():
+            _check_temporal(formula)
+        case _:
+            raise unsafe(formula, free - bound)
+
+
+def _check_temporal(formula: Formula) -> None:
+    """Check the operands of a temporal operator. Those about the past find values, for tables of them."""
+    known = free_variables(formula)
+    match formula:
+        case Since(left, right):
+            if missing := free_variables(left) - free_variables(right):
+                raise unsafe_since(formula, missing)
+            _check_finding(right, frozenset())
+            _check_test(left, known)
+        case Yesterday(operand):
+            _check_finding(operand, frozenset())
+        case Until(left, right):
+            _check_test(right, known)
+            _check_test(left, known)
+        case Next(operand):
+            _check_test(operand, known)
+        case _:
+            pass
+
+
+def _check_terms(terms: Iterable[Term]) -> None:
+    """Check the aggregates in the terms."""
+    for leaf in (leaf for term in terms for leaf in leaves(term)):
+        match leaf:
+            case EventAggregate(atom=atom, since=since):
+                _check_finding(atom, frozenset())
+                if since is not None:
+                    if missing := since.variables - atom.variables:
+                        raise unsafe(since, missing)
+                    _check_finding(since, frozenset())
+            case RelationAggregate(variables=variables, formula=formula, term=term):
+                _check_finding(formula, free_variables(formula) - frozenset(variables))
+                _check_terms(() if term is None else (term,))
+            case _:
+                pass

@@ -15,13 +15,13 @@ with as many others as the trace has. Between two steps without such a call from
 
 The one gain of a quantifier in front: `forall x: G(A(p == x) -> f)` holds for the value that an A itself has, so its
 skeleton is `G(A -> f)` and not `true`. The atom that a variable is read from may stand where the quantifier
-distributes: below G, H, WX and & and as one of several alternatives.
+distributes: below G, H, WX and & and as one of several alternatives. Operators are those of the core
+(`lawtrace.solver.logic.core`).
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
 
 from lawtrace.solver.logic.conditions import (
     AndCondition,
@@ -33,8 +33,8 @@ from lawtrace.solver.logic.conditions import (
     conjuncts,
     tracked_comparison,
 )
+from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.syntax import (
-    Always,
     And,
     Atom,
     Bottom,
@@ -43,19 +43,13 @@ from lawtrace.solver.logic.syntax import (
     Exists,
     ForAll,
     Formula,
-    Historically,
-    Iff,
-    Implies,
     Next,
     Not,
     Once,
     Or,
-    Release,
     Since,
     Top,
     Until,
-    WeakNext,
-    WeakUntil,
     Yesterday,
     is_untimed,
     subformulas,
@@ -65,9 +59,6 @@ from lawtrace.solver.logic.windows import Window
 
 IsRequired = Callable[[str, FieldPath], bool]
 """Whether every completed call of a tool has a value in a field."""
-
-NO_STEP: Final = Historically(Bottom())
-"""True on the empty trace only, which satisfies G, H, R and W whatever they say of the first step."""
 
 
 def has_table(formula: Formula) -> bool:
@@ -130,52 +121,23 @@ class _Relaxation:
                 return _conjunction(self._relaxed(part, weaken=weaken) for part in parts)
             case Or(parts):
                 return _disjunction(self._relaxed(part, weaken=weaken) for part in parts)
-            case Implies(f, g):
-                return _disjunction([_negation(self._relaxed(f, weaken=not weaken)), self._relaxed(g, weaken=weaken)])
-            case Iff(f, g):
-                return self._relaxed(And(Implies(f, g), Implies(g, f)), weaken=weaken)
-            case ForAll(variables, body):
-                return self._for_all(frozenset(variables), body) if weaken else Bottom()
             case Exists(variables, body):
                 if weaken:
                     return self._relaxed(body, weaken=True)
                 return _negation(self._for_all(frozenset(variables), Not(body)))
-            case _:
-                return self._temporal(formula, weaken=weaken)
-
-    def _temporal(self, formula: Formula, *, weaken: bool) -> Formula:
-        match formula:
-            case Eventually(f, window) | Once(f, window):
-                future = isinstance(formula, Eventually)
-                return self._some(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
-            case Always(f, window) | Historically(f, window):
-                future = isinstance(formula, Always)
-                return self._every(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
             case Next(f, window) | Yesterday(f, window):
                 part = self._relaxed(f, weaken=weaken)
                 return _rebuilt(formula, part) if weaken or window.unlimited else Bottom()
-            case WeakNext(f, window):
-                part = self._relaxed(f, weaken=weaken)
-                return Top() if weaken and not window.unlimited else _rebuilt(formula, part)
+            case Until(Top(), f, window) | Since(Top(), f, window):
+                future = isinstance(formula, Until)
+                return self._some(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
             case Until(f, g, window) | Since(f, g, window):
                 left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
                 if weaken or window.unlimited:
                     return replace(formula, left=left, right=right, window=Window())
-                return _if_now(window, replace(formula, left=Bottom(), right=right, window=Window()), Bottom())
-            case Release(f, g, window):
-                left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
-                if weaken and not window.unlimited:
-                    return _at_once(window, right)
-                return Release(left, right)
-            case WeakUntil(f, g, window):
-                left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
-                if window.unlimited:
-                    return WeakUntil(left, right)
-                if weaken:
-                    return _disjunction([left, right, NO_STEP])
-                return Always(left)
+                return _if_now(window, replace(formula, left=Bottom(), right=right, window=Window()))
             case _:
-                raise TypeError(formula)
+                return self._relaxed(in_core(formula), weaken=weaken)
 
     def _some(self, window: Window, part: Formula, *, future: bool, weaken: bool) -> Formula:
         """The part is true at some step of the window, which is one of the future or of the past."""
@@ -200,34 +162,24 @@ class _Relaxation:
             return Until(stays, part)
         return _disjunction([Since(Bottom(), part), Yesterday(Since(stays, _conjunction([part, stays])))])
 
-    def _every(self, window: Window, part: Formula, *, future: bool, weaken: bool) -> Formula:
-        """The part is true at every step of the window."""
-        if window.unlimited:
-            return part if isinstance(part, Top) else Always(part) if future else Historically(part)
-        return _negation(self._some(window, _negation(part), future=future, weaken=not weaken))
-
     def _for_all(self, variables: frozenset[str], formula: Formula) -> Formula:
         """Weaker than the formula for all values of the variables: each is that of some event, where one has it."""
-        match formula:
-            case Always(f, window) | Historically(f, window):
-                future = isinstance(formula, Always)
-                return self._every(window, self._for_all(variables, f), future=future, weaken=True)
-            case WeakNext(f, window) if window.unlimited:
-                return _rebuilt(formula, self._for_all(variables, f))
+        match _without_double_negation(formula):
+            case Not(Until(Top(), f, window) | Since(Top(), f, window) as inner):
+                part = _negation(self._for_all(variables, Not(f)))
+                return _negation(self._some(window, part, future=isinstance(inner, Until), weaken=False))
+            case Not(Next(f, window) as inner) if window.unlimited:
+                return _negation(_rebuilt(inner, _negation(self._for_all(variables, Not(f)))))
+            case Not(Until(f, g, window)) if window.unlimited:
+                return Not(Until(_negation(self.weaker(Not(f))), _negation(self._for_all(variables, Not(g)))))
+            case Not(Exists(more, f)):
+                return self._for_all(variables | frozenset(more), Not(f))
+            case Not(Or(parts)):
+                return _conjunction(self._for_all(variables, Not(part)) for part in parts)
             case And(parts):
                 return _conjunction(self._for_all(variables, part) for part in parts)
-            case ForAll(more, f):
-                return self._for_all(variables | frozenset(more), f)
-            case Release(f, g, window) if window.unlimited:
-                return Release(self.weaker(f), self._for_all(variables, g))
-            case WeakUntil(f, g, window) if window.unlimited:
-                return self._for_all(variables, Release(g, Or(f, g)))
-            case Not(Or() | Implies() | Until() | Eventually() | Once() | Not() as inner):
-                return self._for_all(variables, _pushed(inner))
-            case Iff(f, g):
-                return self._for_all(variables, And(Implies(f, g), Implies(g, f)))
-            case _:
-                return self._alternatives(variables, formula)
+            case other:
+                return self._alternatives(variables, other)
 
     def _alternatives(self, variables: frozenset[str], formula: Formula) -> Formula:
         parts = _disjuncts(formula)
@@ -303,37 +255,23 @@ def _joined(parts: list[Condition]) -> Condition | None:
     return AndCondition(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
-def _pushed(inner: Formula) -> Formula:
-    """The negation of a formula, moved inwards by one operator."""
-    match inner:
-        case Not(f):
-            return f
-        case Or(parts):
-            return And(*map(Not, parts))
-        case Implies(f, g):
-            return And(f, Not(g))
-        case Until(f, g, window):
-            return Release(Not(f), Not(g), window)
-        case Eventually(f, window):
-            return Always(Not(f), window)
-        case Once(f, window):
-            return Historically(Not(f), window)
-        case _:
-            raise TypeError(inner)
+def _without_double_negation(formula: Formula) -> Formula:
+    """The formula in the core, and what is negated, if it is a negation."""
+    formula = in_core(formula)
+    if not isinstance(formula, Not):
+        return formula
+    operand = in_core(formula.operand)
+    return _without_double_negation(operand.operand) if isinstance(operand, Not) else Not(operand)
 
 
 def _disjuncts(formula: Formula) -> list[Formula]:
-    match formula:
+    match _without_double_negation(formula):
         case Or(parts):
             return [disjunct for part in parts for disjunct in _disjuncts(part)]
-        case Implies(f, g):
-            return [*_disjuncts(Not(f)), *_disjuncts(g)]
         case Not(And(parts)):
             return [disjunct for part in parts for disjunct in _disjuncts(Not(part))]
-        case Not(Not(f)):
-            return _disjuncts(f)
-        case _:
-            return [formula]
+        case other:
+            return [other]
 
 
 def _eventually(part: Formula) -> Formula:
@@ -344,23 +282,16 @@ def _once(part: Formula) -> Formula:
     return part if isinstance(part, Bottom) else Once(part)
 
 
-def _rebuilt(formula: Next | Yesterday | WeakNext, operand: Formula) -> Formula:
+def _rebuilt(formula: Next | Yesterday, operand: Formula) -> Formula:
     """The same operator over another operand, without its window."""
-    if isinstance(operand, Top if isinstance(formula, WeakNext) else Bottom):
-        return operand
-    return replace(formula, operand=operand, window=Window())
+    return operand if isinstance(operand, Bottom) else replace(formula, operand=operand, window=Window())
 
 
-def _at_once(window: Window, part: Formula) -> Formula:
-    """The part at this step, if there is one and the window contains it; else nothing is demanded."""
-    return _if_now(window, _disjunction([part, NO_STEP]), Top())
-
-
-def _if_now(window: Window, part: Formula, otherwise: Formula) -> Formula:
-    """The part if the window contains the step itself."""
+def _if_now(window: Window, part: Formula) -> Formula:
+    """The part if the window contains the step itself, else false."""
     low = window.lower
     contains_now = low is None or (low.span.fixed and not low.span.amount and not low.strict)
-    return part if contains_now else otherwise
+    return part if contains_now else Bottom()
 
 
 def _negation(formula: Formula) -> Formula:

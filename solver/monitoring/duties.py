@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Hashable
 
 from lawtrace.solver.logic.syntax import Next, Not, Top, Until, free_variables
+from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.monitoring.moment import Compiler, Generator, Key
 from lawtrace.solver.monitoring.pending import Pending, Status, fingerprints, junction, junction_at_end, negation
 
@@ -95,8 +96,8 @@ class UntilTable:
             broken = formula.left.operand if isinstance(formula.left, Not) else None
             if broken is not None and free_variables(broken) == bound:
                 self._breaks = compiler.compile_finder(broken)
-                left_tools = None if self._breaks is None else compiler.triggers(broken)
-        right_tools = compiler.triggers(formula.right)
+                left_tools = None if self._breaks is None else triggers(broken)
+        right_tools = triggers(formula.right)
         self.tools = None if left_tools is None or right_tools is None else left_tools | right_tools
         self.watches: dict[Key, dict[_Watch, None]] = {}
         self.deadlines: deque[_Watch] = deque()

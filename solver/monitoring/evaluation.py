@@ -11,7 +11,7 @@ which it is true. Both read the past from tables that are brought up to date at 
 - U and X hand out a `Pending` for each combination of values that asks, and look for it in the steps to come.
 
 A conjunction is evaluated from left to right in an order in which each part finds all values that it needs, or makes
-them; a formula without such an order is not *safe* and is refused. So each value that is tried comes from an event.
+them: rules are *safe* (`lawtrace.solver.logic.safety`). So each value that is tried comes from an event.
 
 A part that can only be true in a step with a call of certain tools is looked at in these steps only.
 """
@@ -23,14 +23,12 @@ from typing import Final
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.conditions import (
     AndCondition,
-    Comparison,
     Condition,
     compare,
     condition_variables,
     conjuncts,
-    tracked_comparison,
 )
-from lawtrace.solver.logic.safety import unsafe
+from lawtrace.solver.logic.safety import equation, finds
 from lawtrace.solver.logic.syntax import (
     And,
     Atom,
@@ -162,32 +160,10 @@ class Evaluator:
         for run in runs:
             run()
 
-    # Which tools can make a formula true
-
-    def triggers(self, formula: Formula) -> frozenset[str] | None:
-        """The tools of which a step must have a call for the formula to be true; None if it can be true without."""
-        match formula:
-            case Bottom():
-                return frozenset()
-            case Atom(tool):
-                return frozenset({tool})
-            case And(parts):
-                known = [tools for part in parts if (tools := self.triggers(part)) is not None]
-                return min(known, key=len) if known else None
-            case Or(parts):
-                each = [self.triggers(part) for part in parts]
-                return None if None in each else frozenset[str]().union(*(tools for tools in each if tools is not None))
-            case Exists(_, body):
-                return self.triggers(body)
-            case _:
-                return None
-
     # Compiling
 
     def compile_check(self, formula: Formula, bound: frozenset[str]) -> Check:
         """A function that says whether the formula is true now, for the present values of the bound variables."""
-        if missing := free_variables(formula) - bound:
-            raise unsafe(formula, missing)
         match formula:
             case Top():
                 return lambda: True
@@ -214,9 +190,6 @@ class Evaluator:
     def compile_generator(self, formula: Formula, bound: frozenset[str]) -> Generator:
         """A function that binds the other variables of the formula to each combination of values that makes it true, or
         may make it true, and yields the status for it.
-
-        Raises:
-            FormulaError: no order of evaluation finds the values of every variable.
         """
         free = free_variables(formula)
         if free <= bound and not isinstance(formula, Atom | Exists):
@@ -233,74 +206,20 @@ class Evaluator:
                 return projected or self.compile_generator(body, bound - frozenset(variables))
             case And(parts):
                 stages: list[Generator] = []
-                for part in self._ordered(formula, parts, bound):
+                for part in _ordered(parts, bound):
                     stages.append(self.compile_generator(part, bound))
                     bound |= free_variables(part)
                 return _joined(stages)
             case Or(parts):
-                for part in parts:
-                    if missing := free - free_variables(part) - bound:
-                        raise unsafe(part, missing)
                 return _chained([self.compile_generator(part, bound) for part in parts])
             case Since() | Yesterday():
                 return self._past_table(formula).generator(bound)
             case _:
-                raise unsafe(formula, free - bound)
+                raise TypeError(formula)
 
     def compile_finder(self, formula: Formula) -> Generator | None:
         """A generator that starts from no value; None if the formula does not find the values of its variables."""
-        return self.compile_generator(formula, frozenset()) if self.finds(formula, frozenset()) else None
-
-    def _ordered(self, whole: Formula, parts: Sequence[Formula], bound: frozenset[str]) -> list[Formula]:
-        """The parts of a conjunction in an order of evaluation: checks as soon as they are possible, the cheap ones
-        first, and what waits for the future last, so that it is asked for few values.
-        """
-        waiting = list(parts)
-        ordered: list[Formula] = []
-        while waiting:
-            checks = [part for part in waiting if free_variables(part) <= bound]
-            finders = [part for part in waiting if part not in checks and self.finds(part, bound)]
-            prompt = [part for part in checks if _cost(part) < _FUTURE]
-            chosen = min(prompt or finders or checks, key=_cost, default=None)
-            if chosen is None:
-                raise unsafe(whole, free_variables(waiting[0]) - bound)
-            waiting.remove(chosen)
-            ordered.append(chosen)
-            bound |= free_variables(chosen)
-        return ordered
-
-    def finds(self, formula: Formula, bound: frozenset[str]) -> bool:
-        """Whether the formula finds the values of its variables that are not bound, if it is true."""
-        free = free_variables(formula)
-        if free <= bound:
-            return True
-        match formula:
-            case Atom(_, condition):
-                return condition is not None and free <= bound | {name for name, _, _ in _equations(condition)}
-            case Compare(Comparison(left, "==", right)):
-                return any(
-                    isinstance(one, BoundVariable) and one.name not in bound and term_variables(other) <= bound
-                    for one, other in ((left, right), (right, left))
-                )
-            case Exists(variables, body):
-                return self.finds(body, bound - frozenset(variables))
-            case And(parts):
-                waiting, known = list(parts), bound
-                while waiting:
-                    part = next((part for part in waiting if self.finds(part, known)), None)
-                    if part is None:
-                        return False
-                    waiting.remove(part)
-                    known |= free_variables(part)
-                return True
-            case Or(parts):
-                return all(free_variables(part) | bound >= free and self.finds(part, bound) for part in parts)
-            case Since(_, right):
-                return free <= free_variables(right) and self.finds(right, frozenset())
-            case Yesterday(operand):
-                return self.finds(operand, frozenset())
-            case _:
-                return False
+        return self.compile_generator(formula, frozenset()) if finds(formula, frozenset()) else None
 
     # Leaves
 
@@ -311,11 +230,11 @@ class Evaluator:
         filters: list[tuple[FieldPath, int]] = []
         rest: list[Condition] = []
         for part in conjuncts(atom.condition):
-            equation = _equation(part)
-            if equation is None:
+            equated = equation(part)
+            if equated is None:
                 rest.append(part)
                 continue
-            name, place, spread = equation
+            name, place, spread = equated
             if name not in bound and name not in made:
                 made[name] = (place, spread)
             elif name in bound and not spread:
@@ -323,8 +242,6 @@ class Evaluator:
             else:
                 rest.append(part)
         remaining = frozenset[str]().union(*map(condition_variables, rest))
-        if missing := remaining - bound - frozenset(made):
-            raise unsafe(atom, missing)
         condition = None if not rest else rest[0] if len(rest) == 1 else AndCondition(tuple(rest))
         bindings = moment.bindings(sorted(remaining))
         single = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if not spread]
@@ -368,7 +285,7 @@ class Evaluator:
                 continue
             if term_variables(other) <= bound:
                 return _assigning(self.moment, one.name, self.compile_term(other))
-        raise unsafe(formula, free_variables(formula) - bound)
+        raise TypeError(formula)
 
     def compile_term(self, term: Term) -> Callable[[], Value]:
         """A function for the value of a term at this step."""
@@ -444,6 +361,23 @@ class Evaluator:
 _FUTURE: Final = 1000
 
 
+def _ordered(parts: Sequence[Formula], bound: frozenset[str]) -> list[Formula]:
+    """The parts of a conjunction in an order of evaluation: checks as soon as they are possible, the cheap ones
+    first, and what waits for the future last, so that it is asked for few values.
+    """
+    waiting = list(parts)
+    ordered: list[Formula] = []
+    while waiting:
+        checks = [part for part in waiting if free_variables(part) <= bound]
+        finders = [part for part in waiting if part not in checks and finds(part, bound)]
+        prompt = [part for part in checks if _cost(part) < _FUTURE]
+        chosen = min(prompt or finders or checks, key=_cost)
+        waiting.remove(chosen)
+        ordered.append(chosen)
+        bound |= free_variables(chosen)
+    return ordered
+
+
 def _cost(formula: Formula) -> int:
     """What a check costs, roughly; `_FUTURE` and more if it may have to wait."""
     match formula:
@@ -459,20 +393,6 @@ def _cost(formula: Formula) -> int:
             return max(map(_cost, parts)) + 1
         case _:
             return 1
-
-
-def _equation(condition: Condition) -> tuple[str, FieldPath, bool] | None:
-    """The variable that a comparison equates with a field, the field, and whether its elements are meant."""
-    if not isinstance(condition, Comparison) or tracked_comparison(condition) is None:
-        return None
-    place, spread = tracked_comparison(condition) or (FieldPath((RESULT,)), False)
-    sides = (condition.left, condition.right)
-    name = next(side.name for side in sides if isinstance(side, BoundVariable))
-    return name, place, spread
-
-
-def _equations(condition: Condition) -> list[tuple[str, FieldPath, bool]]:
-    return [equation for part in conjuncts(condition) if (equation := _equation(part)) is not None]
 
 
 def _reader(place: FieldPath) -> Callable[[Event], Value]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Evidence, ExplainedViolation, Role, Scalar, format_value
 from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
@@ -36,10 +35,11 @@ from lawtrace.solver.logic.syntax import (
 )
 from lawtrace.solver.logic.terms import Missing, Position, Value
 from lawtrace.solver.logic.terms import leaves as term_leaves
+from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.metric import MetricRule, Violation
-from lawtrace.solver.monitoring.moment import Generator, from_key
+from lawtrace.solver.monitoring.moment import from_key
 from lawtrace.solver.monitoring.pending import Status, current
 
 MAX_LISTED: Final = 50
@@ -93,7 +93,6 @@ def explain(
 
 def needs_every_step(formula: Formula) -> bool:
     """Whether a step without a call that an atom of the formula matches could change its truth at other steps."""
-    triggers = Evaluator().triggers
 
     def stays(left: Formula) -> bool:
         return isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
@@ -133,7 +132,7 @@ class _Instance:
         generators = [
             (part, tuple(sorted(part.variables)), generate)
             for part in closed
-            if isinstance(part, Exists) and (generate := _generator(evaluator, part.body)) is not None
+            if isinstance(part, Exists) and (generate := evaluator.compile_finder(part.body)) is not None
         ]
         leaves = {str(leaf): leaf for part in closed for leaf in aggregates_of(part)}
         amounts = [(name, evaluator.compile_term(leaf)) for name, leaf in leaves.items()]
@@ -316,13 +315,6 @@ def could_match(atom: Atom, event: Event) -> bool:
     parts = tuple(part for part in conjuncts(atom.condition) if not condition_variables(part))
     condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(parts)
     return Atom(atom.tool, condition, atom.attempted).matches(event)
-
-
-def _generator(evaluator: Evaluator, body: Formula) -> Generator | None:
-    try:
-        return evaluator.compile_generator(body, frozenset())
-    except FormulaError:
-        return None
 
 
 def _text(formula: Formula) -> str:

@@ -16,7 +16,8 @@ from typing import ClassVar, Final
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
-from lawtrace.solver.logic.normal_form import negated, normal_form, original_names
+from lawtrace.solver.logic.normal_form import normal_form, original_names
+from lawtrace.solver.logic.safety import check_safety, finds
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.syntax import (
     And,
@@ -36,6 +37,7 @@ from lawtrace.solver.logic.syntax import (
     subformulas,
 )
 from lawtrace.solver.logic.terms import Now, leaves
+from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.moment import Key, from_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction
@@ -95,21 +97,6 @@ class _Open:
         self.monitor.merge(self, part, other)
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One way to violate a rule, in normal form.
-
-    Attributes:
-        variables: whose values make up a violation.
-        formula: what is then true.
-        every_step: whether it is looked for at every step; else at the first only.
-    """
-
-    variables: tuple[str, ...]
-    formula: Formula
-    every_step: bool
-
-
 class MetricRule:
     """A rule whose formula is prepared for evaluation. It is made once, and monitors are made from it.
 
@@ -126,9 +113,9 @@ class MetricRule:
     def __init__(self, formula: Formula) -> None:
         self.formula: Final = formula
         self.normal: Final = normal_form(formula)
-        self.cases: Final = tuple(_cases(self.normal))
+        self.cases: Final = tuple(cases(self.normal))
         self.timed: Final = any(map(_reads_time, subformulas(formula)))
-        MetricMonitor(self)  # refuses unsafe formulas
+        check_safety(self.normal)
 
     def holds_without_events(self) -> bool:
         """Whether the empty trace satisfies the formula."""
@@ -140,46 +127,6 @@ class MetricRule:
             names = {original_names(name): name for name in case.variables}
             if names.keys() == values.keys() and (case.every_step or not position):
                 yield instantiate(case.formula, {name: values[shown] for shown, name in names.items()})
-
-
-def _cases(normal: Formula) -> Iterator[_Case]:
-    for part in normal.operands if isinstance(normal, And) else (normal,):
-        match part:
-            case Not(Until(Top(), violation, window)) if window.unlimited:
-                for case in violation.operands if isinstance(violation, Or) else (violation,):
-                    if isinstance(case, Exists):
-                        yield _Case(case.variables, case.body, every_step=True)
-                    else:
-                        yield _Case((), case, every_step=True)
-            case _:
-                yield _Case((), negated(part), every_step=False)
-
-
-def calls_of_violation(violation: Formula) -> tuple[Atom, ...]:
-    """The calls of the present step that a rule is about: the first that a violation names, or alternatives of which
-    it names any.
-    """
-    parts = violation.operands if isinstance(violation, And) else (violation,)
-    for part in parts:
-        if isinstance(part, Atom):
-            return (part,)
-    for part in parts:
-        if isinstance(part, Or):
-            alternatives = [calls_of_violation(operand) for operand in part.operands]
-            if all(alternatives):
-                return tuple(dict.fromkeys(call for calls in alternatives for call in calls))
-    return ()
-
-
-def occasions(formula: Formula) -> tuple[Atom, ...]:
-    """The calls that a rule is about. A prohibition of some calls of a tool is about every call of it."""
-    found: dict[Atom, None] = {}
-    for case in _cases(normal_form(formula)):
-        if isinstance(case.formula, Atom):
-            found[replace(case.formula, condition=None)] = None
-        elif case.every_step:
-            found.update(dict.fromkeys(calls_of_violation(case.formula)))
-    return tuple(found)
 
 
 class MetricMonitor:
@@ -236,7 +183,7 @@ class MetricMonitor:
         self._found.clear()
         self._evaluator.clear()
 
-    def _watch(self, case: _Case) -> None:
+    def _watch(self, case: Case) -> None:
         """Look for the violation in every step in which it can occur."""
         self._watching = True
         names, violation = case.variables, case.formula
@@ -256,7 +203,7 @@ class MetricMonitor:
             for status in generate():
                 found.setdefault((shown, read()), []).append(status)
 
-        evaluator.add_update(update, evaluator.triggers(violation))
+        evaluator.add_update(update, triggers(violation))
 
     def _settle(self) -> None:
         """Record what the present step has found, each combination of values once."""
@@ -275,7 +222,7 @@ class MetricMonitor:
         """
         evaluator = self._evaluator
         calls = [
-            call if evaluator.finds(call, frozenset()) else replace(call, condition=None)
+            call if finds(call, frozenset()) else replace(call, condition=None)
             for call in calls_of_violation(violation)
         ]
         generators = [evaluator.compile_generator(call, frozenset()) for call in calls]

@@ -38,8 +38,9 @@ from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import with_list_index
+from lawtrace.solver.logic.violations import occasions
 from lawtrace.solver.monitoring.instances import Column, Instances
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation, occasions
+from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.monitoring.undo import Make, plain
 
 UNTIMED: Final = "the rule is about time, and an event has none"

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol
 
-from lawtrace.solver.logic.safety import unsafe_since
 from lawtrace.solver.logic.syntax import Formula, Not, Since, Top, Yesterday, free_variables
+from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.monitoring.moment import Compiler, Generator, Key
 from lawtrace.solver.monitoring.pending import Status
 
@@ -33,8 +33,6 @@ class PastTable:
         self._unlimited = formula.window.unlimited
         self.variables = tuple(sorted(free_variables(formula)))
         operand = formula.right if isinstance(formula, Since) else formula.operand
-        if isinstance(formula, Since) and (missing := free_variables(formula.left) - free_variables(operand)):
-            raise unsafe_since(formula, missing)
         self._generate = compiler.compile_generator(operand, frozenset())
         self._read = self.moment.reader(self.variables)
         self._write = self.moment.writer(self.variables)
@@ -46,7 +44,7 @@ class PastTable:
         self._forgot: int | None = None
         self._next: list[tuple[Key, int]] = []
         self._keeps: Callable[[], None] | None = None
-        tools = compiler.triggers(operand)
+        tools = triggers(operand)
         if isinstance(formula, Since) and not isinstance(formula.left, Top):
             stays = self._compile_left(compiler, formula.left)
             tools = None if tools is None or stays is None else tools | stays
@@ -73,7 +71,7 @@ class PastTable:
                             self._discard(entry)
 
             self._keeps = remove
-            return compiler.triggers(left.operand)
+            return triggers(left.operand)
         check = compiler.compile_check(left, frozenset(self.variables))
 
         def scan() -> None:

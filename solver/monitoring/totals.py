@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from lawtrace.schemas.events import Event, Json
-from lawtrace.solver.logic.safety import unsafe
 from lawtrace.solver.logic.syntax import EventAggregate, RelationAggregate, term_variables
 from lawtrace.solver.logic.terms import MISSING, BoundVariable, LiteralValue, Missing, Term, Value, leaves
 from lawtrace.solver.monitoring.moment import Compiler, Generator, Key, as_key, from_key
@@ -251,8 +250,6 @@ class EventTotals:
         self._events = self._compile_events(compiler)
         self._parts: dict[Key, dict[Key, None]] | None = None
         if leaf.since is not None:
-            if missing := leaf.since.variables - leaf.atom.variables:
-                raise unsafe(leaf.since, missing)
             self._reset = compiler.compile_generator(leaf.since, frozenset())
             names = tuple(name for name in self.variables if name in leaf.since.variables)
             self._reset_read = self.moment.reader(names)

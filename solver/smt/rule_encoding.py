@@ -34,6 +34,7 @@ from lawtrace.solver.logic.conditions import (
     conjuncts,
     tracked_comparison,
 )
+from lawtrace.solver.logic.safety import finds
 from lawtrace.solver.logic.syntax import (
     And,
     Atom,
@@ -55,7 +56,6 @@ from lawtrace.solver.logic.terms import (
     BoundVariable,
     Term,
 )
-from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
@@ -82,7 +82,6 @@ class RuleEncoding(TermEncoding):
         self, environment: Environment, logic: SymbolicLogic, steps: Sequence[Step] = (), bounds: TimeBounds = UNBOUNDED
     ) -> None:
         super().__init__(environment, logic, steps, bounds)
-        self._evaluator: Final = Evaluator()
         self._nodes: Final[dict[int, _Node]] = {}
 
     # Rules
@@ -355,7 +354,7 @@ class RuleEncoding(TermEncoding):
         if not waiting:
             yield values
             return
-        ready = [part for part in waiting if self._evaluator.finds(part, bound)]
+        ready = [part for part in waiting if finds(part, bound)]
         first = min(ready, key=lambda part: not isinstance(part, Atom | Compare))
         others = [part for part in waiting if part is not first]
         for assignment in self._assignments(first, i, values, found):

@@ -22,9 +22,9 @@ from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.logic.conditions import Comparison, conjuncts
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.terms import FieldPath, LiteralValue
+from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
-from lawtrace.solver.monitoring.type_check import check_formula
 from lawtrace.solver.rules import Rule
 
 LISTED_VIOLATIONS: Final = 10

@@ -8,7 +8,7 @@ from lawtrace.solver.automata.operations import equivalent
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.signature import ANYTHING, Declared, ToolSignature
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, Template, match_template
-from lawtrace.solver.monitoring.type_check import check_formula
+from lawtrace.solver.logic.type_check import check_formula
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, Declared, ToolSignature, environment_signature
-from lawtrace.solver.monitoring.type_check import check_formula
+from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 BOOLEAN = Declared("boolean")

@@ -34,10 +34,10 @@ from lawtrace.solver.logic.syntax import (
 )
 from lawtrace.solver.logic.templates import InstructionAdherence, match_template
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, with_list_index
+from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.instances import Instances
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
-from lawtrace.solver.monitoring.type_check import check_formula
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
 AUDITED = "forall a: G(Pay(account == a) -> F Audit(account == a))"

@@ -10,8 +10,8 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import parse_signature
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
-from lawtrace.solver.monitoring.type_check import check_formula
 from tests.support.published import published_text
 
 SIGNATURE = parse_signature("""

@@ -29,8 +29,9 @@ from lawtrace.solver.logic.conditions import (
     condition_fields,
     condition_parts,
 )
+from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.logic.parser import located
-from lawtrace.solver.logic.safety import UnsafeFormulaError
+from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
 from lawtrace.solver.logic.syntax import (
     Atom,
@@ -64,7 +65,6 @@ from lawtrace.solver.logic.terms import (
     parse_date,
     path_text,
 )
-from lawtrace.solver.monitoring.metric import MetricRule
 
 
 def check_formula(formula: Formula, signature: Signature, text: str = "") -> None:
@@ -106,7 +106,7 @@ class _Fault(Exception):
 
 def _check_safety(formula: Formula) -> None:
     try:
-        MetricRule(formula)
+        check_safety(normal_form(formula))
     except UnsafeFormulaError as error:
         raise _Fault(str(error), error.part.removeprefix("!"), tool=error.variable) from error
 
