@@ -183,6 +183,7 @@ def paper() -> None:
     with endpoint(play_paper):
         run(
             ROOT / "recipes" / "papers" / "logisafety.toml",
+            *("--concurrency", "1"),  # the table of usage is in the order of the first answers
             *sets(
                 "tasks.count=1",
                 "tasks.spare=2",
