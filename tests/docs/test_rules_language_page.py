@@ -6,7 +6,6 @@ import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FUNCTIONS
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
@@ -44,12 +43,6 @@ def test_aggregates_parse(aggregate: str) -> None:
     parse(f"forall c: G(Pay(card == c) -> {aggregate} <= 1)" if "c)" in aggregate else f"G(Pay -> {aggregate} <= 1)")
 
 
-@pytest.mark.parametrize("formula", re.findall(r"^\| `([^`]+)` \|", SECTIONS["Errors"], re.MULTILINE))
-def test_bad_formulas_are_refused_with_the_place(formula: str) -> None:
-    with pytest.raises(FormulaError, match=r"^line 1, column \d+: "):
-        parse(formula)
-
-
 @pytest.mark.parametrize(("environment", "formula", "_"), [example for example in EXAMPLES if example[0]])
 def test_formulas_fit_the_environment(environment: str, formula: str, _: str) -> None:
     check_rules([Rule(id="r", formula=formula)], load_domain(environment).environment)
@@ -79,8 +72,6 @@ EVIDENCE = [
     'no Refund(payment == "T-1") from 2026-03-06 09:00:00 to 2026-03-09 23:59:59; call 2 is Refund(payment == "T-1"): '
     "too late",
     'call 1 is GiveConsent(person == "Ann"); call 2 is WithdrawConsent(person == "Ann"): interruption',
-    'call 2 is EraseRecord(record == "R-1"); call 1 is PlaceHold(record == "R-1")',
-    'call 1 is OpenProfile(user == "Bob" and years(birth_date, now) < 16); no ParentConsents(child == "Bob") before it',
     'for o = "O-1", s = "Ann": call 2 is Verify(operation == "O-1" and staff == "Ann"); '
     'call 1 is Initiate(operation == "O-1" and staff == "Ann")',
     ">= 5 is true: the value is 5 [calls 1, 2, 3, 4 and 5]; call 6 is not BlockAccess",
