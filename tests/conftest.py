@@ -7,15 +7,20 @@ The garbage collector does not scan what collection imported.
 Thousands of classes and test items live as long as the process. Scanning them again and again took an eighth of the
 suite's time.
 
-The consoles of the command line are made before any test sets COLUMNS, which they would read once and keep.
+A console keeps the size that it reads when it is made. Those of the command line are made here without one, so that it
+follows COLUMNS, which workers of xdist set to 80.
 """
 
 import gc
+import os
 
 import pytest
 from hypothesis import settings
 
-import lawtrace.runs.cli.output  # noqa: F401
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
+import lawtrace.runs.cli.output  # noqa: E402, F401
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")

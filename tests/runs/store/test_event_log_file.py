@@ -33,7 +33,7 @@ from lawtrace.schemas.log_entries import (
 _WRITER = """
 import sys
 from pathlib import Path
-from lawtrace.agents.event_log import Context, MessageSent
+from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.runs.store.event_log_file import EventLogFile
 
 event_log = EventLogFile.create(Path(sys.argv[1]), recipe=None)
@@ -45,7 +45,7 @@ for number in range(1_000_000):
 _FILLER = """
 import resource, sys
 from pathlib import Path
-from lawtrace.agents.event_log import Context, MessageSent
+from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.runs.store.event_log_file import EventLogFile
 
