@@ -14,7 +14,7 @@ EXAMPLES = re.findall(r"^```check\n(.*?)^```", PAGE.read_text(encoding="utf-8"),
 
 
 def test_the_page_has_examples() -> None:
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 2
 
 
 @pytest.mark.slow
