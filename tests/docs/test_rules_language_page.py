@@ -23,7 +23,7 @@ VALUES = {"kept": True, "broken": False, "undetermined": None}
 
 
 def test_there_are_enough_examples() -> None:
-    assert len(EXAMPLES) >= 10
+    assert len(EXAMPLES) >= 9
     assert {name for name in FUNCTIONS if f"{name}(" in " ".join(INLINE)} == set(FUNCTIONS)
 
 
@@ -69,8 +69,6 @@ EVIDENCE = [
     'call 2 is Pay(amount == 20 and payee == "P-2"); no Authenticate(amount == 20 and payee == "P-2" and '
     "result.passed) from 2026-03-06 08:56:00 to 2026-03-06 09:01:00",
     "<= 150 is false: the value is 260 (50, 50, 50, 50, 50, 10) [calls 1, 2, 3, 4, 5 and 6]",
-    'no Refund(payment == "T-1") from 2026-03-06 09:00:00 to 2026-03-09 23:59:59; call 2 is Refund(payment == "T-1"): '
-    "too late",
     'call 1 is GiveConsent(person == "Ann"); call 2 is WithdrawConsent(person == "Ann"): interruption',
     'for o = "O-1", s = "Ann": call 2 is Verify(operation == "O-1" and staff == "Ann"); '
     'call 1 is Initiate(operation == "O-1" and staff == "Ann")',
