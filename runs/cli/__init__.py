@@ -15,7 +15,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # terminals without § show its code point
     try:
-        app()
+        app(prog_name="lawtrace")
     except LawtraceError as error:
         from lawtrace.runs.cli.output import print_error
 

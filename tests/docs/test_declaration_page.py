@@ -53,20 +53,20 @@ def test_environments_import_the_module_that_the_page_describes(folder: str) -> 
 
 
 FREEZE = """
-FREEZE_ACCOUNT = Tool(
+FREEZE_ACCOUNT = s.Tool(
     name="FreezeAccount",
     summary="Freezes an account, so that no money can be taken from it.",
-    phrases=Phrases("Freeze {account_number}.", "The freeze of {account_number} is in force."),
+    phrases=s.Phrases("Freeze {account_number}.", "The freeze of {account_number} is in force."),
     parameters=(account_number("account_number", "The account to freeze."),),
     raises=(not_an_account("account_number"),),
     fails=(
-        Fails(
+        s.Fails(
             "The account is frozen already.",
-            value_of(ACCOUNTS, lambda a: a.account_number == account, "status", otherwise="") == "frozen",
+            s.value_of(e.ACCOUNTS, lambda a: a.account_number == account, "status", otherwise="") == "frozen",
         ),
     ),
-    effects=(Update(ACCOUNTS, lambda a: a.account_number == account, {"status": constant("frozen")}),),
-    results=(success_result("Whether it was frozen."),),
+    effects=(s.Update(e.ACCOUNTS, lambda a: a.account_number == account, {"status": s.constant("frozen")}),),
+    results=(s.success_result("Whether it was frozen."),),
     emits="ACCOUNT_FROZEN",
     critical=True,
 )

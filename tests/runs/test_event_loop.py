@@ -10,10 +10,10 @@ import pytest
 
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.scoring import judge
 from lawtrace.runs.stages import (
     attempts_stage,
     denied_sessions,
-    evaluate,
     measure,
     tasks_stage,
     traces_stage,
@@ -34,7 +34,7 @@ HEAVY = (
     (measure, "check_deletions"),  # the jail
     (measure, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the jail
-    (evaluate, "judge"),
+    (judge, "judge"),
 )
 
 

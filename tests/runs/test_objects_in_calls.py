@@ -140,17 +140,17 @@ def test_a_completion_keeps_the_objects_that_were_asked_for(tool: str) -> None:
 DERIVED = """
 def payments_found(tools, events):
     found = [event.result["bookings"] for event in events if event.completed and event.tool == "FindBooking"]
-    return ListOf(PAYMENT).decode(found[-1][0]["payments"]) if found and found[-1] else ()
+    return s.ListOf(PAYMENT).decode(found[-1][0]["payments"]) if found and found[-1] else ()
 
 
-CONFIRM = Tool(
+CONFIRM = s.Tool(
     name="ConfirmPayments",
     summary="Confirms the payments of the booking that was found last.",
     leak_words=("confirm",),
-    parameters=(Parameter("payments", ListOf(PAYMENT), "They.", FromTrace("payments_found", payments_found)),),
-    raises=(MALFORMED, Raises(INVALID_REQUEST, "There is no payment.", is_empty(payments))),
-    effects=(InsertEach(CHECKS, payments, lambda p: {"day": today}),),
-    results=(ValueResult("sum", "In all.", MONEY, total_of(payments, lambda p: p["amount"])),),
+    parameters=(s.Parameter("payments", s.ListOf(PAYMENT), "They.", s.FromTrace("payments_found", payments_found)),),
+    raises=(MALFORMED, s.Raises(s.INVALID_REQUEST, "There is no payment.", s.is_empty(payments))),
+    effects=(s.InsertEach(CHECKS, payments, lambda p: {"day": today}),),
+    results=(s.ValueResult("sum", "In all.", s.MONEY, s.total_of(payments, lambda p: p["amount"])),),
     compliance=True,
 )
 TOOLS = (CONFIRM, """
@@ -168,8 +168,6 @@ def test_objects_that_follow_from_a_result(lawtrace: Shell, tmp_path: Path) -> N
     shutil.copytree(TRIP_DESK, tmp_path / "desk")
     for file, old, new in (
         ("__init__.py", 'name="trip_desk"', 'name="derived_desk"'),
-        ("__init__.py", "    FromLookup,\n", "    FromLookup,\n    FromTrace,\n"),
-        ("__init__.py", "    is_unknown,\n", "    is_empty,\n    is_unknown,\n"),
         ("__init__.py", "TOOLS = (", DERIVED),
         ("rules.toml", "[[rules]]", f"{DERIVED_RULE}\n[[rules]]"),
     ):
