@@ -33,7 +33,7 @@ _ENDINGS: Final = re.compile(
 )
 _BEFORE: Final = r"before|prior\s+to|in\s+advance\s+of|until"
 _FIRST: Final = (
-    rf"{_BEFORE}|only\s+(?:if|on|with|where|after|when|for|what|as)|unless|except\s+(?:on|with|if|where|under)|without|"
+    rf"{_BEFORE}|only\s+(?:\w+\s+)?(?:if|on|with|where|after|when|for|what|as)|unless|except\s+(?:on|with|if|where|under)|without|"
     r"subject\s+to|provided\s+that|rests?\s+on|on\s+the\s+basis\s+of|depends?\s+on"
 )
 _FACT: Final = (
