@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from lawtrace.runs.bench_extra import require_bench
 from lawtrace.runs.full_run import start_run
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
@@ -58,12 +59,12 @@ class Verdicts(Sequence[Verdict]):
         """One row an attempt: variant of an ablation, environment, task, style, model, trial, outcome, goal reached,
         ids of broken and undetermined rules.
 
-        Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
+        Needs pandas: ``pip install lawtrace[bench]``. Raises InputError without it.
         """
         try:
             import pandas
         except ImportError as error:
-            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
+            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[bench]'") from error
         columns: dict[str, list[object]] = {
             "variant": [origin.variant for _, origin in self._rows],
             "environment": [origin.environment for _, origin in self._rows],
@@ -118,8 +119,9 @@ def run(recipe: Source | Recipe | Mapping[str, Any] | None = None, *, out: Sourc
 
     ``recipe`` is a file, a `Recipe`, its keys as a mapping, or None for the offline quickstart. ``out`` is the run's
     folder, by default a new one below ``logs/``. Raises InputError before anything is asked, OperationalError if a
-    stage cannot be carried out.
+    stage cannot be carried out or the extra `bench` is not installed.
     """
+    require_bench("lawtrace.run()")
     prepared = prepare_recipe(_recipe(recipe))
     folder = RunFolder(Path(out)) if out is not None else new_run_folder(prepared.name)
     with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this one

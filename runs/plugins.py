@@ -15,10 +15,12 @@ from typing import cast
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: ``target`` is ``module:function``, ``help`` the first line of the function's docstring."""
+    """A command: ``target`` is ``module:function``, ``help`` the first line of the function's docstring, ``bench``
+    whether it is refused without the extra `bench`."""
 
     target: str
     help: str
+    bench: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
     *.jsonl, *.json   cases in our format, published rows (content, type, source), or questions in the plain format
                       (`lawtrace.environments.legal.question_sets`); one a line, or an array
-    *.arrow           published rows, as the stream inside a dataset folder     (extra ``tables``)
-    *.parquet         published rows                                            (extra ``tables``)
+    *.arrow           published rows, as the stream inside a dataset folder     (extra ``bench``)
+    *.parquet         published rows                                            (extra ``bench``)
 
 In a folder, the files directly in it are read; subfolders only if there are none, so that a dataset stored in two forms
 side by side is not read twice.
@@ -173,7 +173,7 @@ def _table_rows(file: Path) -> Iterator[_Row]:
         ipc: Any = import_module("pyarrow.ipc")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError as error:
-        raise OperationalError(f"{file}: reading it needs the extra: pip install 'lawtrace[tables]'") from error
+        raise OperationalError(f"{file}: reading it needs the extra: pip install 'lawtrace[bench]'") from error
     try:
         if file.suffix == ".parquet":
             table = parquet.read_table(file)

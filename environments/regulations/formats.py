@@ -2,9 +2,7 @@
 
 import re
 from pathlib import Path
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from lawtrace.environments.regulations.files import pdf_text, read_bytes, read_text
 from lawtrace.environments.regulations.formex import formex_lines
@@ -16,6 +14,9 @@ from lawtrace.environments.regulations.lines import Line, split_page_furniture
 from lawtrace.environments.regulations.oscal import parse_oscal
 from lawtrace.environments.regulations.parser import parse_legal_text
 from lawtrace.schemas.errors import InputError
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1, "ordered_list_close": -1}
 
@@ -43,6 +44,8 @@ _UNMARKED_LEVEL = 2
 
 def markdown_lines(text: str) -> list[Line]:
     """Convert Markdown to lines, without emphasis and links."""
+    from markdown_it import MarkdownIt  # whoever imports the guard reads no text
+
     lines: list[Line] = []
     depth, level, label, underlined = 0, 0, "", False
     items: list[tuple[str, int]] = []
@@ -89,7 +92,7 @@ def _level(text: str, level: int) -> int:
     return _UNMARKED_LEVEL if _UNMARKED.match(text) else 0
 
 
-def _words(token: Token) -> str:
+def _words(token: "Token") -> str:
     """The text of an inline token, with line breaks."""
     return "".join(
         "\n" if child.type in {"softbreak", "hardbreak"} else child.content for child in token.children or ()

@@ -77,12 +77,12 @@ class Audit(Iterable[AuditRow]):
     def to_pandas(self) -> "DataFrame":
         """One row a record and rule, with the columns of the CSV file of ``lawtrace audit``.
 
-        Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
+        Needs pandas: ``pip install lawtrace[bench]``. Raises InputError without it.
         """
         try:
             import pandas
         except ImportError as error:
-            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
+            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[bench]'") from error
         return pandas.DataFrame(flat_records(self), columns=[*COLUMNS])
 
     def units(self) -> Iterator[AuditUnit]:

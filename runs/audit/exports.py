@@ -99,7 +99,7 @@ def _write_parquet(audit: FinishedAudit, path: Path) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'lawtrace[tables]'") from error
+        raise InputError("Parquet needs pyarrow: pip install 'lawtrace[bench]'") from error
     arrow: Any = pyarrow  # has no types
     files: Any = parquet
     kinds = {**dict.fromkeys(COLUMNS, arrow.string()), "reward": arrow.float64(), "triggering_events": arrow.int64()}

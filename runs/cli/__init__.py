@@ -2,7 +2,9 @@
 
 import sys
 from io import TextIOWrapper
+from typing import NoReturn
 
+from lawtrace.runs.bench_extra import BENCH_MODULES, bench_missing
 from lawtrace.runs.cli.app import app
 from lawtrace.schemas.errors import LawtraceError
 
@@ -17,7 +19,15 @@ def main() -> None:
     try:
         app(prog_name="lawtrace")
     except LawtraceError as error:
-        from lawtrace.runs.cli.output import print_error
+        _end(error)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in BENCH_MODULES:
+            raise
+        _end(bench_missing("this command"))
 
-        print_error(str(error))
-        sys.exit(error.exit_code)
+
+def _end(error: LawtraceError) -> NoReturn:
+    from lawtrace.runs.cli.output import print_error
+
+    print_error(str(error))
+    sys.exit(error.exit_code)

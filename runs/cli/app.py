@@ -18,23 +18,23 @@ WIDEST_HELP = 120
 """Columns of a help text on a terminal that is wider."""
 
 
-def _at(function: str, help_line: str) -> Command:
+def _at(function: str, help_line: str, *, bench: bool = False) -> Command:
     """The command that a function (``module.function`` in this package) carries out, with its first line of help."""
     module, _, name = function.rpartition(".")
-    return Command(f"lawtrace.runs.cli.{module}:{name}", help_line)
+    return Command(f"lawtrace.runs.cli.{module}:{name}", help_line, bench)
 
 
 COMMANDS = {
-    "run": _at("run.run", "Run the full pipeline."),
-    "resume": _at("run.resume", "Continue an interrupted run."),
-    "report": _at("report.report", "Write the report and tables of each run."),
+    "run": _at("run.run", "Run the full pipeline.", bench=True),
+    "resume": _at("run.resume", "Continue an interrupted run.", bench=True),
+    "report": _at("report.report", "Write the report and tables of each run.", bench=True),
     "compare": _at("compare.compare", "Compare two runs or two models, attempt by attempt."),
     "messages": _at("messages.messages", "Read the conversations of a run."),
     "view": _at("view.view", "Browse runs in the browser."),
     "audit": _at("audit.audit", "Judge recorded conversations or logs against rules."),
     "guard": _at("guard.guard", "Enforce rules in front of an MCP server."),
     "doctor": _at("doctor.doctor", "Check sandboxes, endpoints and versions."),
-    "attempt": _at("attempt.attempt", "Run a model on tasks."),
+    "attempt": _at("attempt.attempt", "Run a model on tasks.", bench=True),
     "grade": _at("grade.grade", "Judge programs or the attempts of a run."),
     "merge": _at("merge.merge", "Merge all shards of one command."),
     "env": Group(

@@ -10,6 +10,7 @@ import typer
 from typer._click import Context
 from typer.core import TyperCommand, TyperGroup
 
+from lawtrace.runs.bench_extra import require_bench
 from lawtrace.runs.cli.options import JsonOption, set_parameters
 from lawtrace.runs.plugins import Command, Group
 from lawtrace.runs.report.command_result import CommandResult
@@ -43,13 +44,13 @@ class LazyCommand(TyperCommand):
 
     def __init__(self, name: str, command: Command) -> None:
         super().__init__(name=name, short_help=command.help, rich_markup_mode=None)
-        self.target = command.target
+        self.target, self.bench = command.target, command.bench
 
     def loaded(self) -> TyperCommand:
         """The command with its options."""
         module, function = self.target.split(":")
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        one.command(self.name)(with_result(getattr(import_module(module), function)))
+        one.command(self.name)(with_result(getattr(import_module(module), function), bench=self.bench))
         return cast("TyperCommand", typer.main.get_command(one))
 
     def make_context(
@@ -58,13 +59,18 @@ class LazyCommand(TyperCommand):
         return self.loaded().make_context(info_name, args, parent=parent, **extra)
 
 
-def with_result(function: CommandFunction) -> Callable[..., None]:
-    """The function as a command: with ``--json`` as its last option, its result printed, and its exit code."""
+def with_result(function: CommandFunction, *, bench: bool = False) -> Callable[..., None]:
+    """The function as a command: with ``--json`` as its last option, its result printed, and its exit code.
+
+    With ``bench`` it is refused without the extra of that name.
+    """
     parameters = [*inspect.signature(function).parameters.values()]
     prints = any(parameter.name == "as_json" for parameter in parameters)
 
     @wraps(function)
     def command(*, as_json: bool, **given: object) -> None:
+        if bench:
+            require_bench("this command")
         result = function(**given, as_json=as_json) if prints else function(**given)
         if result is None:
             return

@@ -97,11 +97,11 @@ class _Formatter(logging.Formatter):
         from structlog.stdlib import ProcessorFormatter
         from structlog.typing import Processor
 
-        from lawtrace.environments.logs import DESCRIBED
+        from lawtrace.environments.logs import described
 
         renderers: list[Processor] = [ProcessorFormatter.remove_processors_meta]
         if self._log_format == "json":
             renderers += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
         else:
             renderers.append(structlog.dev.ConsoleRenderer(colors=False))
-        return ProcessorFormatter(foreign_pre_chain=DESCRIBED, processors=renderers)
+        return ProcessorFormatter(foreign_pre_chain=described(), processors=renderers)

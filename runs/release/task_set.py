@@ -210,7 +210,7 @@ def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         tables: Any = importlib.import_module("pyarrow")
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise OperationalError("Parquet needs the extra 'tables': pip install 'lawtrace[tables]'") from error
+        raise OperationalError("Parquet needs the extra 'bench': pip install 'lawtrace[bench]'") from error
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
     parquet.write_table(tables.table(columns), path, compression="zstd")
 

@@ -1,4 +1,4 @@
-"""Tables and figures of a report as files: CSV, LaTeX (article with booktabs), SVG, with the extra `tables` Parquet."""
+"""Tables and figures of a report as files: CSV, LaTeX (article with booktabs), SVG, with the extra `bench` Parquet."""
 
 # pyright: reportMissingTypeStubs=false
 

@@ -63,7 +63,7 @@ def test_an_audit_reads_what_it_is_asked_for_and_no_more(tmp_path: Path, monkeyp
     assert (len([*rows]), audit.summary().outcomes) == (2, {"broken": 3})
     assert list(audit.to_pandas()["rule"]) == ["check"] * 3
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(lawtrace.InputError, match=r"lawtrace\[tables\]"):
+    with pytest.raises(lawtrace.InputError, match=r"lawtrace\[bench\]"):
         audit.to_pandas()
     with pytest.raises(lawtrace.InputError, match=r"PayBil`.*PayBill"):
         lawtrace.audit([lawtrace.Rule(id="a", formula="G !PayBil")], log, lawtrace.load_environment("banking"))
