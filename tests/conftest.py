@@ -12,6 +12,7 @@ follows COLUMNS, which workers of xdist set to 80.
 """
 
 import gc
+import importlib
 import os
 
 import pytest
@@ -20,7 +21,7 @@ from hypothesis import settings
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
-import lawtrace.runs.cli.output  # noqa: E402, F401
+importlib.import_module("lawtrace.runs.cli.output")
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,8 @@ def test_an_audit_reads_what_it_is_asked_for_and_no_more(tmp_path: Path, monkeyp
     assert isinstance(first := next(rows), lawtrace.AuditRow)
     assert (first.conversation, first.outcome, first.broken[0].call) == ("0", "broken", "1")
     assert (len([*rows]), audit.summary().outcomes) == (2, {"broken": 3})
-    assert list(audit.to_pandas()["rule"]) == ["check"] * 3
+    frame: Any = audit.to_pandas()
+    assert [*frame["rule"]] == ["check"] * 3
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(lawtrace.InputError, match=r"lawtrace\[bench\]"):
         audit.to_pandas()

@@ -28,7 +28,7 @@ MAX_CHARACTERS = 2**17
 class _NoAliases(yaml.SafeLoader):
     """Reads YAML without aliases: ten lines of them stand for more than memory holds, and no tool writes any."""
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("an alias")
         return super().compose_node(parent, index)
