@@ -44,7 +44,7 @@ _UNMARKED_LEVEL = 2
 
 def markdown_lines(text: str) -> list[Line]:
     """Convert Markdown to lines, without emphasis and links."""
-    from markdown_it import MarkdownIt  # whoever imports the guard reads no text
+    from markdown_it import MarkdownIt  # not at the top: a guard reads no text of a law
 
     lines: list[Line] = []
     depth, level, label, underlined = 0, 0, "", False

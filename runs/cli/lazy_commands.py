@@ -16,8 +16,9 @@ from lawtrace.runs.plugins import Command, Group
 from lawtrace.runs.report.command_result import CommandResult
 
 CommandFunction = Callable[..., CommandResult | None]
-"""Carries out a command and returns its result, or None if there is no more
-to print. It has the options of the command as parameters, but for ``--json``, unless it prints before it ends."""
+"""Carries out a command and returns its result, or None if it has printed everything itself.
+
+Its parameters are the options of the command. Only a function that prints before it ends has ``as_json`` among them."""
 
 
 def lazy_commands(commands: Mapping[str, Command | Group]) -> dict[str, TyperCommand | TyperGroup]:

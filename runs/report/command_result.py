@@ -17,7 +17,7 @@ class Note(str):
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The result of a command. `lawtrace.runs.cli.app` prints it and exits.
+    """The result of a command. `lawtrace.runs.cli.lazy_commands` prints it and exits.
 
     Attributes:
         json: what ``--json`` prints, as the last line of standard output.

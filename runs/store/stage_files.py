@@ -143,7 +143,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
 def replacing(path: Path, what: str = "") -> Generator[Path]:
     """An empty file beside ``path`` that takes its place if the block ends without an error, and is removed otherwise.
 
-    It has a name of its own, so two writers do not meet, and is new, so no link that somebody left there is followed. A
+    Its name is random, so two writers do not share it. It is created anew, so a link with that name is not followed. A
     link at ``path`` itself is replaced.
 
     ``what``: for the message, such as "the report ". Raises OperationalError.
