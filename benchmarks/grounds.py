@@ -1,11 +1,10 @@
-"""How many wrong constants and reversed orders the check of grounds finds in the curated rules.
+"""How many wrong constants the check of grounds finds in the curated rules.
 
     python -m benchmarks.grounds
 
 Each number n of each rule is changed to 2n + 1, each text to another option or event of the environment and to one that
-no tool knows, and each order is reversed: the sides of `(!a) U b` change places, `O` becomes `F`, and `F` becomes `O`.
-Mutants that the language or the declaration refuses, and those that demand no new order, are left out. A mutant is
-found if its rule has a finding of the part that was changed.
+no tool knows. Mutants that the language or the declaration refuses are left out. A mutant is found if its rule has a
+finding.
 """
 
 import re
@@ -15,21 +14,18 @@ from collections.abc import Iterator
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.types import Choice
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.lint.demanded_orders import demanded_orders
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 _NUMBER = re.compile(r'(?<![\w."])\d+(?:\.\d+)?')
 _TEXT = re.compile(r'"([^"]+)"')
-_UNTIL = re.compile(r"^!\(\(!(?P<first>\(.*\)|\w+(?:\(.*?\))?)\) U (?P<second>.+)\)$")
-_ORDER = re.compile(r"(?<=[ (])(O|F)(?=\[| )")
 
 
 def main() -> None:
     """Print a table: environment, kind of mutant, found, made."""
     total = Counter[tuple[str, bool]]()
-    print("| environment | numbers | other options and events | unknown texts | orders |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| environment | numbers | other options and events | unknown texts |")
+    print("| --- | --- | --- | --- |")
     for name in BUILT_IN_DOMAINS:
         domain = load_domain(name)
         counted = Counter(_judged(domain))
@@ -39,7 +35,7 @@ def main() -> None:
 
 
 def _row(name: str, counted: Counter[tuple[str, bool]]) -> str:
-    kinds = ("number", "option", "unknown", "order")
+    kinds = ("number", "option", "unknown")
     cells = (f"{counted[kind, True]} of {counted[kind, True] + counted[kind, False]}" for kind in kinds)
     return f"| {name} | {' | '.join(cells)} |"
 
@@ -54,10 +50,7 @@ def _judged(domain: Domain) -> Iterator[tuple[str, bool]]:
                 findings = find_ungrounded(domain.environment, domain.regulation, [mutant])
             except InputError:
                 continue
-            part = "order" if kind == "order" else "constant"
-            if kind == "order" and not set(demanded_orders(mutant.parsed)) - set(demanded_orders(rule.parsed)):
-                continue
-            yield kind, any(finding.part == part for finding in findings)
+            yield kind, any(finding.part == "constant" for finding in findings)
 
 
 def _mutants(domain: Domain, formula: str) -> Iterator[tuple[str, str]]:
@@ -70,10 +63,6 @@ def _mutants(domain: Domain, formula: str) -> Iterator[tuple[str, str]]:
         if other is not None:
             yield "option", f'{before}"{other}"{after}'
         yield "unknown", f'{before}"zyx {found[1][::-1]}"{after}'
-    if found := _UNTIL.match(formula):
-        yield "order", f"!((!({found['second']})) U {found['first']})"
-    for found in _ORDER.finditer(formula):
-        yield "order", f"{formula[: found.start()]}{'F' if found[0] == 'O' else 'O'}{formula[found.end() :]}"
 
 
 def _other(domain: Domain, text: str) -> str | None:
