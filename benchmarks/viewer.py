@@ -156,19 +156,15 @@ def main() -> None:
             Path(folder, "runs"),
             [
                 ("runs", "/"),
-                ("run with funnel and outcomes", f"{run}/"),
+                ("run with outcomes", f"{run}/"),
                 ("progress", f"{run}/progress"),
                 ("attempts", f"{run}/attempts"),
                 ("attempts that broke a rule, page 9", f"{run}/attempts?outcome=unsafe_success&page=9"),
                 ("one attempt that broke a rule", f"{run}/attempts/{_unsafe(Path(folder))}"),
-                ("tasks", f"{run}/tasks?page=3"),
-                ("one task", f"{run}/tasks/{conversations // 16}"),
                 ("conversations, middle page", f"{run}/conversations?page={conversations // 100}"),
                 ("conversations with a rare word", f"{run}/conversations?text=round+7"),
                 ("one conversation", f"{run}/conversations/{middle}"),
-                ("search, a rare word", f"{run}/search?text=turn+round+77"),
-                ("search, a word in every message", f"{run}/search?text=account"),
-                ("the same, page 20", f"{run}/search?text=account&page=20"),
+                ("conversations with a common word", f"{run}/conversations?text=account"),
             ],
         )
 

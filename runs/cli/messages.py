@@ -129,14 +129,14 @@ def _show(
 ) -> None:
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
-    summary = index.of_conversation(conversation.place)
-    if summary is None:
+    found = index.of_conversation(conversation.place)
+    if found is None:
         show(messages)
         if graded is not None and (unit := graded.of_conversation(conversation.place)):
             print_outcome(STDOUT, unit.outcome, unit.reason)
         return
-    show(messages, index.causes(summary))
-    print_outcome(STDOUT, summary.outcome, summary.reason)
+    show(messages, index.causes(found.row))
+    print_outcome(STDOUT, found.row.outcome, found.row.reason)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show: Callable[..., None]) -> None:

@@ -14,12 +14,11 @@ from lawtrace.runs.legal.cli.legal_run import (
 )
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
-from lawtrace.runs.legal.legal_report import identify_legal, load_legal_content, make_legal_report
+from lawtrace.runs.legal.legal_report import identify_legal
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, ShownReport
-from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
@@ -68,9 +67,6 @@ class LegalRuns:
 
     def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
         return report_legal(folder, parquet=parquet)
-
-    def load_report(self, folder: Path) -> RunReport:
-        return make_legal_report(load_legal_content(folder))
 
     def identify(self, event_log: EventLogFile) -> dict[str, str]:
         return identify_legal(event_log)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
-from lawtrace.runs.report.task_view import AttemptCard, JudgedAttempt, TaskView, view_task
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
+from lawtrace.runs.report.task_view import JudgedAttempt, TaskView, view_task
+from lawtrace.runs.report.verdict_index import IndexedVerdict, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.tasks import Task
@@ -25,38 +25,34 @@ class AttemptView:
     """An attempt.
 
     Attributes:
+        task: with the card of this attempt alone.
         conversation: number of its conversation in the event log; None if it is not there.
         cause: id of the last message of an attempt that failed but broke no rule.
     """
 
-    summary: VerdictSummary
-    card: AttemptCard
+    verdict: IndexedVerdict
+    task: TaskView
     broken: tuple[JudgedRule, ...]
     undetermined: tuple[JudgedRule, ...]
     conversation: int | None
     cause: str | None
 
 
-def view_attempt(event_log: EventLogFile, index: VerdictIndex, summary: VerdictSummary, task: Task) -> AttemptView:
-    verdict = index.row(summary)
+def view_attempt(event_log: EventLogFile, index: VerdictIndex, judged: IndexedVerdict, task: Task) -> AttemptView:
+    verdict = judged.row
     cited = _provisions(task.environment)
 
     def cite(rule: RuleVerdict) -> JudgedRule:
         return JudgedRule(rule, tuple(cited[name] for name in rule.provisions if name in cited))
 
     return AttemptView(
-        summary,
-        view_judged_task(index, [summary], task).cards[0],
+        judged,
+        view_task(task, [JudgedAttempt(verdict, index.attempt(verdict))]),
         tuple(cite(rule) for rule in verdict.rules if rule.broken),
         tuple(cite(rule) for rule in verdict.rules if rule.undetermined),
-        conversation_numbers(event_log, [summary.answer]).get(summary.answer),
-        next((cause.message for cause in index.causes(summary) if cause.rule is None), None),
+        conversation_numbers(event_log, [verdict.answer]).get(verdict.answer),
+        next((cause.message for cause in index.causes(verdict) if cause.rule is None), None),
     )
-
-
-def view_judged_task(index: VerdictIndex, summaries: list[VerdictSummary], task: Task) -> TaskView:
-    """The task with the cards of these attempts."""
-    return view_task(task, [JudgedAttempt(index.row(one), index.attempt(one), one.number) for one in summaries])
 
 
 def _provisions(environment: str) -> dict[str, Provision]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lawtrace.agents.models.call_settings import call_settings
-from lawtrace.environments.domains.loader import Domain, is_folder
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.scoring.metrics import group_verdicts
@@ -15,7 +15,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
-from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
+from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow, format_axis_value
@@ -101,26 +101,6 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
     return load_content(folder, recipe, usage, identity)
 
 
-def load_viewer_content(folder: RunFolder) -> ReportContent:
-    """The content of a finished run without its attempts, which would not fit in a server's memory.
-
-    A user's environment is not loaded, because that would run its Python code: no coverage, no critical tools.
-    """
-    with EventLogFile.open(folder.path) as event_log:
-        recipe = Recipe.model_validate(event_log.recipe)
-        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
-        identity = identify_recipe(event_log, recipe)
-    return load_without_attempts(folder, recipe, usage, identity)
-
-
-def load_without_attempts(
-    folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = (), identity: Mapping[str, str] | None = None
-) -> ReportContent:
-    """The content of a recipe's stage files as `load_viewer_content` gives it."""
-    domain = None if is_folder(recipe.environment) else load_recipe_environment(recipe)
-    return _content(folder, recipe, domain, usage, identity or {}, with_attempts=False)
-
-
 def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:
     """What identifies a run over tasks."""
     return identify_run(
@@ -157,21 +137,9 @@ def load_content(
     folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = (), identity: Mapping[str, str] | None = None
 ) -> ReportContent:
     """The content of the stage files of a recipe, with the rows that could not be used."""
-    return _content(folder, recipe, load_recipe_environment(recipe), usage, identity or {})
-
-
-def _content(
-    folder: RunFolder,
-    recipe: Recipe,
-    domain: Domain | None,
-    usage: tuple[ModelUsage, ...],
-    identity: Mapping[str, str],
-    *,
-    with_attempts: bool = True,
-) -> ReportContent:
+    domain = load_recipe_environment(recipe)
     read = read_task_rows(folder.tasks)
-    rows = read_usable_rows(folder.attempts, Attempt) if with_attempts else UsableRows[Attempt]()
-    attempts = match_to_tasks(read.rows, rows)
+    attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
     searched = [task for task in tasks if task.variant == "authorized"]  # only these have a synthesized trace
@@ -197,7 +165,7 @@ def _content(
         extraction_baseline=findings.extraction_baseline,
         habits=findings.habits,
         usage=usage,
-        identity=identity,
+        identity=identity or {},
         notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
     )
 

@@ -8,7 +8,7 @@ from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.transcript_diff import ConversationDiff
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
+from lawtrace.runs.report.verdict_index import IndexedVerdict, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import LoggedMessage, request_behind
 from lawtrace.schemas.errors import InputError
@@ -22,12 +22,12 @@ def graded_conversations(
     """The ids of the conversations with the outcome, or whose verdict names the rule. Raises InputError without any."""
     if isinstance(index, GradedIndex):
         return [unit.conversation.id for unit in _find_graded(index, directory, outcome, rule)]
-    return [one.answer for one in _find_verdicts(index, directory, outcome, rule)]
+    return [one.row.answer for one in _find_verdicts(index, directory, outcome, rule)]
 
 
 def _find_verdicts(
     index: VerdictIndex, directory: Path, outcome: str | None, rule: str | None
-) -> Sequence[VerdictSummary]:
+) -> Sequence[IndexedVerdict]:
     if outcome is not None and outcome not in OUTCOMES:
         raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(OUTCOMES)}")
     if not index.verdicts:

@@ -1,23 +1,20 @@
-"""The runs in a folder, with caches of the verdict and task indexes."""
+"""The runs in a folder, with a cache of what their pages need."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, TypeVar
-
-from pydantic_core import from_json
+from typing import Any, Literal, TypeVar, cast
 
 from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import run_kind_of
-from lawtrace.runs.report.text import show_fact, tell_apart
-from lawtrace.runs.report.verdict_index import RowFile, VerdictIndex, stage_folders
+from lawtrace.runs.report.verdict_index import VerdictIndex, stage_folders
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.task_file import TaskParser
+from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
@@ -26,7 +23,8 @@ RunState = Literal["running", "finished", "stopped"]
 
 Kept = TypeVar("Kept")
 
-FileStamps = tuple[tuple[int, int] | None, ...]
+RunTasks = Mapping[tuple[str | None, str], Task]
+"""The tasks of a run by the name of their variant, in an ablation, and their id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,39 +52,6 @@ class RunListing:
         return max((rate for rate in self.rates.values() if rate is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskListing:
-    """A task in the list of tasks; ``goal`` and ``fact`` as in `lawtrace.runs.report.task_view.TaskIndexRow`."""
-
-    id: str
-    variant: str | None
-    goal: str
-    fact: str
-
-
-class TaskIndex:
-    """The tasks of a run in order: a listing of each, and the rows on demand."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self.lines: list[TaskListing] = []
-        self._rows: list[tuple[RowFile[Task], int]] = []
-        for one, variant in stage_folders(folder):
-            parser = TaskParser()
-            rows = RowFile(one.tasks, parser.parse, skip=parser.take_header)
-            for number, line in enumerate(rows.scan()):
-                self.lines.append(_task_line(one.tasks, number, line, variant))
-                self._rows.append((rows, number))
-        goals = tell_apart([line.goal for line in self.lines])
-        self.lines = [replace(line, goal=goal) for line, goal in zip(self.lines, goals, strict=True)]
-        self.numbers = {(line.variant, line.id): number for number, line in enumerate(self.lines)}
-
-    def row(self, number: int) -> Task:
-        if not 0 <= number < len(self._rows):
-            raise InputError(f"there is no task number {number + 1}; the run has {len(self._rows)}")
-        rows, place = self._rows[number]
-        return rows.row(place)
-
-
 class RunIndex:
     """The runs in a folder, or the run of a run folder. Raises InputError if the folder does not exist."""
 
@@ -95,9 +60,7 @@ class RunIndex:
             raise InputError(f"{root}: no such folder; give the folder of a run, or a folder of runs")
         self.root = root.resolve()
         self.alone = event_log_path(self.root).is_file()
-        self._verdicts: dict[str, tuple[FileStamps, VerdictIndex]] = {}
-        self._tasks: dict[str, tuple[FileStamps, TaskIndex]] = {}
-        self._graded: dict[str, tuple[FileStamps, GradedIndex]] = {}
+        self._kept: dict[tuple[str, str], tuple[object, object]] = {}
         self._lock = Lock()
 
     def names(self) -> list[str]:
@@ -136,7 +99,9 @@ class RunIndex:
         """The models with verdicts."""
         graded = self.graded(name)
         return (
-            list(graded.counts()) if graded else list(dict.fromkeys(one.model for one in self.verdicts(name).verdicts))
+            list(graded.counts())
+            if graded
+            else list(dict.fromkeys(one.row.model for one in self.verdicts(name).verdicts))
         )
 
     def _rates(self, name: str, recipe: Mapping[str, Json]) -> dict[str, float | None]:
@@ -144,8 +109,8 @@ class RunIndex:
             best = next(iter(graded.kind.outcomes))
             return {model: counts[best] / counts.total() for model, counts in graded.counts().items()}
         named, counts = _models(recipe), dict[str, Counter[Any]]()
-        for verdict in self.verdicts(name).verdicts:
-            if verdict.model in named and verdict.task_variant == "authorized":
+        for verdict in (one.row for one in self.verdicts(name).verdicts):
+            if verdict.model in named and verdict.variant == "authorized":
                 counts.setdefault(verdict.contender, Counter())[verdict.outcome] += 1
         rates = {model: OutcomeCounts(of, of.total()).pass_at_1 for model, of in counts.items()}
         return rates or dict.fromkeys(named)
@@ -153,9 +118,8 @@ class RunIndex:
     def verdicts(self, name: str) -> VerdictIndex:
         """The verdict index of the current files."""
         folder = self.folder(name)
-        return cached(
-            self._verdicts, self._lock, name, (folder.verdicts, folder.attempts), lambda: VerdictIndex(folder)
-        )
+        files = [path for one, _ in stage_folders(folder) for path in (one.verdicts, one.attempts)]
+        return self._cached("verdicts", name, files, lambda: VerdictIndex(folder))
 
     def graded(self, name: str) -> GradedIndex | None:
         """The graded units of a run of another kind; None for a run of the core."""
@@ -163,12 +127,27 @@ class RunIndex:
         kind = run_kind_of(folder.path)
         if kind is None:
             return None
-        files = (folder.path / kind.graded_file,)
-        return cached(self._graded, self._lock, name, files, lambda: GradedIndex(kind, folder.path))
+        return self._cached("graded", name, [folder.path / kind.graded_file], lambda: GradedIndex(kind, folder.path))
 
-    def tasks(self, name: str) -> TaskIndex:
+    def tasks(self, name: str) -> RunTasks:
         folder = self.folder(name)
-        return cached(self._tasks, self._lock, name, stage_files(folder, "tasks"), lambda: TaskIndex(folder))
+        files = [one.tasks for one, _ in stage_folders(folder)]
+        return self._cached("tasks", name, files, lambda: _read_tasks(folder))
+
+    def _cached(self, what: str, name: str, files: list[Path], read: Callable[[], Kept]) -> Kept:
+        """What was read from the files, read again if they have changed."""
+        stamp = [_stamp(path) for path in files]
+        with self._lock:
+            known, value = self._kept.get((what, name), (None, None))
+            if known != stamp:
+                value = read()
+                self._kept[what, name] = (stamp, value)
+            return cast("Kept", value)
+
+
+def _read_tasks(folder: RunFolder) -> RunTasks:
+    read = ((variant, read_task_rows(one.tasks)) for one, variant in stage_folders(folder) if one.tasks.exists())
+    return {(variant, task.id): task for variant, found in read for task in found.rows}
 
 
 def state_of(folder: RunFolder) -> RunState:
@@ -176,22 +155,6 @@ def state_of(folder: RunFolder) -> RunState:
     if is_being_written(folder.path):
         return "running"
     return "finished" if folder.report.exists() else "stopped"
-
-
-def cached(
-    kept: dict[str, tuple[FileStamps, Kept]], lock: Lock, name: str, files: tuple[Path, ...], read: Callable[[], Kept]
-) -> Kept:
-    """The cached value for the files, read again if they have changed."""
-    stamp = tuple(_stamp(path) for path in files)
-    with lock:
-        if name not in kept or kept[name][0] != stamp:
-            kept[name] = (stamp, read())
-        return kept[name][1]
-
-
-def stage_files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
-    """The files of these stages, and the file that lists the variants."""
-    return folder.variants, *(getattr(one, stage) for one, _ in stage_folders(folder) for stage in stages)
 
 
 def _written(path: Path) -> int:
@@ -206,17 +169,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
-
-
-def _task_line(path: Path, number: int, line: bytes, variant: str | None) -> TaskListing:
-    try:
-        row: dict[str, Any] = from_json(line)
-        texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
-        contrast = row.get("contrast")
-        fact = show_fact(contrast["fact"], contrast["value"]) if contrast else ""
-        return TaskListing(row["id"], variant, texts[0] if texts else "", fact)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}, row {number + 1}: not a task ({error})") from error
 
 
 def _environments(recipe: Mapping[str, Json]) -> tuple[str, ...]:

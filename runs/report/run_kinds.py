@@ -22,7 +22,6 @@ from lawtrace.schemas.recipe import Recipe
 if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
     from rich.console import RenderableType
 
-    from lawtrace.runs.report.sections import RunReport
     from lawtrace.runs.scoring.statistics import PairedComparison
     from lawtrace.runs.store.event_log_queries import ConversationKey
     from lawtrace.runs.store.shards import FoundShard, Shard
@@ -120,10 +119,6 @@ class RunKind(Protocol):
 
     def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
         """Write the report and tables of a finished run."""
-        ...
-
-    def load_report(self, folder: Path) -> "RunReport":
-        """The report of a finished run, for the viewer's pages. Raises InputError if the run is not finished."""
         ...
 
     def identify(self, event_log: EventLogFile) -> dict[str, str]:

@@ -54,14 +54,6 @@ from lawtrace.schemas.verdict_rows import Verdict
 MOST_BARS = 80
 """Maximum number of bars in a panel; the verdict table has them all."""
 
-PAGES: Mapping[str, str] = {
-    "results": "Results",
-    "building": "Building",
-    "rules": "Rules",
-    "extraction": "Extraction",
-}
-"""Viewer pages made of sections: page -> title."""
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -71,7 +63,6 @@ class Section:
         id: anchor in the report.
         template: template of the body; ``values`` are its variables, beside ``text``, ``figures`` and ``tables`` (by
             name). The default template shows these three in that order.
-        page: the page of the viewer that shows the section, a key of `PAGES`.
         text: paragraphs before the figures and tables.
         figures: drawn figures, which have files; the default template shows them, others may show their tables.
     """
@@ -80,7 +71,6 @@ class Section:
     title: str
     template: str = "sections/tables.html.jinja"
     values: Mapping[str, object] = field(default_factory=dict[str, object])
-    page: str = "results"
     text: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -124,9 +114,6 @@ class RunReport:
         """The ids of the rules that some attempt breaks or leaves undetermined."""
         marks = (mark for task in self.tasks for marks in task.marks.values() for mark in marks)
         return sorted({rule for mark in marks for rule in mark.rules})
-
-    def of_page(self, page: str) -> list[Section]:
-        return [section for section in self.sections if section.page == page]
 
 
 def _pair_section(content: ReportContent) -> list[Section]:
@@ -214,7 +201,6 @@ def make_run_report(content: ReportContent) -> RunReport:
             "Building the tasks",
             "sections/building.html.jinja",
             {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
-            "building",
             tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
         ),
         *_usage_section(content.usage),
@@ -233,10 +219,10 @@ def make_run_report(content: ReportContent) -> RunReport:
     )
 
 
-def _coverage_section(coverage: Sequence[CoverageLine], title: Titles, page: str = "building") -> Section:
+def _coverage_section(coverage: Sequence[CoverageLine], title: Titles) -> Section:
     values = {"coverage": coverage, "scenario_title": title}
     tables = (coverage_table(coverage, title),) if coverage else ()
-    return Section("coverage", "Coverage", "sections/coverage.html.jinja", values, page, tables=tables)
+    return Section("coverage", "Coverage", "sections/coverage.html.jinja", values, tables=tables)
 
 
 def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Sequence[str]) -> Section:
@@ -250,7 +236,7 @@ def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Seq
         tables = (*tables, rule_table(rules, content))
     if rules and models:
         tables = (*tables, broken_rule_table(rules, models, content))
-    return Section("rules", "Rules", "sections/rules.html.jinja", values, "rules", tables=tables)
+    return Section("rules", "Rules", "sections/rules.html.jinja", values, tables=tables)
 
 
 def make_ablation_report(
@@ -278,7 +264,7 @@ def make_ablation_report(
     for content in contents.values():
         for line in content.coverage:
             traces.setdefault((line.scenario, line.mode), line)
-    coverage = _coverage_section(tuple(traces.values()), str, "results")
+    coverage = _coverage_section(tuple(traces.values()), str)
     outcomes = [figures, failures, coverage, verdicts, *_model_pair_section(lines, ablation)]
     return RunReport(
         title,
@@ -286,7 +272,7 @@ def make_ablation_report(
         (
             *(outcomes if only_environments else variants),
             *(variants if only_environments else outcomes),
-            Section("building", "Building", page="building", tables=(variant_building_table(ablation),)),
+            Section("building", "Building", tables=(variant_building_table(ablation),)),
             *_usage_section(usage),
         ),
         notices=tuple(dict.fromkeys(notice for content in contents.values() for notice in content.notices)),
@@ -330,7 +316,7 @@ def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
         f"Rules from {head.regulation} for {head.environment}",
         {"regulation": f"{head.title} ({head.source})"},
         tuple(
-            Section(name, title, f"sections/extraction/{name}.html.jinja", values, "extraction")
+            Section(name, title, f"sections/extraction/{name}.html.jinja", values)
             for name, title in (
                 ("funnel", "Funnel"),
                 ("candidates", "Rules"),
@@ -359,7 +345,7 @@ def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
 def _usage_section(usage: Sequence[ModelUsage]) -> list[Section]:
     if not usage:
         return []
-    return [Section("usage", "Cost and health", page="building", tables=(usage_table(usage),))]
+    return [Section("usage", "Cost and health", tables=(usage_table(usage),))]
 
 
 def _notices(content: ReportContent) -> list[str]:

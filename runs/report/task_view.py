@@ -13,13 +13,13 @@ from markupsafe import Markup
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
-from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, tell_apart, unique_anchors, visible
+from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, unique_anchors, visible
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
 from lawtrace.schemas.task_rows import StateRow
-from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.schemas.violations import Verdict as MonitorVerdict
 
 MOST_SHOWN = 40
@@ -93,12 +93,11 @@ SHORTEST_COMMENT = 12
 
 @dataclass(frozen=True, slots=True)
 class AttemptSource:
-    """Which model made an attempt, in which style and trial. ``number``: index of the verdict in its run, if known."""
+    """Which model made an attempt, in which style and trial."""
 
     model: str
     style: Style
     trial: int
-    number: int | None = None
 
     @property
     def label(self) -> str:
@@ -164,53 +163,29 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class JudgedAttempt:
-    """A verdict with its attempt, if the file has it. ``number``: index of the verdict in its run, if known."""
+    """A verdict with its attempt, if the file has it."""
 
     verdict: Verdict
     attempt: Attempt | None
-    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptMark:
-    """A link to an attempt in the task index.
+    """A link to an attempt in the task index. ``rules``: the ids of those that are broken or undetermined."""
 
-    Attributes:
-        target: an anchor of the report, or the number of a verdict.
-        rules: the ids of the rules that are broken or undetermined, for the filter of a report.
-        fits: whether it fits the filter of a page that the server filters.
-    """
-
-    outcome: str
-    target: str | int
-    rules: tuple[str, ...] = ()
-    fits: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TaskIndexRow:
-    """A task in the task index.
-
-    Attributes:
-        goal: what sets its instruction apart; ``fact``: of the side of a contrast pair, what sets it apart.
-        marks: (model, style) -> the attempts.
-    """
-
-    name: str
-    target: str | int
-    goal: str
-    fact: str
-    marks: Mapping[tuple[str, str], Sequence[AttemptMark]]
-
-    def rank(self, model: str, style: str) -> int | None:
-        """The worst outcome of a model in a style, for sorting; None without an attempt."""
-        ranks: Sequence[str] = OUTCOMES
-        return max((ranks.index(mark.outcome) for mark in self.marks.get((model, style), ())), default=None)
+    outcome: Outcome
+    anchor: str
+    rules: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class TaskView:
-    """A task with the cards of its attempts. ``title``: heading of its environment."""
+    """A task with the cards of its attempts.
+
+    Attributes:
+        title: heading of its environment.
+        marks: (model, style) -> the attempts, for the index of tasks.
+    """
 
     anchor: str
     title: str
@@ -218,15 +193,23 @@ class TaskView:
     program: list[str]
     calls: list[CallLine]
     changes: list[StateChange]
-    goal: str = ""
     cards: list[AttemptCard] = field(default_factory=list[AttemptCard])
     marks: dict[tuple[str, str], list[AttemptMark]] = field(default_factory=dict[tuple[str, str], list[AttemptMark]])
 
     @property
-    def index_row(self) -> TaskIndexRow:
+    def goal(self) -> str:
+        """The first of its instructions."""
+        return next((one.text for one in self.task.instructions.values()), "")
+
+    @property
+    def fact(self) -> str:
+        """Of the side of a contrast pair, what sets it apart."""
         contrast = self.task.contrast
-        fact = show_fact(contrast.fact, contrast.value) if contrast else ""
-        return TaskIndexRow(self.task.id, self.anchor, self.goal, fact, self.marks)
+        return show_fact(contrast.fact, contrast.value) if contrast else ""
+
+    def rank(self, model: str, style: str) -> int | None:
+        """The worst outcome of a model in a style, for sorting; None without an attempt."""
+        return max((OUTCOMES.index(mark.outcome) for mark in self.marks.get((model, style), ())), default=None)
 
 
 def view_tasks(content: ReportContent) -> list[TaskView]:
@@ -236,13 +219,10 @@ def view_tasks(content: ReportContent) -> list[TaskView]:
     for verdict in content.verdicts:
         judged[verdict.task].append(JudgedAttempt(verdict, attempts.get(verdict.answer)))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
-    goals = tell_apart([next((one.text for one in task.instructions.values()), "") for task in content.tasks])
-    views: list[TaskView] = []
-    for anchor, task, goal in zip(anchors, content.tasks, goals, strict=True):
-        title = content.scenario_title(task.scenario)
-        views.append(view_task(task, judged.pop(task.id, []), anchor=anchor, title=title))
-        views[-1].goal = goal
-    return views
+    return [
+        view_task(task, judged.pop(task.id, []), anchor=anchor, title=content.scenario_title(task.scenario))
+        for anchor, task in zip(anchors, content.tasks, strict=True)
+    ]
 
 
 def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str = "task", title: str = "") -> TaskView:
@@ -261,7 +241,7 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
         if key not in cards:
             cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, one, words)
         card, verdict = cards[key], one.verdict
-        card.sources.append(AttemptSource(verdict.contender, verdict.style, verdict.trial, one.number))
+        card.sources.append(AttemptSource(verdict.contender, verdict.style, verdict.trial))
         mark = AttemptMark(verdict.outcome, card.anchor, tuple(rule.rule for rule in verdict.rules if not rule.kept))
         view.marks.setdefault((verdict.contender, verdict.style), []).append(mark)
     view.cards = list(cards.values())

@@ -109,20 +109,6 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def tell_apart(texts: Sequence[str]) -> list[str]:
-    """What sets each text apart: its sentences and points in order, without those that most of the others have, too."""
-    parts = {text: [part for part in map(_point, re.split(r"\n+|(?<=[.!?:])\s+", text)) if part] for text in texts}
-    having = Counter(part for of in parts.values() for part in set(of))
-    most = max(2, len(parts) // 2 + 1)
-    own = {text: " ".join(part for part in of if having[part] < most) for text, of in parts.items()}
-    return [own[text] or " ".join(parts[text]) for text in texts]
-
-
-def _point(line: str) -> str:
-    """A line without the mark of a list."""
-    return re.sub(r"^(?:[-*•]|\d+[.)])\s+|^\d+[.)]$", "", line.strip())
-
-
 def show_fact(fact: str, value: Json) -> str:
     """A fact of the initial state with its value."""
     return visible(f"{fact}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")

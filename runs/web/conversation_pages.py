@@ -1,7 +1,5 @@
-"""Conversations and messages of a run: list, page, plain text, search."""
+"""Conversations and messages of a run: list, page, plain text."""
 
-import re
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from starlette.requests import Request
@@ -12,19 +10,16 @@ from lawtrace.runs.report.message_view import describe_call, view_message
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import message_text
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
+from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
     ConversationKey,
-    LoggedConversation,
-    LoggedMessage,
     MessageQuery,
     conversation_messages,
     count_conversations,
     count_messages,
     find_conversations,
     find_message,
-    find_messages,
     request_behind,
 )
 from lawtrace.runs.store.model_usage import prices_of
@@ -32,6 +27,7 @@ from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import PageFrame
 from lawtrace.runs.web.page_lists import PAGE_SIZE, Pagination, paginate, parameters, query_number
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.verdict_rows import Verdict
 
 
 class ConversationPages:
@@ -46,7 +42,6 @@ class ConversationPages:
             Route("/runs/{run}/conversations/{number:int}", self.conversation),
             Route("/runs/{run}/messages/{id}", self.message),
             Route("/runs/{run}/messages/{id}/request", self.request_sent),
-            Route("/runs/{run}/search", self.search),
         ]
 
     def conversations(self, request: Request) -> Response:
@@ -102,7 +97,7 @@ class ConversationPages:
             ],
             verdict=judged,
             verdict_link=link,
-            causes=index.causes(verdict) if verdict else [],
+            causes=index.causes(verdict.row) if verdict else [],
             at=at.id if at else None,
             before=before,
             after=after,
@@ -128,48 +123,16 @@ class ConversationPages:
             raise InputError(f"{folder.path}: no model was asked for a message {request.path_params['id']!r}")
         return PlainTextResponse("\n\n".join(f"[{one.role}]\n{visible(one.content)}" for one in sent))
 
-    def search(self, request: Request) -> Response:
-        _, folder, _ = self._frame.run(request)
-        text = request.query_params.get("text", "").strip()
-        role = request.query_params.get("role") or None
-        page, error = max(1, query_number(request, "page", 1)), ""
-        messages: Sequence[LoggedMessage] = ()
-        conversations: dict[int, LoggedConversation] = {}
-        with EventLogFile.open(folder.path) as event_log:
-            if text:
-                try:
-                    wanted = MessageQuery(text=text, role=role)
-                    messages = find_messages(event_log, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
-                except InputError as invalid:
-                    error = str(invalid)
-            roles = _roles(event_log)
-            numbers = list(dict.fromkeys(message.conversation for message in messages))
-            conversations = {one.id: one for one in find_conversations(event_log, MessageQuery(conversations=numbers))}
-        return self._frame.run_page(
-            request,
-            "search",
-            below="Search",
-            text=text,
-            role=role,
-            roles=roles,
-            error=error,
-            found=[
-                (message, conversations[message.conversation], _excerpt(message_text(message.line), text))
-                for message in messages[:PAGE_SIZE]
-            ],
-            paging=Pagination(page, None, len(messages) > PAGE_SIZE),
-        )
-
     def _verdict(
         self, run: str, index: VerdictIndex, place: ConversationKey
-    ) -> tuple[VerdictSummary | GradedUnit | None, str | None]:
+    ) -> tuple[Verdict | GradedUnit | None, str | None]:
         """The verdict on what was answered in a conversation, and the address of its page or list."""
         links, graded = RunLinks(run), self._frame.index.graded(run)
         unit = graded.of_conversation(place) if graded else None
         if unit is not None:
             return unit, links.attempts(task=unit.task)
-        verdict = index.of_conversation(place)
-        return verdict, links.attempt(verdict.number) if verdict else None
+        found = index.of_conversation(place)
+        return (found.row, links.attempt(found.number)) if found else (None, None)
 
 
 def _distinct(event_log: EventLogFile, column: Literal["stage", "style", "tested_model"]) -> list[str]:
@@ -187,10 +150,3 @@ def _neighbours(event_log: EventLogFile, number: int) -> tuple[int | None, int |
     before = event_log.rows("SELECT max(id) FROM conversations WHERE id < ?", (number,))[0][0]
     after = event_log.rows("SELECT min(id) FROM conversations WHERE id > ?", (number,))[0][0]
     return before, after
-
-
-def _excerpt(words: str, text: str) -> tuple[str, str, str]:
-    """The text before the first hit, the hit, and the text after it."""
-    hits = (re.search(re.escape(word), words, re.IGNORECASE) for word in re.findall(r"[^\W_]+", text))
-    start, end = next((hit.span() for hit in hits if hit), (0, 0))
-    return ("…" if start > 100 else "") + words[max(0, start - 100) : start], words[start:end], words[end : end + 200]

@@ -5,53 +5,13 @@ A method returns None where there is no such page; templates then show the text 
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from lawtrace.runs.report.tables import Target
+from lawtrace.runs.report.text import slug
 
 
-class Links(Protocol):
-    def rule(self, scenario: str, rule: str) -> str | None:
-        """The row of the rule table."""
-        ...
-
-    def tasks(self) -> str: ...
-
-    def task(self, target: str | int) -> str: ...
-
-    def attempt(self, target: str | int | None) -> str | None: ...
-
-    def attempts(self, **filters: str | None) -> str | None:
-        """The list of attempts with this outcome, model, style, rule ..."""
-        ...
-
-    def variant_report(self, number: int) -> str: ...
-
-    def table(self, name: str, kind: str) -> str | None:
-        """The file of a table or figure: ``csv``, ``tex`` or ``svg``."""
-        ...
-
-    def target(self, target: Target) -> str | None: ...
-
-    def messages_command(self, **options: str | None) -> str | None:
-        """The command that prints messages, where no page shows them; options as of `lawtrace messages`."""
-        ...
-
-
-class _Targets:
-    """Links to what cells of tables name."""
-
-    def anchor(self, name: str) -> str:
-        """An element of the same page."""
-        return f"#{name}"
-
-    def target(self, target: Target) -> str | None:
-        method: Callable[..., str | None] = getattr(self, target.page)
-        return method(**target.arguments)
-
-
-class ReportLinks(_Targets):
+class ReportLinks:
     """Links of a report file."""
 
     def __init__(
@@ -60,29 +20,33 @@ class ReportLinks(_Targets):
         self._rule_anchors = rule_anchors or {}
         self._identity = identity or {}
 
+    def target(self, target: Target) -> str | None:
+        """What a cell of a table names."""
+        method: Callable[..., str | None] = getattr(self, target.page)
+        return method(**target.arguments)
+
+    def anchor(self, name: str) -> str:
+        """An element of the same page."""
+        return f"#{name}"
+
     def rule(self, scenario: str, rule: str) -> str | None:
+        """The row of the rule table."""
         anchor = self._rule_anchors.get((scenario, rule))
         return f"#{anchor}" if anchor else None
 
-    def tasks(self) -> str:
-        return "#tasks"
-
-    def task(self, target: str | int) -> str:
-        return f"#{target}"
-
-    def attempt(self, target: str | int | None) -> str | None:
-        return f"#{target}" if isinstance(target, str) else None
-
     def attempts(self, **filters: str | None) -> str | None:
+        """The list of attempts with this outcome, model, style, rule ..."""
         return None
 
     def variant_report(self, number: int) -> str:
         return f"variants/{number:02d}/report.html"
 
     def table(self, name: str, kind: str) -> str | None:
+        """The file of a table or figure: ``csv``, ``tex`` or ``svg``."""
         return f"tables/{name}.{kind}"
 
     def messages_command(self, **options: str | None) -> str | None:
+        """The command that prints messages, where no page shows them; options as of `lawtrace messages`."""
         if "run" not in self._identity:
             return None
         variant = self._identity.get("variant", "").partition(": ")[2] or None
@@ -91,31 +55,21 @@ class ReportLinks(_Targets):
         return shlex.join(["lawtrace", "messages", self._identity["run"], *words])
 
 
-class RunLinks(_Targets):
-    """Links of the viewer's pages on one run.
+class RunLinks(ReportLinks):
+    """Links of the viewer's pages on one run."""
 
-    ``task_numbers``: task id -> number, for links that name a task by id. ``with_tables``: the tables have files.
-    """
-
-    def __init__(self, run: str, task_numbers: Mapping[str, int] | None = None, *, with_tables: bool = False) -> None:
-        self._with_tables = with_tables
+    def __init__(self, run: str) -> None:
+        super().__init__()
         self._base = f"/runs/{path_segment(run)}"
-        self._task_numbers = task_numbers or {}
 
     def page(self, name: str = "") -> str:
         return f"{self._base}/{name}"
 
     def rule(self, scenario: str, rule: str) -> str | None:
-        return f"{self._base}/rules{query(scenario=scenario, rule=rule)}#rule"
+        return f"{self._base}/report.html#{slug(f'rule-{scenario}-{rule}')}"
 
-    def tasks(self) -> str:
-        return f"{self._base}/tasks"
-
-    def task(self, target: str | int) -> str:
-        return f"{self._base}/tasks/{target + 1}" if isinstance(target, int) else self.tasks()
-
-    def attempt(self, target: str | int | None) -> str | None:
-        return f"{self._base}/attempts/{target + 1}" if isinstance(target, int) else None
+    def attempt(self, number: int) -> str:
+        return f"{self._base}/attempts/{number + 1}"
 
     def attempts(self, **filters: str | None) -> str | None:
         return f"{self._base}/attempts{query(**filters)}"
@@ -124,9 +78,6 @@ class RunLinks(_Targets):
         return f"{self._base}/variants/{number}/report.html"
 
     def table(self, name: str, kind: str) -> str | None:
-        return f"{self._base}/tables/{name}.{kind}" if self._with_tables else None
-
-    def messages_command(self, **options: str | None) -> str | None:
         return None
 
     def conversations(self, **filters: str | None) -> str:

@@ -8,12 +8,10 @@ from starlette.routing import Route
 
 from lawtrace.runs.report.run_index import RunIndex
 from lawtrace.runs.report.run_kinds import identify
-from lawtrace.runs.report.sections import PAGES
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.links import RunLinks
-from lawtrace.runs.web.run_reports import report_pages
 from lawtrace.runs.web.site import Site
 
 
@@ -55,9 +53,8 @@ class PageFrame(Site):
         """A page of a run. ``below``: name of a page one level below its tab."""
         run = request.path_params["run"]
         links = RunLinks(run)
-        pages = {page: PAGES[page] for page in report_pages(self.index.folder(run))}
-        lists = {"attempts": "Answers"} if self.index.graded(run) else {"tasks": "Tasks", "attempts": "Attempts"}
-        tabs = {"": "Run", **pages, **lists, "conversations": "Conversations"}
+        attempts = "Answers" if self.index.graded(run) else "Attempts"
+        tabs = {"": "Run", "attempts": attempts, "conversations": "Conversations"}
         breadcrumbs = [("/", "Runs")]
         if tab or below:
             breadcrumbs.append((links.page(), run))

@@ -36,7 +36,7 @@ from lawtrace.runs.report.text import (
     slug,
     visible,
 )
-from lawtrace.runs.web.links import Links, RunLinks, query
+from lawtrace.runs.web.links import ReportLinks, RunLinks, query
 from lawtrace.schemas.events import name_events
 from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
 from lawtrace.schemas.violations import format_time
@@ -120,7 +120,7 @@ def render(environment: Environment, template: str, **values: object) -> str:
 
 
 def render_sections(
-    environment: Environment, sections: Iterable[Section], links: Links
+    environment: Environment, sections: Iterable[Section], links: ReportLinks
 ) -> list[tuple[Section, Markup]]:
     """Each section with its body. A body sees the values of its section, and ``links``."""
     return [
@@ -129,7 +129,7 @@ def render_sections(
     ]
 
 
-def _render_section(environment: Environment, section: Section, links: Links) -> str:
+def _render_section(environment: Environment, section: Section, links: ReportLinks) -> str:
     return environment.get_template(section.template).render(
         links=links,
         text=section.text,

@@ -1,4 +1,4 @@
-"""The pages of a run as a whole: progress, sections of the report, files."""
+"""The pages of a run as a whole: progress, and the files of its report."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,20 +9,27 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from lawtrace.runs.report.run_progress import measure_progress
-from lawtrace.runs.report.sections import PAGES
+from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.summary import OutcomeLine, verdict_table
 from lawtrace.runs.report.table_files import FILE_NAME
 from lawtrace.runs.report.tables import Table
-from lawtrace.runs.report.verdict_index import VerdictSummary
+from lawtrace.runs.report.verdict_index import IndexedVerdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.web.export import TABLES
+from lawtrace.runs.store.provenance_file import read_provenance
+from lawtrace.runs.web.export import TABLES, render_export
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import PageFrame
-from lawtrace.runs.web.render import make_environment, render, render_sections
-from lawtrace.runs.web.run_reports import RunReports
+from lawtrace.runs.web.render import render
 from lawtrace.runs.web.site import html_response
 from lawtrace.schemas.errors import InputError
+
+_OF_FILES = {
+    "content-security-policy": (
+        "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
+    )
+}
+"""Files have a content policy of their own; this header revokes the permissions of viewer pages."""
 
 
 class RunPages:
@@ -30,16 +37,15 @@ class RunPages:
 
     def __init__(self, frame: PageFrame) -> None:
         self._frame = frame
-        self._reports = RunReports(frame.index)
 
     def routes(self) -> list[Route]:
         return [
             Route("/runs/{run}/", self.run),
             Route("/runs/{run}/progress", self.progress),
-            *(Route(f"/runs/{{run}}/{page}", self.sections, name=page) for page in PAGES),
             Route("/runs/{run}/tables/{file}", self.table),
             Route("/runs/{run}/variants/{variant:int}/tables/{file}", self.table),
             Route("/runs/{run}/report.html", self.report),
+            Route("/runs/{run}/extraction.html", self.extraction),
             Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
         ]
 
@@ -49,10 +55,11 @@ class RunPages:
             return self._frame.run_page(
                 request,
                 "run",
-                progress=measure_progress(folder, event_log, verdicts),
+                progress=measure_progress(folder, event_log),
                 recipe=event_log.recipe,
                 created=event_log.created,
                 has_report=folder.report.exists(),
+                has_extraction=folder.provenance.exists(),
                 tables=_verdict_tables(verdicts.verdicts),
                 broken=Counter(rule for verdict in verdicts.verdicts for rule in verdict.broken).most_common(),
                 graded=self._frame.index.graded(name),
@@ -60,37 +67,29 @@ class RunPages:
 
     def progress(self, request: Request) -> Response:
         """The part of a run page that changes while the run is in progress."""
-        name, folder, verdicts = self._frame.run(request)
+        name, folder, _ = self._frame.run(request)
         with EventLogFile.open(folder.path) as event_log:
-            progress = measure_progress(folder, event_log, verdicts)
+            progress = measure_progress(folder, event_log)
         html = render(self._frame.environment, "parts/progress.html.jinja", progress=progress, links=RunLinks(name))
         return html_response(html)
 
-    def sections(self, request: Request) -> Response:
-        """A page of sections of the report."""
-        name, page = request.path_params["run"], request.url.path.rpartition("/")[2]
-        report = self._reports.load(name)
-        links = RunLinks(name, with_tables=(self._frame.index.folder(name).path / TABLES).is_dir())
-        environment = make_environment(*report.template_folders) if report.template_folders else self._frame.environment
-        return self._frame.run_page(
-            request,
-            "sections",
-            page,
-            title=PAGES[page],
-            notices=report.notices,
-            problems=report.problems,
-            sections=render_sections(environment, report.of_page(page), links),
-        )
-
     def report(self, request: Request) -> Response:
-        """The report file. It has its own content policy; this header revokes the permissions of viewer pages."""
+        """The report file."""
         folder = self._frame.index.folder(request.path_params["run"])
         if "variant" in request.path_params:
             folder = folder.variant(request.path_params["variant"])
         if not folder.report.exists():
             raise InputError(f"{folder.path}: the run has no report yet")
-        policy = "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
-        return FileResponse(folder.report, headers={"content-security-policy": policy})
+        return FileResponse(folder.report, headers=_OF_FILES)
+
+    def extraction(self, request: Request) -> Response:
+        """The provenance of the extracted rules, as `lawtrace rules extract` writes it."""
+        folder = self._frame.index.folder(request.path_params["run"])
+        if not folder.provenance.exists():
+            raise InputError(f"{folder.path}: the run extracted no rules")
+        response = html_response(render_export(make_extraction_report(read_provenance(folder.provenance))))
+        response.headers.update(_OF_FILES)
+        return response
 
     def table(self, request: Request) -> Response:
         """A table or figure of the report as a file, as plain text: browsers show it or save it."""
@@ -104,12 +103,13 @@ class RunPages:
         return FileResponse(path, media_type=kind)
 
 
-def _verdict_tables(verdicts: Sequence[VerdictSummary]) -> dict[str, Table]:
+def _verdict_tables(verdicts: Sequence[IndexedVerdict]) -> dict[str, Table]:
     """A table for the run, or for each variant of an ablation, from the verdicts so far. Denied sessions are apart."""
     counts: dict[str | None, dict[tuple[str, str, str], Counter[Any]]] = {}
-    for verdict in verdicts:
-        shown = verdict.contender + (", denied sessions" if verdict.task_variant == "denied" else "")
-        groups = counts.setdefault(verdict.variant, {})
+    for indexed in verdicts:
+        verdict = indexed.row
+        shown = verdict.contender + (", denied sessions" if verdict.variant == "denied" else "")
+        groups = counts.setdefault(indexed.variant, {})
         groups.setdefault((shown, verdict.contender, verdict.style), Counter())[verdict.outcome] += 1
     return {
         variant or "": verdict_table(

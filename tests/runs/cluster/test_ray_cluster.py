@@ -177,9 +177,7 @@ class Browser:
         index = RunIndex(self._folder)
         while not self._ended.wait(0.05):
             with contextlib.suppress(LawtraceError), EventLogFile.open(self._folder / self._run) as event_log:
-                answered, planned = measure_progress(
-                    index.folder(self._run), event_log, index.verdicts(self._run)
-                ).attempts
+                answered, planned = measure_progress(index.folder(self._run), event_log).attempts
                 self.progress.append((answered, planned or 0))
                 if answered:
                     run = f"/runs/{self._run}"

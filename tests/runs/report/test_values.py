@@ -1,5 +1,5 @@
 from lawtrace.runs.report.task_view import StateChange, call_lines, shown_numbers, state_changes
-from lawtrace.runs.report.text import cut, percent, short_percent, tell_apart, unique_anchors, visible
+from lawtrace.runs.report.text import cut, percent, short_percent, unique_anchors, visible
 from lawtrace.schemas.events import Event, Json, event_labels, message_event, name_events
 
 
@@ -64,21 +64,3 @@ def test_calls_and_messages_are_numbered_apart():
     events = [said, Event("T", {}), message_event("agent", "Which?", None), Event("T", {})]
     assert event_labels(events) == ["m1", "1", "m2", "2"]
     assert name_events(["1", "2", "m1"]) == "calls 1 and 2 and message m1"
-
-
-def test_texts_are_told_apart_by_what_the_others_do_not_say():
-    beginning = "In the end I want the following to be done:\n- "
-    paid = [f"{beginning}A bill of {amount}.50 has been paid.\n- The door is locked." for amount in (1, 2, 3)]
-    assert tell_apart(paid) == [f"A bill of {amount}.50 has been paid." for amount in (1, 2, 3)]
-    other = "Pay it. Then lock\n1. the door"
-    assert tell_apart([*paid, other])[3] == "Pay it. Then lock the door"
-    # The sides of a contrast pair have one text: what both say still sets them apart from others.
-    assert (
-        tell_apart([paid[0], paid[0], other, other])
-        == [
-            "In the end I want the following to be done: A bill of 1.50 has been paid. The door is locked.",
-        ]
-        * 2
-        + ["Pay it. Then lock the door"] * 2
-    )
-    assert tell_apart(["Same.", "Same."]) == ["Same.", "Same."]

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.report.run_index import TaskIndex
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import TaskFile, digest_rules, read_task_rows, read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
@@ -48,9 +46,6 @@ def test_concatenated_files_are_one_file(path: Path, tmp_path: Path) -> None:
     write_tasks(tmp_path / "more.jsonl", [third])
     path.write_bytes(path.read_bytes() + (tmp_path / "more.jsonl").read_bytes())
     assert FILE.read(path) == [*two_tasks(), third]
-    index = TaskIndex(RunFolder(tmp_path))
-    assert [line.id for line in index.lines] == [task.id for task in FILE.read(path)]
-    assert index.row(2) == third
 
 
 def test_a_file_without_tasks(tmp_path: Path) -> None:
