@@ -20,7 +20,6 @@ from lawtrace.runs.cli.tasks_build import merge_tasks
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -78,13 +77,8 @@ def _merge_run(
     if out is not None:
         check_folder(out)
     with EventLogFile.open(events) as event_log:
-        kind = find_run_kind(event_log.recipe)
         recorded = event_log.recipe
-        recipe = None if kind else recorded_recipe(event_log, env)
-    if kind is not None:
-        _refuse(fail_under, command)
-        return kind.merge(shards, out=out)
-    assert recipe is not None
+        recipe = recorded_recipe(event_log, env)
     check_bound(recipe, fail_under)
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):

@@ -51,7 +51,7 @@ def run(
     """
     part = None if shard is None else Shard.parse(shard)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
-        _check_flags(kind, flags, {"--fail-under": fail_under})
+        _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
         values = {**parse_settings(flags.settings), **flags.values}
         return kind.start(
             recipe,
@@ -60,7 +60,6 @@ def run(
             reuse=reuse,
             dry_run=dry_run,
             out=out,
-            shard=part,
             on=on,
         )
     resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)

@@ -30,7 +30,6 @@ from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.tables import Figure
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.schemas.errors import InputError
 
@@ -60,7 +59,6 @@ class LegalContent:
 
 def load_legal_content(path: Path) -> LegalContent:
     """Read the report's content from a run folder. Raises InputError if the run is not finished."""
-    refuse_shard(path)
     if not (path / ANSWERS.name).exists():
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:

@@ -1,7 +1,7 @@
 """The stages of a legal run for the generic runner: cases, retrieval, answers, probes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,6 @@ from lawtrace.runs.legal.legal_files import (
     RETRIEVED,
     AnswerRow,
     DatasetIssues,
-    ProbeRow,
 )
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import (
@@ -36,7 +35,6 @@ from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageStore
 from lawtrace.schemas.errors import InputError
 
@@ -51,7 +49,6 @@ class LegalContext:
     event_log: EventLogFile
     progress: StageProgress
     encoder: Callable[[Pooling], Encoder]
-    shard: Shard = WHOLE
     cluster: Cluster | None = None
 
     def recipe_key(self, *fields: str) -> dict[str, object]:
@@ -74,7 +71,7 @@ async def _retrieve(context: LegalContext, products: Products) -> Made:
 
 async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
-    units = context.shard.of(answer_units(cases, recipe))
+    units = answer_units(cases, recipe)
     with context.progress.stage("answers", len(units), lambda: str(context.clients.spent)) as step:
         retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
         if context.cluster is not None:
@@ -113,21 +110,8 @@ async def _probe(context: LegalContext, products: Products) -> Made:
             event_log=context.event_log,
             on_probe=step,
         )
-    return made_probes(rows)
-
-
-def made_probes(rows: Sequence[ProbeRow]) -> Made:
-    """The result of the stage of the probes."""
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(PROBES, rows)
 
-
-PROBE_STAGE: Stage[LegalContext, LegalContext] = Stage(
-    name="probes",
-    produces=(PROBES,),
-    needs=lambda _: (CASES, ANSWERS),
-    depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
-    run=_probe,
-)
 
 LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
     Stage(
@@ -143,81 +127,28 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         depends=lambda context: context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
         run=_retrieve,
     ),
-    Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer, sharded=True),
-    PROBE_STAGE,
+    Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer),
+    Stage(
+        name="probes",
+        produces=(PROBES,),
+        needs=lambda _: (CASES, ANSWERS),
+        depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
+        run=_probe,
+    ),
 )
 
 
 @asynccontextmanager
-async def open_legal_clients(
-    recipe: LegalRecipe, event_log: EventLogFile, shard: Shard = WHOLE
-) -> AsyncGenerator[ModelClients]:
-    """The model clients of a run, or of a shard of it. Answers from before an interruption are not requested again."""
+async def open_legal_clients(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ModelClients]:
+    """The model clients of a run. Answers from before an interruption are not requested again."""
     resumed = any(True for _ in event_log.entries(kind="resumed"))
     async with ModelClients(
         event_log,
-        settings=call_settings(recipe).share(shard.count),
+        settings=call_settings(recipe),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
         yield clients
-
-
-@asynccontextmanager
-async def open_legal_runner(
-    recipe: LegalRecipe,
-    folder: RunFolder,
-    *,
-    event_log: EventLogFile,
-    dataset: LegalDataset,
-    progress: StageProgress | None = None,
-    reuse: Path | None = None,
-    cluster: Cluster | None = None,
-    shard: Shard = WHOLE,
-    stages: Sequence[Stage[LegalContext, LegalContext]] = (),
-    only_stored: Mapping[str, str] | None = None,
-    unanswered: Mapping[str, Path] | None = None,
-) -> AsyncGenerator[Runner[LegalContext]]:
-    """The runner of the stages of a recipe, with its model clients.
-
-    Args:
-        event_log: open for writing; answers from before an interruption are not requested again.
-        reuse: the folder of another run; its files are used if their inputs are the same.
-        cluster: other processes that make the answers.
-        shard: the part that is made of the answers, with its share of the budget.
-        stages: are added, and replace those that make the same files.
-        only_stored: stage -> why it is not run.
-        unanswered: key -> a file that lacks answers, and is used nevertheless.
-    """
-    store = StageStore(folder.path, event_log.entries(kind="stage"))
-    for key, path in (unanswered or {}).items():
-        store.add_incomplete(key, path)
-    async with open_legal_clients(recipe, event_log, shard) as clients:
-        context = LegalContext(
-            recipe=recipe,
-            dataset=dataset,
-            clients=clients,
-            event_log=event_log,
-            progress=progress or NoProgress(),
-            encoder=encoders(recipe, clients),
-            shard=shard,
-            cluster=cluster,
-        )
-        yield Runner(
-            (*LEGAL_STAGES, *stages),
-            context,
-            folder=folder.path,
-            store=store,
-            event_log=event_log,
-            reuse=None if reuse is None else open_store(reuse),
-            shard=shard,
-            only_stored=only_stored,
-        )
-
-
-def legal_targets(recipe: LegalRecipe) -> tuple[AnyFile, ...]:
-    """The files of a whole run."""
-    return (RETRIEVED, ANSWERS, PROBES) if recipe.probe_citations else (RETRIEVED, ANSWERS)
 
 
 async def run_legal(
@@ -230,24 +161,45 @@ async def run_legal(
     reuse: Path | None = None,
     cluster: Cluster | None = None,
 ) -> list[AnswerRow]:
-    """Run all stages of a recipe and return the answers (see `open_legal_runner`).
+    """Run all stages of a recipe and return the answers.
+
+    Args:
+        event_log: open for writing; answers from before an interruption are not requested again.
+        reuse: the folder of another run; its files are used if their inputs are the same.
+        cluster: other processes that make the answers.
 
     Raises InputError for a cluster and a recipe whose answers cannot be divided.
     """
     if cluster is not None:
-        check_divisible(recipe, "--on")
-    async with open_legal_runner(
-        recipe, folder, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse, cluster=cluster
-    ) as runner:
-        return (await runner.make(*legal_targets(recipe)))[ANSWERS]
+        check_divisible(recipe)
+    async with open_legal_clients(recipe, event_log) as clients:
+        context = LegalContext(
+            recipe=recipe,
+            dataset=dataset,
+            clients=clients,
+            event_log=event_log,
+            progress=progress or NoProgress(),
+            encoder=encoders(recipe, clients),
+            cluster=cluster,
+        )
+        runner = Runner(
+            LEGAL_STAGES,
+            context,
+            folder=folder.path,
+            store=StageStore(folder.path, event_log.entries(kind="stage")),
+            event_log=event_log,
+            reuse=None if reuse is None else open_store(reuse),
+        )
+        targets = (RETRIEVED, ANSWERS, PROBES) if recipe.probe_citations else (RETRIEVED, ANSWERS)
+        return (await runner.make(*targets))[ANSWERS]
 
 
-def check_divisible(recipe: LegalRecipe, option: str) -> None:
-    """Raises InputError if the answers of a recipe cannot be divided among processes, as the option does."""
+def check_divisible(recipe: LegalRecipe) -> None:
+    """Raises InputError if the answers of a recipe cannot be divided among the workers of a cluster."""
     if recipe.pipeline == "decomposed" and recipe.embedding != "minilm":
         raise InputError(
-            f"{option}: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them "
-            f"again; use embedding = 'minilm', or leave out {option}"
+            f"--on: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them "
+            "again; use embedding = 'minilm', or leave out --on"
         )
 
 

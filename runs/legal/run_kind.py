@@ -7,7 +7,6 @@ from lawtrace.runs.cli.recipe_overrides import with_budget
 from lawtrace.runs.legal.accuracy import compare_answers
 from lawtrace.runs.legal.cli.legal_run import (
     load_recipe_cases,
-    merge_legal_shards,
     report_legal,
     resume_legal,
     start_legal,
@@ -22,7 +21,6 @@ from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, ShownReport
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
-from lawtrace.runs.store.shards import FoundShard, Shard
 
 
 class LegalRuns:
@@ -52,18 +50,14 @@ class LegalRuns:
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
-        shard: Shard | None,
         on: str | None,
     ) -> CommandResult:
         loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
         cases = load_recipe_cases(loaded, str(recipe))
-        return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, shard=shard, on=on)
+        return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, on=on)
 
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
         return resume_legal(folder, budget=budget, on=on)
-
-    def merge(self, shards: Sequence[FoundShard], *, out: Path | None) -> CommandResult:
-        return merge_legal_shards(shards, out=out)
 
     def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
         return report_legal(folder, parquet=parquet)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made
 
     from lawtrace.runs.scoring.statistics import PairedComparison
     from lawtrace.runs.store.event_log_queries import ConversationKey
-    from lawtrace.runs.store.shards import FoundShard, Shard
 
 RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
 
@@ -102,19 +101,14 @@ class RunKind(Protocol):
         reuse: Path | None,
         dry_run: bool,
         out: Path | None,
-        shard: "Shard | None",
         on: str | None,
     ) -> CommandResult:
-        """Run a recipe of this kind, or a shard of it; ``values``: dotted keys that override it.
+        """Run a recipe of this kind; ``values``: dotted keys that override it.
         ``on``: the address of a cluster."""
         ...
 
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
-        """Continue an interrupted run, or a shard of it."""
-        ...
-
-    def merge(self, shards: "Sequence[FoundShard]", *, out: Path | None) -> CommandResult:
-        """Merge all shards of a run in a new folder, by default one below ``logs/``."""
+        """Continue an interrupted run."""
         ...
 
     def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:

@@ -1,19 +1,18 @@
 """``lawtrace legal run``, and resuming and reporting legal runs."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.cli.options import ClusterOption, ShardOption
+from lawtrace.runs.cli.options import ClusterOption
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
 from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
-from lawtrace.runs.cli.shards import cluster_at, shard_result_of
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
@@ -25,7 +24,6 @@ from lawtrace.runs.legal.legal_runner import (
     load_recorded_dataset,
     run_legal,
 )
-from lawtrace.runs.legal.legal_shards import merge_legal, run_legal_shard, shard_record
 from lawtrace.runs.legal.report_tables import accuracy_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.command_result import CommandResult, Note
@@ -34,7 +32,6 @@ from lawtrace.runs.report.terminal_tables import calls_table, report_table
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.store.shards import FoundShard, Shard, read_record
 from lawtrace.runs.web.export import TABLES, export_report
 from lawtrace.schemas.errors import InputError
 
@@ -48,14 +45,12 @@ def run(
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
-    shard: ShardOption = None,
     on: ClusterOption = None,
 ) -> CommandResult:
     """Answer all questions in every cell of the grid."""
-    part = None if shard is None else Shard.parse(shard)
     resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
-    return start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, shard=part, on=on)
+    return start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, on=on)
 
 
 def start_legal(
@@ -65,14 +60,13 @@ def start_legal(
     reuse: Path | None,
     dry_run: bool,
     out: Path | None,
-    shard: Shard | None,
     on: str | None,
 ) -> CommandResult:
-    """Run the recipe or a shard of it on the cases, or print the plan of all shards. Its log has no path of the cases:
+    """Run the recipe on the cases, or print its plan. Its log has no path of the cases:
     the run has a copy of them."""
     resolved = recipe.model_copy(update={"cases": None})
-    for option in (name for name, given in {"--on": on, "--shard": shard}.items() if given is not None):
-        check_divisible(resolved, option)
+    if on is not None:
+        check_divisible(resolved)
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -82,10 +76,10 @@ def start_legal(
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with (
-        cluster_at(on, shard) as cluster,
+        cluster_at(on) as cluster,
         EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log,
     ):
-        return _execute(resolved, dataset, folder, event_log, reuse=reuse, shard=shard, cluster=cluster)
+        return _execute(resolved, dataset, folder, event_log, reuse=reuse, cluster=cluster)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -136,15 +130,14 @@ def _plan_result(plan: LegalPlan) -> CommandResult:
 def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
     folder = RunFolder(directory)
-    part = read_record(shard_record(folder)).shard if shard_record(folder).is_file() else None
     with EventLogFile.resume(directory) as event_log:
         recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
         dataset = load_recorded_dataset(directory, "start a new one")
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan)
-        with cluster_at(on, part) as cluster:
-            return _execute(recipe, dataset, folder, event_log, shard=part, cluster=cluster)
+        with cluster_at(on) as cluster:
+            return _execute(recipe, dataset, folder, event_log, cluster=cluster)
 
 
 def _execute(
@@ -154,16 +147,10 @@ def _execute(
     event_log: EventLogFile,
     *,
     reuse: Path | None = None,
-    shard: Shard | None,
     cluster: Cluster | None,
 ) -> CommandResult:
     progress = ProgressBars()
     with resumable(folder.path):
-        if shard is not None:
-            part = run_legal_shard(
-                recipe, folder, shard, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse
-            )
-            return shard_result_of(asyncio.run(part), shard, folder.path, rows="answers")
         running = run_legal(
             recipe,
             folder,
@@ -174,19 +161,6 @@ def _execute(
             cluster=cluster,
         )
         answers = asyncio.run(running)
-    return _result(folder.path, len(answers))
-
-
-def merge_legal_shards(shards: Sequence[FoundShard], *, out: Path | None) -> CommandResult:
-    """Merge all shards of a legal run in a new folder, and write its report."""
-    first = shards[0]
-    assert first.events is not None
-    with EventLogFile.open(first.events) as event_log:
-        recipe = LegalRecipe.model_validate(event_log.recipe)
-    dataset = load_recorded_dataset(first.file.parent, "copy the whole folder of the shard")
-    folder = RunFolder(out) if out else new_run_folder(recipe.name)
-    with resumable(folder.path):
-        answers = merge_legal(recipe, folder, shards, dataset=dataset, progress=ProgressBars())
     return _result(folder.path, len(answers))
 
 
