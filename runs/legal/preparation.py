@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
-from lawtrace.agents.legal.section_mapper import SectionMapping, apply_mapping, map_sections
+from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.document import Document
@@ -60,7 +60,7 @@ async def _map(context: PreparationContext, _: Products) -> Made:
 async def _extract(context: PreparationContext, products: Products) -> Made:
     assert context.document is not None
     (mapping,) = products[PARTS]
-    case = build_case(context.name, apply_mapping(context.document, mapping), mapping.parts)
+    case = build_case(context.name, context.document, mapping.parts)
     extracted = await extract_knowledge(case, context.calls("reading", "facts"))
     return Made(complete=not extracted.failures).add(EXTRACTED, [extracted])
 

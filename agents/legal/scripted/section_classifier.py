@@ -12,32 +12,15 @@ from itertools import pairwise
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.legal.scripted.term_matcher import main_name
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.document_parts import PART_ORDER
 
 _HEADING_WEIGHT = 2.0
-_TEXT_WEIGHT = 2.0
-_FADING, _FLOOR = 0.85, 0.3
-"""The words of a heading weigh less for each paragraph after the first, where it announces law or the introduction: a
-heading that was lost often follows these."""
-
+_MOST_TEXT_WEIGHT = 2.0
 _AT_TOP, _AT_HEADING, _WITHIN, _UNTOLD, _BACK = 0.5, 2.0, 8.0, 2.0, 20.0
 """Costs of a change of part: below another outermost heading, another heading, no other, no other and the heading above
 tells nothing; and of going back."""
 
-_COMMISSIONER = r"\b(?:commissioner|authority|office|ico)(?:’s|'s)? (?:\w+ ){0,3}?"
-_VIEW = re.compile(
-    _COMMISSIONER
-    + r"(?:consider(?:s|ed)|finds?|found|is satisfied|conclu\w+|view|had regard|has taken|takes? (?:into )?account"
-    r"|notes|accepts?|decided|determined)\b|\bit is considered\b",
-    re.IGNORECASE,
-)
-_FINDING = re.compile(
-    _COMMISSIONER + r"(?:finds?|found|concludes?|concluded|is satisfied|view is|conclusion is|considers?)\b[^.]{0,160}"
-    r"\b(?:infring|contraven|breach|fail|not (?:appropriate|adequate|comply))",
-    re.IGNORECASE,
-)
 _PROVISION = re.compile(r"\b(?:articles?|sections?|regulations?|recitals?|schedule|chapter|part) \(?\d", re.IGNORECASE)
 _HEADINGS: Sequence[tuple[str, float, str]] = (
     ("annex", 4, r"\b(?:annex|appendix)\b|^schedule \w+$"),
@@ -112,13 +95,9 @@ _TEXTS: Mapping[str, re.Pattern[str]] = {
 def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
     paths = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
-    party = main_name([paragraph["begins"] for paragraph in paragraphs])
-    since = [0] * len(paths)
-    for place in range(1, len(paths)):
-        since[place] = since[place - 1] + 1 if paths[place] == paths[place - 1] else 0
     weights = [
-        _weigh(paragraph["paragraph"], paragraph["begins"], path, party, fading=_FADING**count)
-        for paragraph, path, count in zip(paragraphs, paths, since, strict=True)
+        _weigh(paragraph["paragraph"], paragraph["begins"], path)
+        for paragraph, path in zip(paragraphs, paths, strict=True)
     ]
     weights[0]["introduction"] += 2
     parts = _best_sequence(weights, [_change_cost(before, path) for before, path in pairwise(paths)])
@@ -144,50 +123,29 @@ def _below_titles(paths: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 def heading_weights(heading: str) -> dict[str, float]:
     """The weight that the words of a heading have for each part; the word that comes first counts most."""
     text = _LABEL.sub("", heading.strip())
-    closed = text.replace(" ", "") if text.isupper() else ""  # *CALCU LATION OF PENAL TY*
-    found: list[tuple[int, float, str]] = []
-    for part, weight, pattern in HEADING_PATTERNS:
-        match = pattern.search(text)
-        if match is None and closed and (words := re.search(pattern.pattern.replace(r"\b", ""), closed, re.I)):
-            found.append((words.start(), weight * 0.8, part))
-        elif match:
-            found.append((match.start(), weight, part))
-    after_colon = text.rfind(":") if ":" in text else len(text)
+    found = [(match.start(), weight, part) for part, weight, words in HEADING_PATTERNS if (match := words.search(text))]
     totals: dict[str, float] = {}
-    for rank, (start, weight, part) in enumerate(sorted(found)):
-        told = weight * (1.0 if rank == 0 else 0.6) + (1.5 if start > after_colon else 0.0)
-        totals[part] = max(totals.get(part, 0.0), told)
+    for rank, (_, weight, part) in enumerate(sorted(found)):
+        totals[part] = max(totals.get(part, 0.0), weight if rank == 0 else 0.6 * weight)
     return totals
 
 
-def _weigh(ref: str, begins: str, path: Sequence[str], party: str | None, *, fading: float) -> dict[str, float]:
+def _weigh(ref: str, begins: str, path: Sequence[str]) -> dict[str, float]:
     weights = dict.fromkeys(PART_ORDER, 0.0)
     if "/" in ref:  # paragraph numbers in an annex begin with the annex
         weights["annex"] += 50
     telling = [one for one in map(heading_weights, path) if one]
     if telling:
         for part, weight in telling[0].items():
-            strength = max(fading, _FLOOR) if part in {"introduction", "rules"} else 1.0
-            weights[part] += _HEADING_WEIGHT * weight * strength
+            weights[part] += _HEADING_WEIGHT * weight
         for part, weight in telling[-1].items() if len(telling) > 1 else ():
             weights[part] += weight / 3
     elif not any(path):
         weights["introduction"] += 3
     for part, pattern in _TEXTS.items():
-        weights[part] += min(_TEXT_WEIGHT, len(pattern.findall(begins)))
-    acts = party is not None and re.search(rf"\b{re.escape(party)}\b", begins) is not None
-    view, provision = _VIEW.search(begins) is not None, _PROVISION.search(begins) is not None
-    if provision and not acts and not view:
+        weights[part] += min(_MOST_TEXT_WEIGHT, len(pattern.findall(begins)))
+    if _PROVISION.search(begins):
         weights["rules"] += 2
-    if acts and not view and not provision:
-        weights["facts"] += 1
-    if view:
-        weights["findings"] += 1.5
-        weights["penalty"] += 1
-    if _FINDING.search(begins):
-        weights["findings"] += 2
-        weights["facts"] -= 4
-        weights["rules"] -= 2
     weights["facts"] += 0.5  # facts are the default
     return weights
 

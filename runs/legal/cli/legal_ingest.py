@@ -54,8 +54,6 @@ def ingest_decision(
     with open_stage_log(out, command) as event_log:
         mapped, extracted = asyncio.run(ingest(event_log))
     case, ranges = extracted.case, mapped.parts
-    changed = [f"heading {change.heading} has level {change.level} now" for change in mapped.headings]
-    tree = case.document or tree
     mapping, text = out.with_suffix(".parts.toml"), format_parts(ranges)
     if parts is None and not force and mapping.exists() and mapping.read_text(encoding="utf-8") != text:
         raise InputError(f"{mapping} has other parts; use them with --parts {mapping}, or --force to replace the file")
@@ -64,7 +62,7 @@ def ingest_decision(
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
     chunks: dict[str, int] = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]
-    notes = [*tree.parse_warnings, *mapped.warnings, *changed, *extracted.failures, *left_out]
+    notes = [*tree.parse_warnings, *mapped.warnings, *extracted.failures, *left_out]
     faults = [*check_parsed(tree), *check_mapped(tree, ranges)]
     return CommandResult(
         {
