@@ -44,6 +44,15 @@ def test_the_same_seed_gives_the_same_state(world: str, seed: int) -> None:
     assert populate(Random(seed)) != populate(Random(seed + 1))
 
 
+@pytest.mark.parametrize("world", BUILT_IN_DOMAINS)
+def test_initial_states_show_every_value_of_every_fact(world: str) -> None:
+    environment = load_domain(world).environment
+    states = [environment.populate(Random(seed)) for seed in range(150)]
+    for fact in environment.facts:
+        seen = {row.values[fact.field] for state in states for row in state.rows(fact.entity.table)}
+        assert {*fact.values} <= seen, fact.name
+
+
 @settings(max_examples=60)
 @given(st.sampled_from(BUILT_IN_DOMAINS), SEEDS)
 def test_samplers_draw_values_that_parameters_accept(world: str, seed: int) -> None:
