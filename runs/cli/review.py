@@ -62,7 +62,7 @@ def review_rules(
 ) -> CommandResult:
     """Review rules in the browser.
 
-    Shows provision, formula, automaton and solver traces side by side.
+    Shows provision, formula and solver traces side by side.
     """
     domain = load_domain(env)
     if document is not None:

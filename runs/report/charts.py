@@ -19,8 +19,6 @@ from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.text import percent, short_percent, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
-from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome
 
 if TYPE_CHECKING:  # imported where something is drawn: it takes half a second, and most commands draw nothing
@@ -249,31 +247,3 @@ def shorten_name(name: str) -> str:
     """A long name without its middle: provider and version are at its ends."""
     half = NAME_CHARACTERS // 2
     return name if len(name) <= NAME_CHARACTERS else f"{name[:half]}…{name[1 - half :]}"
-
-
-_PROVISION_COLOUR, _RULE_COLOUR = "#7aa6c2", "#c9a66b"
-_PROVISION_STEPS = ("provisions", "in_scope", "refined")
-
-
-def draw_funnel(funnel: ExtractionFunnel, name: str) -> Markup:
-    """A bar with its number for each step: provisions above, rules below, each on its own scale."""
-    with svg_settings():
-        figure = make_figure(6.0, 0.5 + 0.3 * len(FUNNEL_STEPS))
-        axes = figure.subplots()
-        for place, (step, label) in enumerate(FUNNEL_STEPS.items()):
-            of_provisions = step in _PROVISION_STEPS
-            count = getattr(funnel, step)
-            whole = funnel.provisions if of_provisions else funnel.candidates
-            width = count / whole if whole else 0.0
-            hatch = "" if of_provisions else "//"
-            colour = _PROVISION_COLOUR if of_provisions else _RULE_COLOUR
-            axes.add_patch(
-                make_rectangle((-width / 2, place - 0.36), width, 0.72, fc=colour, ec=INK, lw=0.5, hatch=hatch)
-            )
-            axes.text(0.56, place, str(count), va="center", color=INK)
-            axes.text(-0.56, place, label, va="center", ha="right", color=INK)
-        axes.set_xlim(-1.0, 0.7)
-        axes.set_ylim(len(FUNNEL_STEPS) - 0.5, -0.5)
-        axes.set_axis_off()
-        words = ", ".join(f"{getattr(funnel, step)} {label}" for step, label in FUNNEL_STEPS.items())
-        return render_svg(figure, name, f"From provisions to rules: {words}.")

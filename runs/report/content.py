@@ -1,13 +1,15 @@
 """The content of a report, loaded from the files of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.identity import identify_run
+from lawtrace.runs.report.text import cut, show_value
 from lawtrace.runs.scoring.metrics import group_verdicts
 from lawtrace.runs.scoring.trace_coverage import CoverageLine, coverage_lines
 from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
@@ -18,7 +20,7 @@ from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.tasks import Task
-from lawtrace.runs.variants import VariantRow, format_axis_value
+from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, Problem
@@ -33,6 +35,9 @@ from lawtrace.schemas.findings import (
 )
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
+
+MOST_CHARACTERS = 300
+"""Of a setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +160,7 @@ def load_content(
         verdicts=tuple(verdicts.rows),
         problems=(*read.problems, *attempts.problems, *verdicts.problems),
         trials=recipe.attempts.trials,
-        coverage=coverage_lines(environment, searched[0].rules, searched, recipe, findings.baseline)
-        if environment and searched
-        else (),
+        coverage=coverage_lines(environment, searched, recipe, findings.baseline) if environment and searched else (),
         funnel=findings.funnel,
         deletions=findings.deletions,
         strength=findings.strength,
@@ -175,73 +178,22 @@ def _title(environment: Environment, task: Task) -> str:
 
 
 def describe_settings(recipe: Recipe) -> dict[str, str]:
-    """The settings of a recipe, by name."""
-    roles = recipe.models.specs()
-    words = recipe.prompts.replaced()
-    return {
-        "recipe": recipe.name,
-        "environment": _folder_name(recipe),
-        **({} if recipe.tools == "all" else {"tools offered": ", ".join(recipe.tools)}),
-        "seed": str(recipe.seed),
-        "rules": str(recipe.rules.file or recipe.rules.source),
-        "tasks": f"{recipe.tasks.count}, trace mode {recipe.tasks.trace_mode or 'default'}",
-        **({} if recipe.tasks.trace_mode == "contrasts" else {"calls in a trace": str(recipe.tasks.length)}),
-        **_trace_constraints(recipe),
-        **_difficulty(recipe),
-        "task variants": ", ".join(recipe.tasks.variants),
-        "maximum rounds": str(recipe.conversation.rounds),
-        **({} if recipe.conversation.critic else {"LTL critic": "left out"}),
-        **({} if recipe.conversation.evaluator else {"masking evaluator": "left out"}),
-        **{f"prompt of {role}": format_axis_value(f"prompts.{role}", text) for role, text in words.items()},
-        "models under test": ", ".join(recipe.attempts.all_models),
-        "mode": recipe.attempts.mode,
-        "shield": recipe.attempts.shield,
-        "trials": str(recipe.attempts.trials),
-        "sandbox": recipe.sandbox,
-        "hints in the documentation": "yes" if recipe.attempts.hints else "no",
-        "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
-        "regulation in the prompt": _regulation(recipe),
-        **_documents(recipe),
-        **{role.replace("_", " "): str(model) for role, model in roles.items()},
-    }
+    """The values of a recipe by their keys, such as ``tasks.count``; those that are not set are left out."""
 
+    def flat(key: str, value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 (JSON)
+        if isinstance(value, dict):
+            for name, inner in cast("dict[str, Any]", value).items():
+                yield from flat(f"{key}.{name}" if key else name, inner)
+        elif value not in (None, []):
+            yield key, cut(value if isinstance(value, str) else show_value(value), MOST_CHARACTERS)
 
-def _regulation(recipe: Recipe) -> str:
-    options = recipe.attempts
-    if options.regulation_words is None or options.regulation in {"named", "none"}:
-        return options.regulation
-    return f"{options.regulation}: what applies, in {options.regulation_words:,} words at most"
-
-
-def _documents(recipe: Recipe) -> dict[str, str]:
-    files, digest = recipe.regulation.files, recipe.regulation.sha256
-    if not files:
-        return {}
-    pinned = f" (sha256 {digest[:12]})" if digest else ""
-    return {"documents of the law": ", ".join(file.name for file in files) + pinned}
-
-
-def _trace_constraints(recipe: Recipe) -> dict[str, str]:
-    constraints = recipe.tasks.constraints.model_dump(exclude_defaults=True)
-    return (
-        {"trace constraints": ", ".join(f"{name} {value}" for name, value in constraints.items())}
-        if constraints
-        else {}
-    )
-
-
-def _difficulty(recipe: Recipe) -> dict[str, str]:
-    bounds = recipe.tasks.difficulty.model_dump(exclude_defaults=True)
-    return {"difficulty": ", ".join(f"{name} {value}" for name, value in bounds.items())} if bounds else {}
+    return dict(flat("", recipe.model_dump(mode="json", exclude={"schema_version", "declaration"})))
 
 
 def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
     notices: list[str] = []
     if domain and recipe.declaration not in {None, domain.digest}:
-        notices.append(
-            f"The declaration of {domain.environment.name} has changed since this run. The coverage ceiling is that of "
-            "the current one."
-        )
+        notices.append(f"The declaration of {domain.environment.name} has changed since this run.")
     offline = [role.replace("_", " ") for role, model in recipe.models.specs().items() if str(model) == "offline"]
     if offline:
         notices.append(

@@ -286,7 +286,6 @@ def coverage_table(lines: Sequence[CoverageLine], title: Titles) -> Table:
             "#Calls a trace": lambda line: number(line.length),
             "#Search > traces": lambda line: number(line.search.traces),
             "#Search > ATC": lambda line: _atc(line.search, strong=True),
-            "#Search > ceiling": lambda line: part(len(line.possible_pairs), line.search.all_pairs),
             "#Search > S.C.": lambda line: _critical(line.search),
             "#Model-written > traces": lambda line: written(line, lambda of: number(of.traces)),
             "#Model-written > ATC": lambda line: written(line, _atc),
@@ -296,8 +295,8 @@ def coverage_table(lines: Sequence[CoverageLine], title: Titles) -> Table:
             ),
         },
         "adjacent-tool coverage (ATC: distinct ordered pairs of adjacent completed calls, of all pairs of tools) and "
-        "safety-critical coverage (S.C.: critical tools that occur). The ceiling is the most that traces of this mode "
-        "and length can reach.",
+        "safety-critical coverage (S.C.: critical tools that occur). `lawtrace traces coverage` says how much a "
+        "suite of traces can reach.",
     )
 
 

@@ -12,7 +12,6 @@ from lawtrace.runs.report.ablation_tables import (
     variant_lines,
     variant_table,
 )
-from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.run_tables import (
     Titles,
@@ -47,8 +46,9 @@ from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
 from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
-from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.verdict_rows import Verdict
 
 MOST_BARS = 80
@@ -220,15 +220,16 @@ def make_run_report(content: ReportContent) -> RunReport:
 
 
 def _coverage_section(coverage: Sequence[CoverageLine], title: Titles) -> Section:
-    values = {"coverage": coverage, "scenario_title": title}
     tables = (coverage_table(coverage, title),) if coverage else ()
-    return Section("coverage", "Coverage", "sections/coverage.html.jinja", values, tables=tables)
+    return Section(
+        "coverage", "Coverage", text=() if tables else ("Coverage was not measured in this run.",), tables=tables
+    )
 
 
 def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Sequence[str]) -> Section:
     extraction = content.extraction
     steps = extraction.steps if extraction else None
-    values = {"score": extraction, "funnel": draw_funnel(steps, "extraction-funnel") if steps else None}
+    values = {"score": extraction, "funnel": _funnel_steps(steps) if steps else ()}
     shown = extraction is not None and extraction.curated is not None and extraction.extracted
     beside = content.extraction_baseline
     tables: tuple[Table, ...] = (extraction_table(extraction, beside),) if extraction and (shown or beside) else ()
@@ -237,6 +238,10 @@ def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Seq
     if rules and models:
         tables = (*tables, broken_rule_table(rules, models, content))
     return Section("rules", "Rules", "sections/rules.html.jinja", values, tables=tables)
+
+
+def _funnel_steps(funnel: ExtractionFunnel) -> list[str]:
+    return [f"{getattr(funnel, step)} {label}" for step, label in FUNNEL_STEPS.items()]
 
 
 def make_ablation_report(
@@ -308,7 +313,7 @@ def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
     values = {
         "provenance": provenance,
         "head": head,
-        "funnel": draw_funnel(provenance.funnel, "funnel"),
+        "funnel": _funnel_steps(provenance.funnel),
         "statuses": [(label, statuses[name]) for name, label in PROVISION_STATUS_LABELS.items() if statuses[name]],
         "status_labels": PROVISION_STATUS_LABELS,
     }

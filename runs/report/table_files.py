@@ -3,7 +3,6 @@
 # pyright: reportMissingTypeStubs=false
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -131,68 +130,29 @@ def _cell(cell: Cell) -> str:
     return rf"{text} {{\footnotesize {escape_latex(cell.aside)}}}" if cell.aside else text
 
 
-_LATEX: Mapping[str, str] = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",  # after \\ it would begin an option
-    "]": "{]}",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "·": r"\textperiodcentered{}",
-    "→": r"$\rightarrow$",
-    "−": "$-$",
-    "×": r"$\times$",
-    "¹": r"\textsuperscript{1}",
-    "²": r"\textsuperscript{2}",
-    "κ": r"$\kappa$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "\u00a0": "~",
-    "\n": " ",
-    "\t": " ",
-}
-_ACCENTS: Mapping[str, str] = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0308": '"',
-    "\u030a": "r ",
-    "\u030c": "v ",
-    "\u0327": "c ",
-}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "[": "{[}",  # after \\ it would begin an option
+        "]": "{]}",
+        "≥": r"$\geq$",
+        "≤": r"$\leq$",
+        "κ": r"$\kappa$",
+        "\n": " ",
+        "\t": " ",
+        **{sign: f"\\{sign}" for sign in "{}$&#%_"},
+    }
+)
 
 
 def escape_latex(text: str) -> str:
-    """The text for LaTeX; a character that its default fonts lack becomes its code point."""
-    return "".join(map(_escape_character, visible(text)))
-
-
-def _escape_character(character: str) -> str:
-    if character in _LATEX:
-        return _LATEX[character]
-    if character.isascii():
-        return character
-    letter, *accents = unicodedata.normalize("NFD", character)
-    if letter.isascii() and len(accents) == 1 and accents[0] in _ACCENTS:
-        return rf"\{_ACCENTS[accents[0]]}{{{letter}}}"
-    return rf"{{[}}U+{ord(character):04X}{{]}}"
+    """The text for LaTeX in UTF-8."""
+    return visible(text).translate(_LATEX)
 
 
 def _one_line(text: str) -> str:

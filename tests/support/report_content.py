@@ -134,8 +134,6 @@ def make_content() -> ReportContent:
         make_pair(two, "$m_1$ [big]", "goal", "benign_failure", (LOOK,), differences=(missed,)),
         make_pair(two, "$m_1$ [big]", "workflow", "no_program", answer=f"I will not. {HOSTILE}"),
     ]
-    tools = tuple(ENVIRONMENT.tools)
-    possible = frozenset((first, second) for first in tools for second in tools if first != "CheckAuthorization")
     return ReportContent(
         title="A run <1>",
         settings={"seed": "1", "models under test": "baseline:reference, $m_1$ [big]"},
@@ -149,7 +147,6 @@ def make_content() -> ReportContent:
                 "tasks",
                 3,
                 measure_coverage(ENVIRONMENT, [(CHECK, PAY, RECORD), (LOOK, CHECK)]),
-                possible,
             ),
         ),
         funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),

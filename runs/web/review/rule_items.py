@@ -1,78 +1,29 @@
-"""Rules under review: the quoted passages of their provisions, automaton and example traces."""
+"""Rules under review: their provisions, the passages that were quoted, and example traces."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from markupsafe import Markup
-
 from lawtrace.agents.conversations.provenance import RuleCandidate
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.runs.web.review.automaton_drawing import draw_automaton
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
-from lawtrace.solver.logic.syntax import ForAll, Formula, Or
+from lawtrace.solver.logic.syntax import Formula, Or
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rules import Rule, check_rules
-
-_ALIKE = {
-    "'": "['‘’]",
-    "‘": "['‘’]",
-    "’": "['‘’]",
-    '"': '["“”]',
-    "“": '["“”]',
-    "”": '["“”]',
-    "-": "[-–—]",
-    "–": "[-–—]",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class QuotedText:
-    """A piece of a text; the pieces together are the whole text."""
-
-    words: str
-    quoted: bool
-
-
-def split_at_quotes(words: str, quotes: Sequence[str]) -> tuple[QuotedText, ...]:
-    """Split the words at the quotes.
-
-    A quote is found regardless of whitespace, case and style of quotation marks; a quote that is not found is ignored.
-    """
-    spans = sorted(span for quote in quotes if (span := _find(words, quote)) is not None)
-    pieces: list[QuotedText] = []
-    place = 0
-    for start, end in spans:
-        if end > place:
-            pieces += [QuotedText(words[place:start], False), QuotedText(words[max(start, place) : end], True)]
-            place = end
-    pieces.append(QuotedText(words[place:], False))
-    return tuple(piece for piece in pieces if piece.words)
-
-
-def _find(words: str, quote: str) -> tuple[int, int] | None:
-    pieces = ("".join(_ALIKE.get(letter, re.escape(letter)) for letter in piece) for piece in quote.split())
-    pattern = r"\s+".join(pieces)
-    found = re.search(pattern, words, re.IGNORECASE) if pattern else None
-    return found.span() if found else None
-
-
-_MOST_STATES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedProvision:
-    """A provision cited by a rule: its words, split at the quotes; empty if the words are not available."""
+    """A provision cited by a rule: its words, empty if they are not available, and what the extraction quotes of it."""
 
     citation: str
-    pieces: tuple[QuotedText, ...]
+    words: str
+    quotes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +32,12 @@ class RuleContext:
 
     Attributes:
         meaning: the rule as an English sentence, if a template matches.
-        drawing: of the automaton, if there is one that is small enough.
-        undrawn: why there is none.
     """
 
     rule: Rule
     meaning: str
     provisions: tuple[QuotedProvision, ...]
-    drawing: Markup | None
-    undrawn: str
     examples: RuleExamples
-    quantified: bool
 
 
 class RuleReview:
@@ -117,19 +63,11 @@ class RuleReview:
 
     def context(self, item: ReviewItem) -> RuleContext:
         rule = self._rule(item)
-        compiled, drawing = rule.compiled, None
-        if not isinstance(compiled, Automaton):
-            undrawn = "A rule on time, several objects or sums has no automaton."
-        elif len(compiled.verdicts) > _MOST_STATES:
-            undrawn = f"The automaton is too large to draw: {len(compiled.verdicts)} states."
-        else:
-            undrawn, drawing = "", draw_automaton(compiled)
         provisions = tuple(
-            QuotedProvision(citation, split_at_quotes(self._words.get(citation, ""), self._quotes(item.id, citation)))
+            QuotedProvision(citation, self._words.get(citation, ""), self._quotes(item.id, citation))
             for citation in rule.provisions
         )
-        quantified = isinstance(rule.parsed, ForAll)
-        return RuleContext(rule, _meaning(rule), provisions, drawing, undrawn, self._examples(item.words), quantified)
+        return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words))
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
         try:

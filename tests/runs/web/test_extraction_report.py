@@ -1,7 +1,5 @@
 """The report of an extraction."""
 
-import pytest
-
 from lawtrace.agents.conversations.provenance import (
     ProvenanceHeader,
     ProvenanceMessage,
@@ -11,9 +9,8 @@ from lawtrace.agents.conversations.provenance import (
     Quote,
     RuleCandidate,
 )
-from lawtrace.runs.report.charts import draw_funnel
 from lawtrace.runs.report.sections import make_extraction_report
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
+from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.web.export import render_export
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.solver.rules import Rule
@@ -65,11 +62,3 @@ def test_the_same_provenance_gives_the_same_bytes() -> None:
 def test_unread_provisions_are_a_notice() -> None:
     page = render_export(make_extraction_report(provenance("Article 1", "unread")))
     assert "1 of 1 provisions were not read" in page
-
-
-@pytest.mark.parametrize("funnel", [FUNNEL, ExtractionFunnel.model_validate(dict.fromkeys(FUNNEL_STEPS, 0))])
-def test_the_funnel_shows_every_number(funnel: ExtractionFunnel) -> None:
-    figure = draw_funnel(funnel, "funnel")
-    for step, label in FUNNEL_STEPS.items():
-        assert f"{getattr(funnel, step)} {label}" in figure
-    assert figure == draw_funnel(funnel, "funnel")

@@ -4,15 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
-from lawtrace.runs.web.review.rule_items import RuleReview, split_at_quotes
+from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.server import make_app
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -99,23 +97,6 @@ def test_skipped_items_come_again_at_the_end(tmp_path: Path) -> None:
     assert browser.get(f"/next?after={RULES[0].id}").url.path == two
     assert browser.get(f"/next?after={RULES[1].id}").url.path == one
     assert browser.get("/next?after=nothing").url.path == one
-
-
-def test_quotes_are_marked_in_the_text() -> None:
-    words = "A bank shall check ‘who’ asks, and shall  record it."
-    pieces = split_at_quotes(words, ["shall CHECK 'who' asks", "shall record it", "nowhere"])
-    assert [(piece.words, piece.quoted) for piece in pieces] == [
-        ("A bank ", False),
-        ("shall check ‘who’ asks", True),
-        (", and ", False),
-        ("shall  record it", True),
-        (".", False),
-    ]
-
-
-@given(st.text(max_size=40), st.lists(st.text(max_size=10), max_size=4))
-def test_the_pieces_are_the_whole_text(words: str, quotes: list[str]) -> None:
-    assert "".join(piece.words for piece in split_at_quotes(words, quotes)) == words
 
 
 def test_hostile_text_is_escaped(tmp_path: Path) -> None:
