@@ -14,7 +14,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.audit.judging import AT_REFERENCE
 from lawtrace.runs.audit.versions import Difference, pair_verdicts, tell_difference
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
-from lawtrace.schemas.audit_rows import AuditRow
+from lawtrace.schemas.audit_rows import AuditRow, place_of
 from lawtrace.schemas.events import SPEAKERS, Event, Json, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import format_time
@@ -28,52 +28,59 @@ MAX_EVENTS: Final = 200
 """Of a longer conversation, the events near the findings are shown."""
 MAX_CHARACTERS: Final = 12_000_000
 """Of all conversations together. Beyond it no more are added."""
-MESSAGE_CHARACTERS: Final = 4_000
-VALUE_CHARACTERS: Final = 3_000
+VALUE_CHARACTERS: Final = 4_000
 SHORT_RESULT: Final = 160
 """A longer result is folded away."""
-PROVISION_CHARACTERS: Final = 2_000
 
 MAX_DIFFERING: Final = 5
 """Of how many conversations a page shows how two versions of a rule differ, for each kind of difference."""
 
-_OF_OLDER: Final = ("only old", "both, elsewhere")
-"""The differences in which the older version of a rule has a finding of its own."""
 
-FindingOutcome = Literal["broken", "undetermined"]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Finding:
     """A rule that is not kept in a conversation.
 
     Attributes:
         anchor: of the event that it is about, or of the end of the conversation.
-        call: number of the call; empty for a message, and at the end. ``message``: number of the message.
         older: whether it is one of the older version of the rules.
         difference: how the versions differ on it, if they are compared and do.
     """
 
-    rule: str
-    outcome: FindingOutcome
-    why: str
+    row: AuditRow
+    verdict: RuleVerdict
     anchor: str
-    call: str
-    message: str
-    conversation: str
-    reward: str
     older: bool = False
     difference: Difference | None = None
 
     @property
+    def rule(self) -> str:
+        return self.verdict.rule
+
+    @property
+    def outcome(self) -> Literal["broken", "undetermined"]:
+        return "broken" if self.verdict.broken else "undetermined"
+
+    @property
+    def why(self) -> str:
+        why = self.verdict.explanation or self.verdict.undetermined
+        at_reference = not self.older and self.rule in self.row.at_reference
+        return cut(f"{AT_REFERENCE}: {why}" if at_reference else why, VALUE_CHARACTERS)
+
+    @property
+    def call(self) -> str:
+        """The number of the call; empty for a message, and at the end."""
+        call = self.verdict.call or ""
+        return "" if call.startswith("m") else call
+
+    @property
     def where(self) -> str:
         """For readers: ``call 3, message 12``."""
-        parts = [name_events([self.call]) if self.call else "", f"message {self.message}" if self.message else ""]
-        return ", ".join(part for part in parts if part) or "the record as a whole"
+        return place_of(self.verdict).strip(" ()") or "the record as a whole"
 
-    def identity(self, conversation: "ShownConversation") -> str:
+    @property
+    def identity(self) -> str:
         """What a mark on it names, as JSON in plain ASCII: an id may hold any character."""
-        named = {"conversation": self.conversation, "place": conversation.place, "rule": self.rule, "call": self.call}
+        named = {"conversation": self.row.conversation, "place": self.row.place, "rule": self.rule, "call": self.call}
         return json.dumps(named)
 
 
@@ -84,7 +91,7 @@ class ShownEvent:
     Attributes:
         skipped: how many events before it are not shown.
         text: what is said, or the call.
-        result: of a call; ``folded`` if it is long.
+        result: of a call.
         findings: those that are about it.
         evidence: what it is for findings about other events: rule and role.
     """
@@ -97,7 +104,6 @@ class ShownEvent:
     text: str
     outcome: str
     result: str
-    folded: bool
     findings: tuple[Finding, ...]
     evidence: tuple[tuple[str, str], ...]
     skipped: int
@@ -105,24 +111,27 @@ class ShownEvent:
 
 @dataclass(frozen=True, slots=True)
 class ShownConversation:
-    """A conversation with findings.
-
-    Attributes:
-        event_labels: what readers call each step of the evidence.
-        skipped: how many events at its end are not shown.
-    """
+    """A conversation with findings. ``skipped``: how many events at its end are not shown."""
 
     anchor: str
-    name: str
-    place: str
-    outcome: str
-    labels: Mapping[str, str]
-    notes: tuple[str, ...]
+    row: AuditRow
     findings: tuple[Finding, ...]
-    verdicts: Mapping[Finding, RuleVerdict]
     events: tuple[ShownEvent, ...]
-    event_labels: Mapping[int, str]
     skipped: int
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return {name: show_value(value) for name, value in self.row.labels.items() if value is not None}
+
+    @property
+    def event_labels(self) -> Mapping[int, str]:
+        """What readers call each step of the evidence."""
+        if self.row.log is None:
+            return dict(enumerate(self.row.event_labels))
+        violations = [one for finding in self.findings for one in finding.verdict.violations]
+        steps = {step for one in violations for piece in one.evidence for step in piece.steps}
+        steps |= {step for one in violations for step in (one.step, one.certain) if step is not None}
+        return {step: f"t{step}" for step in steps}
 
 
 @dataclass(slots=True)
@@ -174,15 +183,13 @@ class AuditFindings:
 
     def add(self, row: AuditRow) -> None:
         """Take the findings of one conversation; keep it if a rule has few so far."""
-        found = [(verdict, _outcome(verdict)) for verdict in row.rules if not verdict.kept]
-        differing: list[tuple[str, Difference]] = [
-            (name, kind) for name, kind in _differences(row).items() if self._differing[name, kind] < MAX_DIFFERING
-        ]
+        differing = [pair for pair in _differences(row).items() if self._differing[pair] < MAX_DIFFERING]
         self._differing.update(differing)
-        wanted = any(self.rules[one.rule].counts[outcome] < self._most[outcome] for one, outcome in found)
-        wanted = wanted or bool(differing)
-        for verdict, outcome in found:
-            self.rules[verdict.rule].counts[outcome] += 1
+        wanted = bool(differing)
+        for verdict in (one for one in row.rules if not one.kept):
+            counts = self.rules[verdict.rule].counts
+            wanted = wanted or counts[verdict.name] < self._most[verdict.name]
+            counts[verdict.name] += 1
         if not wanted or self._characters > MAX_CHARACTERS:
             return
         shown = show_conversation(row, f"c{len(self.conversations) + 1}")
@@ -202,95 +209,68 @@ class AuditFindings:
 def _by_id(rules: Sequence[Rule], prefix: str, regulation: Regulation | None) -> dict[str, RuleFindings]:
     anchors = unique_anchors([rule.id for rule in rules])
     return {
-        rule.id: RuleFindings(rule, f"{prefix}-{anchor}", provision_words(rule, regulation))
+        rule.id: RuleFindings(rule, f"{prefix}-{anchor}", _provision_words(rule, regulation))
         for rule, anchor in zip(rules, anchors, strict=True)
     }
 
 
 def _differences(row: AuditRow) -> dict[str, Difference]:
     """The rules on which two versions differ in a conversation."""
-    if row.against is None:
-        return {}
-    found: dict[str, Difference] = {}
-    for name, old, new in pair_verdicts(row):
-        if (kind := tell_difference(old, new)) is not None:
-            found[name] = kind
-    return found
+    pairs = pair_verdicts(row) if row.against is not None else ()
+    return {name: kind for name, old, new in pairs if (kind := tell_difference(old, new)) is not None}
 
 
-def provision_words(rule: Rule, regulation: Regulation | None) -> tuple[tuple[str, str], ...]:
+def _provision_words(rule: Rule, regulation: Regulation | None) -> tuple[tuple[str, str], ...]:
     """The provisions of a rule with their words; empty words where the regulation at hand does not have them."""
     known = regulation if regulation is not None and rule.regulation in {"", regulation.id} else None
     found: list[tuple[str, str]] = []
     for citation in rule.provisions:
         parts = known.cited(citation) if known is not None else ()
-        found.append((citation, cut(" ".join(part.words() for part in parts), PROVISION_CHARACTERS)))
+        found.append((citation, cut(" ".join(part.words() for part in parts), VALUE_CHARACTERS)))
     return tuple(found)
 
 
 def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
     """A conversation with its findings, for a page. ``anchor``: its id on the page."""
-    verdicts = sorted((verdict for verdict in row.rules if not verdict.kept), key=lambda one: not one.broken)
     differences = _differences(row)
-    before = [one for one in (row.against.rules if row.against else ()) if differences.get(one.rule) in _OF_OLDER]
-    found = {_finding(row, verdict, anchor, differences): verdict for verdict in verdicts}
-    found |= {_finding(row, verdict, anchor, differences, older=True): verdict for verdict in before}
+    new = sorted((verdict for verdict in row.rules if not verdict.kept), key=lambda one: not one.broken)
+    old = [one for one in (row.against.rules if row.against else ()) if one.broken and one.rule in differences]
+    found: list[Finding] = []
     at: dict[int, list[Finding]] = {}
     evidence: dict[int, list[tuple[str, str]]] = {}
-    for finding, verdict in found.items():
+    for verdict, older in (*((one, False) for one in new), *((one, True) for one in old)):
+        place = f"{anchor}-end" if verdict.at is None else f"{anchor}-e{verdict.at}"
+        finding = Finding(row, verdict, place, older, differences.get(verdict.rule) if verdict.broken else None)
+        found.append(finding)
         if verdict.at is not None:
             at.setdefault(verdict.at, []).append(finding)
-        for violation in verdict.violations:
-            for piece in violation.evidence:
-                for index in (index for step in piece.steps for index in row.events_of(step)):
-                    evidence.setdefault(index, []).append((verdict.rule, piece.role))
+        for piece in (piece for violation in verdict.violations for piece in violation.evidence):
+            for index in (index for step in piece.steps for index in row.events_of(step)):
+                evidence.setdefault(index, []).append((verdict.rule, piece.role))
     labels = row.event_labels
-    chosen = _near({*at, *evidence}, len(row.events))
     events: list[ShownEvent] = []
     after = 0
-    for index in chosen:
-        pieces = tuple(dict.fromkeys(evidence.get(index, ())))
-        marked = tuple(at.get(index, ()))
-        events.append(_event(row, index, f"{anchor}-e{index}", labels[index], marked, pieces, index - after))
+    for index in _near({*at, *evidence}, len(row.events)):
+        event = row.events[index]
+        said = row.log is None and event.tool in SPEAKERS
+        text = str(event.arguments.get("text", "")) if said else _call(event)
+        events.append(
+            ShownEvent(
+                f"{anchor}-e{index}",
+                ("user" if event.tool == "user" else "agent") if said else "call",
+                labels[index] if said else name_events([labels[index]]),
+                "" if row.log is not None else event.message or "",
+                "" if event.time is None else format_time(event.time),
+                visible(cut(text, VALUE_CHARACTERS)),
+                "" if said else event.outcome,
+                "" if said else visible(cut(event.error or _json(event.result), VALUE_CHARACTERS)),
+                tuple(at.get(index, ())),
+                tuple(dict.fromkeys(evidence.get(index, ()))),
+                index - after,
+            )
+        )
         after = index + 1
-    return ShownConversation(
-        anchor,
-        row.conversation,
-        row.place,
-        row.outcome,
-        {name: show_value(value) for name, value in row.labels.items() if value is not None},
-        tuple(cut(note, VALUE_CHARACTERS) for note in row.notes[:MAX_OF_RULE]),
-        tuple(found),
-        found,
-        tuple(events),
-        dict(enumerate(labels)) if row.log is None else _time_points(found.values()),
-        len(row.events) - after,
-    )
-
-
-def _outcome(verdict: RuleVerdict) -> FindingOutcome:
-    return "broken" if verdict.broken else "undetermined"
-
-
-def _finding(
-    row: AuditRow, verdict: RuleVerdict, anchor: str, differences: Mapping[str, Difference], *, older: bool = False
-) -> Finding:
-    call = verdict.call or ""
-    why = verdict.explanation or verdict.undetermined
-    if not older and verdict.rule in row.at_reference:
-        why = f"{AT_REFERENCE}: {why}"
-    return Finding(
-        verdict.rule,
-        _outcome(verdict),
-        cut(why, VALUE_CHARACTERS),
-        f"{anchor}-end" if verdict.at is None else f"{anchor}-e{verdict.at}",
-        "" if call.startswith("m") else call,
-        verdict.message or "",
-        row.conversation,
-        show_value(row.labels.get("reward")) if "reward" in row.labels else "",
-        older,
-        differences.get(verdict.rule) if verdict.broken else None,
-    )
+    return ShownConversation(anchor, row, tuple(found), tuple(events), len(row.events) - after)
 
 
 def _near(marked: set[int], count: int) -> list[int]:
@@ -303,43 +283,6 @@ def _near(marked: set[int], count: int) -> list[int]:
     return sorted({*near, *points})
 
 
-def _time_points(verdicts: Iterable[RuleVerdict]) -> dict[int, str]:
-    """The labels of the time points that are evidence."""
-    found = [one for verdict in verdicts for one in verdict.violations]
-    steps = {step for one in found for piece in one.evidence for step in piece.steps}
-    steps |= {step for one in found for step in (one.step, one.certain) if step is not None}
-    return {step: f"t{step}" for step in steps}
-
-
-def _event(
-    row: AuditRow,
-    index: int,
-    anchor: str,
-    label: str,
-    findings: tuple[Finding, ...],
-    evidence: tuple[tuple[str, str], ...],
-    skipped: int,
-) -> ShownEvent:
-    event = row.events[index]
-    said = row.log is None and event.tool in SPEAKERS
-    text = str(event.arguments.get("text", "")) if said else _call(event)
-    result = "" if said else _result(event)
-    return ShownEvent(
-        anchor,
-        ("user" if event.tool == "user" else "agent") if said else "call",
-        label if said else name_events([label]),
-        "" if row.log is not None else event.message or "",
-        "" if event.time is None else format_time(event.time),
-        visible(cut(text, MESSAGE_CHARACTERS)),
-        "" if said else event.outcome,
-        result,
-        len(result) > SHORT_RESULT,
-        findings,
-        evidence,
-        skipped,
-    )
-
-
 def _call(event: Event) -> str:
     """A call in Python syntax, one argument a line if they are long."""
     arguments = [f"{name}={_json(value)}" for name, value in event.arguments.items()]
@@ -347,12 +290,7 @@ def _call(event: Event) -> str:
     return line if len(line) <= SHORT_RESULT else f"{event.tool}(\n  " + ",\n  ".join(arguments) + ")"
 
 
-def _result(event: Event) -> str:
-    if event.error is not None:
-        return visible(cut(event.error, VALUE_CHARACTERS))
-    line = _json(event.result)
-    return visible(cut(line if len(line) <= SHORT_RESULT else _json(event.result, indent=1), VALUE_CHARACTERS))
-
-
-def _json(value: Json, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+def _json(value: Json) -> str:
+    """A value on one line, or indented if it is long."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= SHORT_RESULT else json.dumps(value, ensure_ascii=False, indent=1)

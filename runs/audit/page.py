@@ -24,7 +24,6 @@ class AuditPage:
         identity: what identifies the audit, by name.
         rows_file: name of the file with all verdicts.
         complete: whether the records are taken as whole.
-        rewards: the values that columns tell apart; empty with one or with too many.
         older: name of the rule file that the audit compares with, and ``newer`` its own; empty if it does not.
         rates: the comparison with labels and marks.
         notes: what cannot be judged or is odd, by title.
@@ -36,7 +35,6 @@ class AuditPage:
     findings: AuditFindings
     rows_file: str
     complete: bool
-    rewards: Sequence[str]
     notes: Sequence[tuple[str, Examples]]
     rates: Sequence[RateTable]
     older: str = ""
@@ -63,7 +61,6 @@ def write_audit_page(path: Path, finished: FinishedAudit, summary: AuditSummary,
         findings.add_all(finished.rows_with_findings()),
         finished.file.name,
         options.complete,
-        summary.told_rewards,
         [(title, examples) for title, examples in notes if examples.count],
         summary.rates,
         options.against.name if options.against else "",

@@ -12,11 +12,6 @@ from lawtrace.runs.audit.versions import RuleChange, VersionComparison, count_ve
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import SPEAKERS, Json
 
-MAX_REWARDS: Final = 6
-"""With more values, rewards are not a table's columns."""
-
-ALL_REWARDS: Final = ""
-
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
@@ -84,17 +79,10 @@ class AuditSummary:
             tally.add_example(row.outcome, text=f"{subject}: {row.reason}")
         for note in row.notes:
             tally.add_example("notes", text=f"{subject}: {note}")
-        rewards = [ALL_REWARDS]
-        if isinstance(reward := row.labels.get("reward"), bool | int | float):
-            rewards.append(f"{float(reward):g}")
-            tally.add("reward", rewards[-1])
         for verdict in row.rules:
-            for one in rewards:
-                tally.add("rule", one, verdict.rule, verdict.name)
-                if verdict.triggers:
-                    tally.add("rule", one, verdict.rule, "triggers", times=verdict.triggers)
-                if verdict.rule in row.at_reference:
-                    tally.add("rule", one, verdict.rule, "at reference")
+            tally.add("rule", verdict.rule, verdict.name)
+            tally.add("rule", verdict.rule, "triggers", times=verdict.triggers)
+            tally.add("rule", verdict.rule, "at reference", times=verdict.rule in row.at_reference)
         if self._changes is not None:
             count_versions(tally, row)
         count_labels(tally, row, self._label)
@@ -114,20 +102,10 @@ class AuditSummary:
     def calls(self) -> int:
         return self.tally.count("calls")
 
-    @property
-    def rewards(self) -> list[str]:
-        """The values of the reward, where the sources have one."""
-        return sorted(reward for (reward,), _ in self.tally.below("reward"))
-
-    @property
-    def told_rewards(self) -> list[str]:
-        """The rewards that columns of a table tell apart: none with one, or with too many."""
-        return sorted(self.rewards, key=float) if 1 < len(self.rewards) <= MAX_REWARDS else []
-
-    def of(self, rule: str, reward: str = ALL_REWARDS) -> RuleCounts:
-        """The counts of a rule; with ``reward`` in the conversations with this reward."""
+    def of(self, rule: str) -> RuleCounts:
+        """The counts of a rule."""
         kinds = ("kept", "broken", "undetermined", "never triggered", "triggers", "at reference")
-        return RuleCounts(*(self.tally.count("rule", reward, rule, kind) for kind in kinds))
+        return RuleCounts(*(self.tally.count("rule", rule, kind) for kind in kinds))
 
     def examples(self, kind: str) -> Examples:
         """Why conversations are broken, undetermined or invalid, or the notes on them."""
@@ -159,16 +137,12 @@ class AuditSummary:
 
     def as_json(self) -> dict[str, Json]:
         """The summary as one object."""
-        rewards: dict[str, Json] = {
-            reward: {rule: self.of(rule, reward).as_json() for rule in self.rules} for reward in self.rewards
-        }
         return {
             "conversations": self.conversations,
             "calls": self.calls,
             "messages": self.tally.count("messages"),
             "outcomes": {**self.outcomes},
             "rules": {rule: self.of(rule).as_json() for rule in self.rules},
-            **({"by_reward": rewards} if rewards else {}),
             **{table.title.split()[0].lower(): table.as_json() for table in self.rates},
             **({"against": self.versions.as_json()} if self.versions else {}),
         }

@@ -7,11 +7,9 @@ from typing import Final
 
 MAX_EXAMPLES: Final = 10
 """How many examples of a kind are kept; the others are counted."""
-MAX_VALUES: Final = 1_000
-"""How many different values of a label are counted."""
 
 Key = tuple[str, ...]
-"""What is counted, from the general to the particular: ``("rule", "0.5", "checked", "broken")``."""
+"""What is counted, from the general to the particular: ``("rule", "checked", "broken")``."""
 
 
 @dataclass(slots=True)
@@ -29,16 +27,10 @@ class Examples:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts and examples by key.
-
-    Attributes:
-        values: by label, the values that are counted; of one more than `MAX_VALUES` it is known that there are too
-            many, and no more of them are kept.
-    """
+    """Counts and examples by key."""
 
     counts: Counter[Key] = field(default_factory=Counter[Key])
     examples: dict[Key, Examples] = field(default_factory=dict[Key, Examples])
-    values: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
 
     def add(self, *key: str, times: int = 1) -> None:
         self.counts[key] += times
@@ -51,13 +43,6 @@ class Tally:
         depth = len(key)
         return ((one[depth:], number) for one, number in self.counts.items() if one[:depth] == key and len(one) > depth)
 
-    def admits(self, label: str, value: str) -> bool:
-        """Whether a value of a label is counted."""
-        known = self.values.setdefault(label, {})
-        if value not in known and len(known) <= MAX_VALUES:
-            known[value] = None
-        return value in known
-
     def add_example(self, *key: str, text: str) -> None:
         self.examples.setdefault(key, Examples()).add(text)
 
@@ -66,12 +51,7 @@ class Tally:
 
     def merge(self, other: "Tally") -> None:
         """Add the counts of records that come after."""
-        for label, values in other.values.items():
-            for value in values:
-                self.admits(label, value)
-        for key, number in other.counts.items():
-            if key[0] != "label" or key[2] in self.values[key[1]]:
-                self.counts[key] += number
+        self.counts.update(other.counts)
         for key, found in other.examples.items():
             mine = self.examples.setdefault(key, Examples())
             mine.count += found.count

@@ -26,20 +26,13 @@ def summary_shown(summary: AuditSummary, rules: Sequence[Rule]) -> Iterator[Rend
     for kind in ("notes", "broken", "undetermined", "invalid"):
         yield from _example_notes(summary.examples(kind), kind)
     yield "Conversations by rule and verdict, and the events that trigger each rule:"
-    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events")
+    demanded = ("at a call the task demands",) if summary.at_reference else ()
+    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
     for rule in rules:
         counts = summary.of(rule.id)
         numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
-        table.add_row(rule.id, *map(str, numbers))
+        table.add_row(rule.id, *map(str, numbers), *(str(counts.at_reference) for _ in demanded))
     yield table
-    if rewards := summary.told_rewards:
-        demanded = ("at a call the task demands",) if summary.at_reference else ()
-        table = make_table("rule", *(f"broken, reward {reward}" for reward in rewards), *demanded)
-        for rule in (rule for rule in rules if summary.of(rule.id).broken):
-            cells = (summary.of(rule.id, reward) for reward in rewards)
-            numbers = [f"{counts.broken} of {counts.judged}" for counts in cells]
-            table.add_row(rule.id, *numbers, *(str(summary.of(rule.id).at_reference) for _ in demanded))
-        yield table
     counted = ", ".join(
         f"{summary.outcomes.get(outcome, 0)} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
     )

@@ -31,7 +31,6 @@ def test_rows_and_tables(lawtrace: Shell, tmp_path: Path, words: tuple[str | Pat
         "checked": {"kept": 2, "broken": 1, "undetermined": 0, "never_triggered": 1, "triggering_events": 3},
         "recorded": {"kept": 2, "broken": 0, "undetermined": 1, "never_triggered": 1, "triggering_events": 3},
     }
-    assert {reward: rules["checked"]["broken"] for reward, rules in result["by_reward"].items()} == {"0": 0, "1": 1}
     with (tmp_path / "audit.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["conversation"], row["rule"], row["verdict"]) for row in rows][:3] == [

@@ -51,7 +51,7 @@ def test_a_rule_that_is_broken_late_is_shown_although_others_were_before(
     found = AuditFindings(rules).add_all(rows(auditor, 60))
     large = called("PayBill", {**PAY, "amount": 200}, {"success": True})
     found.add(auditor.audit(Transcript("log", "late", (large, PAID))))
-    assert [finding.conversation for finding in found.rules["same-account"].shown] == ["late"]
+    assert [finding.row.conversation for finding in found.rules["same-account"].shown] == ["late"]
     event = found.conversations[-1].events[0]
     assert ("same-account", "happened") in event.evidence
 

@@ -11,7 +11,6 @@ from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, read_label_choice
 from lawtrace.runs.audit.rates import ANY_RULE, RateTable, RuleRates
 from lawtrace.runs.audit.summary import AuditSummary
-from lawtrace.runs.audit.tally import MAX_VALUES
 from lawtrace.runs.audit.transcripts import RecordedMessage, Transcript
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.schemas.audit_rows import AuditRow
@@ -53,14 +52,14 @@ def by_rule(table: RateTable | None) -> dict[str, tuple[int, int, int | None]]:
     return {one.rule: (one.flagged, one.confirmed, one.bad) for one in table.rates}
 
 
-def test_rewards_below_the_largest_are_bad() -> None:
+def test_rewards_below_one_are_bad() -> None:
     rows = [row("1", GOOD, reward=1.0), row("2", UNCHECKED, reward=0.0), row("3", NEITHER, reward=0.5)]
     rows += [row("4", UNCHECKED, reward=1.0), row("5", GOOD, reward=0), row("6", UNCHECKED)]
     table = label_table(rows)
     assert by_rule(table) == {ANY_RULE: (3, 2, 3), "checked": (3, 2, 3), "recorded": (1, 1, 3)}
     assert table is not None
     assert table.sentences == (
-        "3 of 5 conversations with the label reward are bad: reward below 1, the largest value.",
+        "3 of 5 conversations with the label reward are bad: a number below 1, false, or a word such as failed.",
     )
     checked = table.rates[1]
     assert (checked.precision, checked.recall) == (2 / 3, 2 / 3)
@@ -102,14 +101,11 @@ def test_a_label_that_says_nothing_is_told() -> None:
     for rows, choice, words in (
         ([row("1", GOOD)], "grade", "no conversation has it"),
         ([row("1", NEITHER, reward=1)], None, "none of 1 conversations is bad"),
-        ([row(str(n), GOOD, reward=n) for n in range(MAX_VALUES + 5)], None, "more than 1000 values"),
     ):
         table = label_table(rows, choice)
         assert table is not None
         assert not table.rates
         assert words in table.sentences[0]
-    many = [row(str(n), GOOD if n % 2 else NEITHER, reward=n) for n in range(MAX_VALUES + 5)]
-    assert by_rule(label_table(many, "reward<10"))["checked"] == (503, 5, 10)
 
 
 @pytest.mark.parametrize("text", ["", "<1", "reward<", "reward<good", "reward===1"])
@@ -179,7 +175,7 @@ def test_a_summary_has_the_rates() -> None:
     result = summary.as_json()
     label = result["label"]
     assert isinstance(label, dict)
-    assert label["against"] == "1 of 2 conversations with the label reward are bad: reward below 1, the largest value."
+    assert label["against"].startswith("1 of 2 conversations with the label reward are bad: a number below 1")
     assert result["marks"] == {"against": "0 marks of people count.", "rates": {}}
 
 
@@ -195,7 +191,10 @@ def test_the_command_compares_with_labels_and_marks(lawtrace: Shell, tmp_path: P
     words = ("audit", log, "--rules", rules, "--marks", marks, "--out", tmp_path / "a.jsonl", "--force")
     _, out, _ = lawtrace(*words, "--format", "html")
     text = " ".join(out.split())
-    assert "1 of 2 conversations with the label success are bad: success false." in text
+    assert (
+        "1 of 2 conversations with the label success are bad: a number below 1, false, or a word such as failed."
+        in text
+    )
     assert "checked 1 1 100.0 % (21–100) 100.0 % (21–100)" in text
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "1 mark of people counts." in page

@@ -112,8 +112,8 @@ def test_the_page_shows_what_only_the_older_version_flags(
     old, new = load_rules(tmp_path / "old.toml"), load_rules(tmp_path / "new.toml")
     audit = FinishedAudit(tmp_path / "a.jsonl", open_audit(new, [], "banking", against=old))
     found = AuditFindings(new, None, old).add_all(audit.rows_with_findings())
-    assert [one.name for one in found.conversations] == ["fine", "late", "twice"]
-    (late,) = [one for one in found.conversations if one.name == "late"]
+    assert [one.row.conversation for one in found.conversations] == ["fine", "late", "twice"]
+    (late,) = [one for one in found.conversations if one.row.conversation == "late"]
     assert {(one.rule, one.older, one.difference) for one in late.findings} == {
         ("recorded", True, "only old"),
         ("dropped", True, "only old"),
