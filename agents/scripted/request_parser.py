@@ -22,7 +22,6 @@ from lawtrace.agents.scripted.mentions import (
     sources_of,
 )
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
-from lawtrace.agents.scripted.said_objects import said_objects
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
@@ -30,26 +29,12 @@ E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 
 def read_request(messages: Sequence[LLMMessage]) -> str:
-    tools = labelled_json(messages, "documentation")["tools"]
-    goal = labelled_json(messages, "style") == "goal"
+    tools = {tool["name"]: tool for tool in labelled_json(messages, "documentation")["tools"]}
+    reader = _Reader(tools, adds_lookups=labelled_json(messages, "style") == "goal")
     items = (re.match(r"\s*(?:-|\d+\.)\s+(.*)", line) for line in last_user_message(messages).splitlines())
     lines = [item[1] for item in items if item]
-    calls, taken = read_lines(lines, tools, goal=goal)
-    unclear = [line for line, tool in zip(lines, taken, strict=True) if tool is None]
-    return json.dumps({"calls": calls, "unclear": unclear or ([] if lines else [last_user_message(messages)])})
-
-
-def read_lines(
-    lines: Sequence[str], tools: Sequence[Documented], *, goal: bool
-) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """The calls that the lines request, and the tool that each line was matched to; None where that stays unclear."""
-    reader = _Reader({tool["name"]: tool for tool in tools}, adds_lookups=goal)
-    taken: list[str | None] = []
-    for line in lines:
-        before = len(reader.calls)
-        reader.read(line)
-        taken.append(reader.calls[-1]["tool"] if len(reader.calls) > before else None)
-    return reader.calls, taken
+    unclear = [line for line in lines if not reader.read(line)] if lines else [last_user_message(messages)]
+    return json.dumps({"calls": reader.calls, "unclear": unclear})
 
 
 class _Reader:
@@ -59,8 +44,8 @@ class _Reader:
         self._adds_lookups = adds_lookups
         self.calls: list[dict[str, Any]] = []
 
-    def read(self, line: str) -> None:
-        """Add the call that the line requests, with the look-ups it needs in goal style."""
+    def read(self, line: str) -> bool:
+        """Add the call that the line requests, with the look-ups it needs in goal style; False if that is unclear."""
         # *Access history* is not *access code*: a mention that no earlier step returns does not count.
         found = mentions_in(line, self._tools, self._sources)
         mentions = [mention for mention in found if not mention.source.makes or self._is_made(mention)]
@@ -68,15 +53,14 @@ class _Reader:
         for mention in reversed(mentions):
             bare = bare[: mention.start] + bare[mention.end :]
         ranked = [name for _, name in rank_tools(re.sub(QUOTED, "", bare), self._tools) if self._takes(name, mentions)]
-        if not ranked:
-            return
         complete = (name for name in ranked if self._is_complete(self._arguments(name, mentions, line, bare), name))
         best = next(complete, None)
         if best is None:
-            return
+            return False
         arguments = self._arguments(best, mentions, line, bare)
         call = {"tool": best, "arguments": {name: self._settled(value) for name, value in arguments.items()}}
         self.calls.append(call)
+        return True
 
     def _is_made(self, mention: Mention) -> bool:
         plain = {name: value for name, value in mention.arguments.items() if not isinstance(value, Mention)}
@@ -94,11 +78,6 @@ class _Reader:
         others = [mention for mention in mentions if mention not in own]
         arguments: dict[str, Any] = dict(own[0].arguments) if own else {}
         parameters: Sequence[Documented] = self._tools[name]["parameters"]
-        for parameter in parameters:
-            said = said_objects(parameter, bare) if "fields" in parameter else None
-            if said is not None:
-                arguments[parameter["name"]] = said.value
-                bare = bare[: said.start] + bare[said.end :]
         for parameter in parameters:
             if parameter["name"] in arguments:
                 continue

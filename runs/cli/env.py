@@ -44,7 +44,6 @@ def check_environment(
 
     Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
     """
-    from lawtrace.agents.conversations.phrase_check import check_phrases  # takes half a second
     from lawtrace.solver.lint.declarations import lint_declaration, lint_recorded_tools
     from lawtrace.solver.lint.recorded_tools import find_blind_spots
 
@@ -57,7 +56,6 @@ def check_environment(
         issues = lint(domain.environment, rules, domain.regulation, step)
         flaws = [issue for issue in issues if not issue.undecided]
         undecided = [issue for issue in issues if issue.undecided]
-        flaws = flaws or [*check_phrases(domain.environment, rules)] if simulated else flaws
     unseen = () if simulated else find_blind_spots(domain.environment, rules)
     shown: list[RenderableType] = [_flaws(flaws) if flaws else f"No findings for {domain.environment.name}."]
     shown += [Text(f"Left undecided: {issue.what}.", style="dim") for issue in undecided]

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.agents.scripted.said_objects import said_objects
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.documentation import call_schemas, docstring, document_tool, result_schema
 from lawtrace.environments.runtime.session import Session
@@ -194,10 +193,6 @@ def test_every_part_counts_as_a_scalar() -> None:
 @pytest.mark.parametrize("name", ["flights", "passengers", "payments"])
 def test_wording_can_be_read_back(name: str) -> None:
     said = format_value(GOOD[name], MAKE.parameter(name).type)
-    (documented,) = (p for p in document_tool(MAKE)["parameters"] if p["name"] == name)  # type: ignore[union-attr,index]
-    found = said_objects(documented, f"Please book {said}, and soon.")  # type: ignore[arg-type]
-    assert found is not None
-    assert found.value == GOOD[name]
     assert "{" not in said
     assert value_spans(said, GOOD[name], MAKE.parameter(name).type)
     assert not value_spans(said, [{"full_name": "Una Holt"}], MAKE.parameter(name).type)
