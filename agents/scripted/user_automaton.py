@@ -105,16 +105,14 @@ class ScriptedUser:
     """One user in one dialogue.
 
     Args:
-        request: the request with its possible omissions; without any, the first message is the whole instruction.
-        instruction: the text of the whole request.
+        request: the request with its possible omissions; without any, the first message is the whole text.
         initial: the state in which the session starts, for values that the user is unsure of.
         behaviours: those of which the seed chooses one, or none.
-        seed: with the instruction, determines the dialogue. Both sides of a contrast pair have the same instruction and
-            so the same user.
+        seed: with the text, determines the dialogue. Both sides of a contrast pair have the same text and so the same
+            user.
     """
 
     request: PartialRequest
-    instruction: str
     initial: State
     view: SessionView
     behaviours: Collection[Behaviour]
@@ -132,7 +130,7 @@ class ScriptedUser:
     _reminded: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        random = self._random = Random(f"{self.seed}/{self.instruction}")
+        random = self._random = Random(f"{self.seed}/{self.request.text}")
         omissions = self.request.omissions
         self.behaviour = random.choice([None, *sorted(self.behaviours)])
         self._presses_first = random.random() < 0.5
@@ -152,7 +150,7 @@ class ScriptedUser:
     def open(self) -> UserLine:
         """The first message."""
         greeting = self._random.choice(_GREETINGS)
-        parts = [self._wish()] if self.request.greets else [greeting, self._wish()]
+        parts = [self._wish()] if self.request.is_free else [greeting, self._wish()]
         moves: list[UserMove] = ["asks"]
         if self._presses_first:
             self._press(parts, moves)
@@ -184,12 +182,12 @@ class ScriptedUser:
         self._restated += 1
         if self.unsaid and self._restated > 1:
             self.unsaid, self._planned = [], None
-            return self._line(f"{_ALL_AT_ONCE} {self.instruction}", "tells_all")
+            return self._line(f"{_ALL_AT_ONCE} {self.request.text}", "tells_all")
         return self._line(f"{_RESTATING} {self._wish()}", "restates")
 
     def _wish(self) -> str:
         """The request with what is told so far."""
-        return self.request.wish(self.unsaid) if self.request.omissions else self.instruction
+        return self.request.wish(self.unsaid)
 
     def _press(self, parts: list[str], moves: list[UserMove]) -> None:
         if self.behaviour == "presses" and not self._pressed:
@@ -206,9 +204,9 @@ class ScriptedUser:
 
     def _is_named(self, omission: Omission, asked: str) -> bool:
         spoken = set(stemmed_words(asked))
-        cues = " ".join(_CUES.get(parameter.type, "") for parameter in self.request.parameters(omission))
-        own = omission.words.replace("{}", "") if omission.value is not None else ""
-        if spoken & set(stemmed_words(f"{omission.kind} {' '.join(omission.parameters)} {own} {cues} {omission.cues}")):
+        cues = _CUES.get(self.request.parameter(omission).type, "")
+        cues += " who whom whose which" if omission.stand_in == "someone" else ""
+        if spoken & set(stemmed_words(f"{omission.kind} {omission.parameter} {cues}")):
             return True
         return len(spoken & set(stemmed_words(omission.documentation))) >= 2
 
@@ -260,7 +258,7 @@ class ScriptedUser:
         candidates = [one for one in self.request.omissions if one.value is not None and self._is_alone(one)]
         self._random.shuffle(candidates)
         for omission in candidates:
-            parameter = self.request.parameters(omission)[0]
+            parameter = self.request.parameter(omission)
             source = parameter.source
             # Values that are read from rows could tell what the user does not know.
             if not isinstance(source, FromUser) or not isinstance(

@@ -13,9 +13,7 @@ from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Behaviour, Style
 from lawtrace.schemas.log_entries import Context
-from lawtrace.solver.masking.instructions import requested_calls
-from lawtrace.solver.masking.omissions import phrased_request
-from lawtrace.solver.masking.written_omissions import written_request
+from lawtrace.solver.masking.omissions import partial_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +40,9 @@ class DialogueUsers:
 
     def script(self, task: Task, style: Style, session: Session) -> ScriptedUser:
         """What that user says."""
-        initial, instruction = task.initial(self.environment), task.instructions[style]
-        if instruction.is_free:
-            request = written_request(self.environment, initial, task.requested, instruction)
-        else:
-            calls = requested_calls(self.environment, initial, task.requested, style)
-            request = phrased_request(self.environment, calls, style)
+        initial = task.initial(self.environment)
         return ScriptedUser(
-            request,
-            instruction.text.strip(),
+            partial_request(self.environment, initial, task.requested, task.instructions[style]),
             initial,
             SessionView(lambda: session.calls > 0, lambda: stopping_is_right(self.environment, task, session)),
             self.behaviours,

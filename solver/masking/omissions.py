@@ -1,205 +1,308 @@
 """Omissions: the values that a request can leave out and its user can tell later, when asked.
 
-A request in the phrases of the declaration is here, one in a freely written text in `written_omissions`.
-
-A value can be left out if the sentence remains one, and if a reader notices that it is missing: a required argument of
-a requested change, or what a row is looked up by (*a payee* for *the payee Ash*). An optional argument is never left
-out, because an agent that does not ask for it has done nothing wrong.
+The request is the text of an instruction, from phrases or freely written. A value can be left out if the text says it
+once, in a place where other words can stand for it (*a certain amount*), or none; if neither the value nor a part of
+its name is left; and if a reader notices that it is missing: a required argument of a requested change, or what a row
+is looked up by. An optional argument is never left out, because an agent that does not ask for it has done nothing
+wrong. All this is decided on the text alone, not on rows, so both sides of a contrast pair have the same omissions.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.tools import Parameter, Phrases
-from lawtrace.environments.spec.types import scalars_in
-from lawtrace.schemas.choices import Style
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import Parameter
+from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, ValueType
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.wording import (
-    Unsaid,
-    describe_step,
-    describe_thing,
-    format_value,
-    found_entity,
-    has_outcome,
-    leave_out,
+from lawtrace.schemas.instructions import Instruction
+from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.sayings import (
+    CENTS,
+    CURRENCY,
+    WEEKDAYS,
+    Span,
+    overlaps,
+    phrase_spans,
+    plain,
+    value_spans,
 )
-from lawtrace.solver.traces import PlannedCall
+from lawtrace.solver.masking.wording import format_value, found_entity, has_outcome
+from lawtrace.solver.traces import PlannedCall, literal_calls
 
-_IN_ORDER = ("Then", "After that,", "Next,")
-_TOGETHER = ("Also,", "And")
+_GENERAL = frozenset(("name", "title", "nickname", "description", "label", "keywords"))
+"""Names of arguments that say nothing about what is looked up by them."""
+_PLAIN = frozenset(("the", "for", "and", "with", "from", "our"))
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+[.!?]*")
+_DETERMINER = r"\b(?:the|that|my|our|his|her|their|your)"
+_NAMED = "called|marked|named|titled|labelled|with|about|over|of|for|to|from"
+_THINGS = (
+    "transfer",
+    "payment",
+    "debit",
+    "charge",
+    "order",
+    "card",
+    "account",
+    "system",
+    "contract",
+    "request",
+    "case",
+    "one",
+)
+_LEAD = (
+    r"(?:,| (?:for|of|on|at|by|with|called|titled|about))"
+    r"(?: (?!(?:the|my|our|his|her|their|your|and|or|to|it|not)\b)[a-z]+){0,2} $"
+)
+"""What goes with a value at the end of a clause."""
+_ENDS = r"(?=[,.;:!?)\n]|$)"
+_NO_FIGURE = rf"(?:{_DETERMINER}|\b(?:an?|last|next|first|past)) $"
+_FIGURES: Final[Mapping[ValueType, str]] = {
+    MONEY: "a certain amount",
+    INTEGER: "a certain number of",
+    DATE: "a certain day",
+    TIME: "a certain time",
+    MOMENT: "a certain time",
+}
+_AROUND: Final[Mapping[ValueType, tuple[str, str]]] = {
+    MONEY: (r"(?:[€$£]\s?|\b(?:EUR|USD) )$", rf"\s?-?(?:{CURRENCY}|{CENTS})(?!\w)"),
+    DATE: (rf"(?:\bthe |\b(?:{'|'.join(WEEKDAYS)}),? (?:the )?)$", r"(?!)"),
+}
+"""What stands before and after a figure as a part of it; around other values, quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """A value that a request can leave out, or the values that a row is looked up by, which belong together.
+    """A value that a request can leave out.
 
     Attributes:
-        calls: the indices of the calls with the values; several for a look-up that is made twice.
-        parameters: the names of their arguments.
+        calls: the indices of the calls with the value.
+        parameter: the name of the first argument that takes it.
         kind: what a question names: the parameter, or what is looked up. Two omissions may have the same kind.
-        words: the value in the words of the phrase: ``payment date {}``, ``the savings account``.
-        value: the value of a single argument; None for a look-up.
+        words: how the text says it, with ``{}`` for a figure: ``€{}``, ``the savings account``.
+        value: the figure; None for words.
         documentation: the documentation of the arguments, also of those that take what is looked up.
-        cues: further words by which a question names it.
-        stand_in: what the request says in its place; two omissions of one message have different ones.
+        span: the part of the text to replace.
+        stand_in: what stands there instead; two omissions of one message have different ones.
     """
 
     calls: tuple[int, ...]
-    parameters: tuple[str, ...]
+    parameter: str
     kind: str
     words: str
     value: Json
     documentation: str
-    cues: str = ""
-    stand_in: str = ""
+    span: Span
+    stand_in: str
 
 
 @dataclass(frozen=True, slots=True)
-class PartialRequest(ABC):
+class PartialRequest:
     """A request with the omissions that are possible.
 
     Attributes:
         calls: the calls that it asks for.
+        values: all values that the text says, in its words.
+        is_free: whether the text is freely written, so that it begins as a message does.
     """
 
     environment: Environment
     calls: Sequence[PlannedCall]
+    text: str
     omissions: tuple[Omission, ...]
+    values: tuple[str, ...]
+    is_free: bool
 
-    greets: ClassVar[bool]
-    """Whether the request begins as a message does."""
-
-    @abstractmethod
     def wish(self, unsaid: Collection[Omission]) -> str:
         """The request without these values."""
+        return self._part((0, len(self.text)), unsaid)
 
-    @abstractmethod
     def answer(self, told: Collection[Omission], unsaid: Collection[Omission]) -> str:
         """The sentences of the request that tell those values, without these."""
+        wanted = [omission.span for omission in told]
+        sentences = [match.span() for match in _SENTENCE.finditer(self.text) if overlaps(match.span(), wanted)]
+        return " ".join(self._part(sentence, unsaid).strip(" -") for sentence in sentences)
 
-    @property
-    @abstractmethod
-    def values(self) -> tuple[str, ...]:
-        """All values that the user states, as they are written."""
+    def _part(self, part: Span, unsaid: Collection[Omission]) -> str:
+        start, end = part
+        text = self.text[start:end]
+        within = [one for one in self.omissions if one in unsaid and start <= one.span[0] and one.span[1] <= end]
+        for one in sorted(within, key=lambda one: one.span, reverse=True):
+            text = text[: one.span[0] - start] + one.stand_in + text[one.span[1] - start :]
+        return text
 
     def words(self, omission: Omission) -> str:
-        """The values of an omission by themselves."""
+        """The value of an omission by itself."""
         if omission.value is None:
             return omission.words
-        return omission.words.replace("{}", format_value(omission.value, self.parameters(omission)[0].type))
+        return omission.words.replace("{}", format_value(omission.value, self.parameter(omission).type))
 
-    def parameters(self, omission: Omission) -> list[Parameter]:
-        """The parameters that take its values."""
-        tool = self.environment.tools[self.calls[omission.calls[0]].event.tool]
-        return [tool.parameter(name) for name in omission.parameters]
+    def parameter(self, omission: Omission) -> Parameter:
+        """The first parameter that takes its value."""
+        return self.environment.tools[self.calls[omission.calls[0]].event.tool].parameter(omission.parameter)
+
+
+@dataclass(slots=True)
+class _Saying:
+    """A value, the arguments that it is for, and where the text says it."""
+
+    value: Json
+    type: ValueType
+    places: list[tuple[int, str]]
+    spans: list[Span]
+
+
+def partial_request(
+    environment: Environment, initial: State, calls: Sequence[PlannedCall], instruction: Instruction
+) -> PartialRequest:
+    """``calls``: those of the trace that the request was made from."""
+    literal, text = literal_calls(environment, calls), instruction.text.strip()
+    goal = instruction.style == "goal"
+    numbers = goal_calls(environment, initial, literal) if goal else range(len(literal))
+    sayings = list(_sayings(environment, literal, numbers, plain(text), instruction))
+    found: list[Omission] = []
+    for saying in sayings:
+        others = [span for other in sayings if other is not saying for span in other.spans]
+        omission = _omission(environment, literal, saying, plain(text), others)
+        if omission is not None and not overlaps(omission.span, [other.span for other in found]):
+            found.append(omission)
+    values = dict.fromkeys(text[slice(*span)].removesuffix("'s") for saying in sayings for span in saying.spans)
+    return PartialRequest(environment, literal, text, tuple(found), tuple(values), instruction.is_free)
+
+
+def _sayings(
+    environment: Environment,
+    calls: Sequence[PlannedCall],
+    numbers: Sequence[int],
+    text: str,
+    instruction: Instruction,
+) -> Iterator[_Saying]:
+    """The values that the user states, equal ones of one type together."""
+    found: dict[tuple[str, ValueType], _Saying] = {}
+    for number in numbers:
+        call, tool = calls[number], environment.tools[calls[number].event.tool]
+        for name in call.said:
+            value, value_type = call.event.arguments[name], tool.parameter(name).type
+            if value is None or isinstance(value, bool):
+                continue
+            saying = found.setdefault((str(value), value_type), _Saying(value, value_type, [], []))
+            saying.places.append((number, name))
+            place = f"{tool.name}.{name}"
+            noted = [*instruction.says.get(f"{number + 1}.{place}", ()), *instruction.says.get(place, ())]
+            spans = value_spans(text, value, value_type)
+            spans = spans or [span for words in noted for span in phrase_spans(text, plain(words))]
+            if value_type is MOMENT:
+                spans = phrase_spans(text, str(value)) or spans
+            saying.spans = list(dict.fromkeys([*saying.spans, *spans]))
+    yield from found.values()
+
+
+def _omission(
+    environment: Environment, calls: Sequence[PlannedCall], saying: _Saying, text: str, others: Sequence[Span]
+) -> Omission | None:
+    """The omission of a value, if the text can do without it."""
+    spans = [span for span in saying.spans if not any(start <= span[0] and span[1] <= end for start, end in others)]
+    if len(spans) != 1 or any(other in spans for other in others):
+        return None
+    number, name = saying.places[0]
+    call = calls[number]
+    parameter, entity = environment.tools[call.event.tool].parameter(name), found_entity(environment, call)
+    if entity is not None and not call.sources and parameter.type is TEXT and _is_used(calls, number):
+        own = name.removesuffix("_name")
+        kind = entity if own in _GENERAL else own.replace("_", " ")
+        cut = _without_name(text, spans[0], entity, parameter)
+    elif has_outcome(environment, call) and parameter.required and len(saying.places) == 1:
+        kind, cut = name.replace("_", " "), _without_value(text, spans[0], parameter.type)
+    else:
+        return None
+    if cut is None or overlaps(cut.span, others) or _is_still_said(saying, text, cut, others, {kind, entity or ""}):
+        return None
+    figures = re.findall(r"\d+(?:\.\d+)?", cut.words)
+    exact = not isinstance(saying.value, str) and figures == [format_value(saying.value, parameter.type)]
+    return Omission(
+        tuple(place for place, _ in saying.places),
+        name,
+        kind,
+        cut.words.replace(figures[0], "{}") if exact else cut.words,
+        saying.value if exact else None,
+        " ".join(f"{one.name} {one.description}" for one in _takers(environment, calls, saying)),
+        cut.span,
+        cut.stand_in,
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class PhrasedRequest(PartialRequest):
-    """A request in the phrases of the declaration.
+class _Cut:
+    """A part of a text to replace, by what, and what it says as an answer to a question."""
 
-    Attributes:
-        numbers: the indices of the calls that are described; look-ups of a goal appear only as what they find.
-        ordered: whether it gives steps in order.
-    """
-
-    numbers: tuple[int, ...]
-    ordered: bool
-    greets: ClassVar[bool] = False
-
-    def wish(self, unsaid: Collection[Omission]) -> str:
-        first, *others = self._sentences(unsaid, frozenset(range(len(self.calls))))
-        links = _IN_ORDER if self.ordered else _TOGETHER
-        later = [f"{links[at % len(links)]} {_lower(step)}" for at, step in enumerate(others)]
-        return " ".join([f"Please {_lower(first)}", *later])
-
-    def answer(self, told: Collection[Omission], unsaid: Collection[Omission]) -> str:
-        return " ".join(self._sentences(unsaid, frozenset(number for one in told for number in one.calls)))
-
-    def _sentences(self, unsaid: Collection[Omission], about: frozenset[int]) -> list[str]:
-        """The steps that mention those calls."""
-        left_out: Unsaid = {
-            number: frozenset(name for one in unsaid if number in one.calls for name in one.parameters)
-            for one in unsaid
-            for number in one.calls
-        }
-        shown = [number for number in self.numbers if not self._is_lookup(number) or number not in left_out]
-        if len(about) < len(self.calls):
-            concerned = [n for n in shown if n in about or self.calls[n].sources & about]
-            shown = [n for n in concerned if not self._is_lookup(n)] or concerned
-        return [describe_step(self.environment, self.calls, number, left_out) for number in shown]
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """All values that the user states; of a list each item, of an object each field."""
-        found: list[str] = []
-        for call in self.calls:
-            tool = self.environment.tools[call.event.tool]
-            for name in call.said:
-                value = call.event.arguments[name]
-                if value is not None:
-                    scalars = scalars_in(value, tool.parameter(name).type)
-                    found += [format_value(one, kind) for one, kind in scalars if not isinstance(one, bool)]
-        return tuple(dict.fromkeys(found))
-
-    def _is_lookup(self, number: int) -> bool:
-        return found_entity(self.environment, self.calls[number]) is not None
+    span: Span
+    stand_in: str
+    words: str
 
 
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def _without_value(text: str, span: Span, value_type: ValueType) -> _Cut | None:
+    """Without an argument: *pay a certain amount*; nothing stands for one at the end of a clause."""
+    leads, follows = _AROUND.get(value_type, ('"$', '"'))
+    before, after = re.search(leads, text[: span[0]]), re.match(follows, text[span[1] :])
+    start, end = before.start() if before else span[0], span[1] + (after.end() if after else 0)
+    words = text[start:end].strip('"')
+    if re.match(_ENDS, text[end:]) and (lead := re.search(_LEAD, text[:start])):
+        return _Cut((lead.start(), end), "", words)
+    stand_in = _FIGURES.get(value_type)
+    if stand_in is None or re.search(_NO_FIGURE, text[:start], re.IGNORECASE):
+        return None
+    if value_type is INTEGER and not re.match(r" [a-z]+s\b", text[end:]):
+        return None
+    return _Cut((start, end), stand_in, words)
 
 
-def phrased_request(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> PhrasedRequest:
-    """``calls``: those that the style asks for (`requested_calls`). No omissions if a call has no phrases."""
-    worded = all(environment.tools[call.event.tool].phrases is not None for call in calls)
-    numbers = tuple(n for n, call in enumerate(calls) if style == "workflow" or has_outcome(environment, call))
-    found = [*_lookups(environment, calls), *_arguments(environment, calls, numbers)] if worded else []
-    return PhrasedRequest(environment, calls, tuple(found), numbers, style == "workflow")
+def _without_name(text: str, span: Span, entity: str, parameter: Parameter) -> _Cut | None:
+    """Without what a row is looked up by: *one of the accounts*, *someone*."""
+    start, end = span
+    words = re.sub(r"'s?$", "", text[start:end])
+    possessive = text[start:end] != words
+    noun = rf"(?:{entity}|{'|'.join(_THINGS)})"
+    named = rf'(?:{noun} (?:(?:{_NAMED}) (?:{_DETERMINER} )?|(?:[a-z]+ )*(?="$)))?'
+    determined = re.search(rf'{_DETERMINER} (?:[a-z-]+ )?{named}"?$', text[:start], re.IGNORECASE)
+    headed = re.match(rf'"?(?: {noun}\b)?', text[end:])
+    if determined is None and parameter.name.endswith("name") and words[0].isupper() and text[end : end + 1] != "'":
+        return _Cut(span, _in_case(text, start, "someone's" if possessive else "someone"), words)
+    if possessive or determined is None or re.search(r"\b(?:an?|\w+'s?) $", text[: determined.start()]):
+        return None
+    start, end = determined.start(), end + (headed.end() if headed else 0)
+    if text[end:].startswith("'"):
+        return None
+    return _Cut((start, end), _in_case(text, start, f"one of the {entity}s"), text[start:end])
 
 
-def _lookups(environment: Environment, calls: Sequence[PlannedCall]) -> list[Omission]:
-    """The look-ups by values that the user states, if a later call uses what they find."""
-    found: list[Omission] = []
-    for number, call in enumerate(calls):
-        entity, tool = found_entity(environment, call), environment.tools[call.event.tool]
-        same = tuple(n for n, other in enumerate(calls) if other.event == call.event)
-        takers = [
-            environment.tools[other.event.tool].parameter(name)
-            for other in calls
-            for name, places in other.looked_up.items()
-            if any(place.step in same for place in places)
-        ]
-        words = describe_thing(environment, calls, number)
-        said = tuple(name for name in call.said if call.event.arguments[name] is not None)
-        if entity is None or words is None or call.sources or not said or not takers or same[0] != number:
-            continue
-        parameters = [*(tool.parameter(name) for name in said), *takers]
-        documentation = " ".join(f"{one.name} {one.description}" for one in parameters)
-        found.append(Omission(same, said, entity, words, None, documentation))
-    return found
+def _in_case(text: str, start: int, words: str) -> str:
+    """The words, with a capital letter if they begin a sentence."""
+    begins = re.search(r"(?:^|[.!?]\s+|\n\s*)$", text[:start]) and not text[start].islower()
+    return words[:1].upper() + words[1:] if begins else words
 
 
-def _arguments(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int]) -> list[Omission]:
-    """The required arguments of changes that every phrase can leave out."""
-    found: list[Omission] = []
-    for number in numbers:
-        call = calls[number]
-        tool = environment.tools[call.event.tool]
-        phrases = tool.phrases.of(call.event.arguments) if tool.phrases else Phrases("")
-        if not has_outcome(environment, call):
-            continue
-        for name in call.said:
-            parameter, value = tool.parameter(name), call.event.arguments[name]
-            shorter = leave_out(phrases.step, name, parameter.type)
-            thing = phrases.noun_phrase or ""
-            hidden = f"{{{name}}}" not in thing or leave_out(thing, name, parameter.type) is not None
-            if shorter is None or not hidden or not parameter.required or value is None or isinstance(value, bool):
-                continue
-            words = shorter.left_out.replace(f"{{{name}}}", "{}")
-            documentation = f"{name} {parameter.description}"
-            found.append(Omission((number,), (name,), name.replace("_", " "), words, value, documentation))
-    return found
+def _is_still_said(saying: _Saying, text: str, cut: _Cut, others: Sequence[Span], nouns: Collection[str]) -> bool:
+    """Whether the value, or a telling part of its name, is left outside what says other values."""
+    taken = [*others, cut.span]
+    left = value_spans(text, saying.value, saying.type)
+    if saying.type is TEXT:
+        words = (word for word in re.findall(r"[A-Za-z]{3,}", str(saying.value)))
+        telling = [word for word in words if word.lower() not in {*nouns, *_PLAIN}]
+        left += [span for word in telling for span in phrase_spans(text, word.removesuffix("s"), inflected=True)]
+    return any(not overlaps(span, taken) for span in left)
+
+
+def _is_used(calls: Sequence[PlannedCall], number: int) -> bool:
+    return any(place.step == number for call in calls for places in call.looked_up.values() for place in places)
+
+
+def _takers(environment: Environment, calls: Sequence[PlannedCall], saying: _Saying) -> Iterator[Parameter]:
+    """The arguments that take the value, and those that take what is looked up by it."""
+    for number, name in saying.places:
+        yield environment.tools[calls[number].event.tool].parameter(name)
+        for call in calls:
+            for taker, places in call.looked_up.items():
+                if any(place.step == number for place in places):
+                    yield environment.tools[call.event.tool].parameter(taker)

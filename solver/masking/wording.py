@@ -3,19 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases, Tool
 from lawtrace.environments.spec.types import MONEY, ListOf, ObjectOf, ValueType, has_objects, is_text_type
 from lawtrace.schemas.events import Json
 from lawtrace.solver.traces import PlannedCall
-
-Unsaid = Mapping[int, AbstractSet[str]]
-"""Values that a description leaves out: the names of the arguments by the index of the call."""
-NOTHING_UNSAID: Final[Unsaid] = MappingProxyType({})
 
 
 def format_value(value: Json, value_type: ValueType) -> str:
@@ -44,12 +37,10 @@ def _format_field(name: str, value: Json, value_type: ValueType) -> str:
     return f'{words} "{said}"' if is_text_type(value_type) and isinstance(value, str) else f"{words} {said}"
 
 
-def describe_step(
-    environment: Environment, calls: Sequence[PlannedCall], number: int, unsaid: Unsaid = NOTHING_UNSAID
-) -> str:
+def describe_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
     """Call ``number`` as a step, in the imperative."""
     phrases = _phrases(environment, calls[number])
-    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number, unsaid))
+    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
 
 
 def describe_thing(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
@@ -105,24 +96,11 @@ def instruction_variables(calls: Sequence[PlannedCall], numbers: Sequence[int]) 
     return variables
 
 
-def _fill(
-    phrase: str,
-    environment: Environment,
-    calls: Sequence[PlannedCall],
-    number: int,
-    unsaid: Unsaid = NOTHING_UNSAID,
-) -> str:
+def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
     call = calls[number]
     tool = environment.tools[call.event.tool]
-    for name in sorted(unsaid.get(number, ())):
-        shorter = leave_out(phrase, name, tool.parameter(name).type)
-        phrase = phrase if shorter is None else shorter.phrase
-    for name, places in call.looked_up.items():
-        for entity in {found_entity(environment, calls[place.step]) for place in places if unsaid.get(place.step)}:
-            # "the {card_id}" and "the card with {card_id}" become "a card".
-            phrase = re.sub(rf"\b(?:the|my) (?:{entity} (?:{_LEAD}) )?(?=\{{{name}\}})", "", phrase)
     words = {
-        name: _format_argument(environment, tool, calls, call, name, unsaid)
+        name: _format_argument(environment, tool, calls, call, name)
         for name, value in call.event.arguments.items()
         if value is not None
     }
@@ -141,55 +119,20 @@ def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str
     return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class ShorterPhrase:
-    """A phrase without one of its values, and what was left out, with ``{name}`` in place of the value."""
-
-    phrase: str
-    left_out: str
-
-
-_LEAD = "of|for|on|at|from|to|with|in|by|about|called|titled"
-
-
-def leave_out(phrase: str, name: str, value_type: ValueType) -> ShorterPhrase | None:
-    """The phrase without the value of ``name``; None if no sentence would remain."""
-    value = rf'"?\{{{name}\}}"?'
-    if phrase.count(f"{{{name}}}") != 1:
-        return None
-    for pattern, remains in (
-        (rf"(?P<drop>, [^,{{}}\[\]]*{value})(?=[,.\[]|$)", ""),
-        (rf"(?P<drop> (?:{_LEAD}) {value})(?: a month)?(?=[,.]|$| (?!to \{{)(?:{_LEAD}|has|have|is|are)\b)", ""),
-        (rf"(?P<drop> (?:{_LEAD}) (?:the |my )?(?:\w+ )?{value}(?: \w+)?)(?=[,.]|$)", ""),
-        (rf'(?P<drop>(?:the|a) (?P<noun>\w+) "\{{{name}\}}")', r"a \g<noun>"),
-        *([(rf"(?P<before>^(?:\w+ )?)(?P<drop>\{{{name}\}})", r"\g<before>an amount")] if value_type is MONEY else []),
-    ):
-        found = re.search(pattern, phrase)
-        if found:
-            left_out = found["drop"].strip(" ,").removeprefix("of ")
-            return ShorterPhrase(phrase[: found.start()] + found.expand(remains) + phrase[found.end() :], left_out)
-    return None
-
-
 def _format_argument(
     environment: Environment,
     tool: Tool,
     calls: Sequence[PlannedCall],
     call: PlannedCall,
     name: str,
-    unsaid: Unsaid,
 ) -> str:
     places = call.looked_up.get(name)
     if places is None:
         return format_value(call.event.arguments[name], tool.parameter(name).type)
     things: list[str] = []
     for place in places:
-        entity = found_entity(environment, calls[place.step])
-        if entity is not None and unsaid.get(place.step):
-            things.append(f"{'an' if entity[0] in 'aeiou' else 'a'} {entity}")
-            continue
         phrases = _phrases(environment, calls[place.step])
         if phrases is None or phrases.noun_phrase is None:
             return format_value(call.event.arguments[name], tool.parameter(name).type)
-        things.append(_fill(phrases.noun_phrase, environment, calls, place.step, unsaid))
+        things.append(_fill(phrases.noun_phrase, environment, calls, place.step))
     return " and ".join(things)

@@ -3,28 +3,24 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.agents.scripted.user_automaton import ScriptedUser, SessionView, UserLine, questions
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.schemas.choices import BEHAVIOURS, STYLES, Behaviour
-from lawtrace.solver.masking.instructions import find_leaks, find_missing, requested_calls
-from lawtrace.solver.masking.omissions import PartialRequest, phrased_request
-from lawtrace.solver.masking.written_omissions import written_request
-from lawtrace.solver.planner.requests import RequestWriter
+from lawtrace.schemas.choices import BEHAVIOURS, Behaviour
+from lawtrace.solver.masking.instructions import find_leaks
+from lawtrace.solver.masking.omissions import PartialRequest, partial_request
 from tests.support.released import NEWEST
 
 FROM_PHRASES = ("banking", "smart_home", "telehealth")
 BY_HAND = ("payments", "clinic", "privacy_desk")
-Case = tuple[PartialRequest, str, State]
-"""A request, the text of its instruction, and the initial state."""
+Case = tuple[PartialRequest, State]
+"""A request and the initial state."""
 
 
 @cache
@@ -33,37 +29,18 @@ def released(name: str) -> tuple[Case, ...]:
     cases: list[Case] = []
     for task in tasks:
         initial = task.initial(domain.environment)
-        for style in task.styles:
-            instruction = task.instructions[style]
-            if instruction.is_free:
-                request = written_request(domain.environment, initial, task.requested, instruction)
-            else:
-                calls = requested_calls(domain.environment, initial, task.requested, style)
-                request = phrased_request(domain.environment, calls, style)
-            cases.append((request, instruction.text.strip(), initial))
-    return tuple(cases)
-
-
-@cache
-def drawn(name: str) -> tuple[Case, ...]:
-    """Requests for each change, in both styles, with all values in sentences as their instruction."""
-    environment = load_domain(name).environment
-    writer, cases = RequestWriter(environment), list[Case]()
-    for number, tool in enumerate(sorted(writer.changes)):
-        random = Random(number)
-        initial = environment.populate(random)
-        calls = writer.draw(initial, [tool], random)
-        for style in STYLES if calls is not None else ():
-            request = phrased_request(environment, requested_calls(environment, initial, calls or (), style), style)
-            cases.append((request, request.wish(()), initial))
+        requests = (
+            partial_request(domain.environment, initial, task.requested, task.instructions[style])
+            for style in task.styles
+        )
+        cases += [(request, initial) for request in requests]
     return tuple(cases)
 
 
 def make(
     case: Case, behaviours: Collection[Behaviour] = BEHAVIOURS, seed: int = 1, *, acted: bool = True
 ) -> ScriptedUser:
-    request, instruction, initial = case
-    return ScriptedUser(request, instruction, initial, SessionView(lambda: acted, lambda: True), behaviours, seed)
+    return ScriptedUser(*case, SessionView(lambda: acted, lambda: True), behaviours, seed)
 
 
 def talk(user: ScriptedUser, agent: Callable[[ScriptedUser], str]) -> Iterator[UserLine]:
@@ -80,32 +57,19 @@ def ask_for_the_next(user: ScriptedUser) -> str:
     return f"What is the {user.unsaid[0].kind}?" if user.unsaid else "It is done."
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BY_HAND)
-def test_the_user_tells_a_written_request_in_its_own_words(name: str) -> None:
-    for case in released(name):
-        request, instruction, _ = case
-        lines = list(talk(make(case, ()), ask_for_the_next))
+@pytest.mark.parametrize("name", [*FROM_PHRASES, *(pytest.param(name, marks=pytest.mark.slow) for name in BY_HAND)])
+def test_the_user_tells_the_request_in_its_own_words(name: str) -> None:
+    for request, initial in released(name):
+        lines = list(talk(make((request, initial), ()), ask_for_the_next))
         text = "\n".join(line.text for line in lines)
         assert [value for value in request.values if value.lower() not in text.lower()] == []
-        assert {*re.findall(r"\d+(?:[.:-]\d+)*", text)} == {*re.findall(r"\d+(?:[.:-]\d+)*", instruction)}
-        assert bool(request.omissions) == (lines[0].text != instruction)
-
-
-@pytest.mark.parametrize("name", [*FROM_PHRASES, *BY_HAND])
-def test_the_user_can_tell_the_values_that_the_calls_need_and_no_others(name: str) -> None:
-    for case in (released if name in FROM_PHRASES else drawn)(name):
-        request, instruction, _ = case
-        lines = list(talk(make(case, ("presses",)), ask_for_the_next))
-        text = "\n".join(line.text for line in lines)
-        assert find_missing(request.environment, request.calls, range(len(request.calls)), text) == []
-        for value in re.findall(r'"[^"]*"|\d+(?:[.:-]\d+)*', text):
-            assert value in instruction, text
+        assert {*re.findall(r"\d+(?:[.:-]\d+)*", text)} == {*re.findall(r"\d+(?:[.:-]\d+)*", request.text)}
+        assert bool(request.omissions) == (request.text not in lines[0].text)
 
 
 @pytest.mark.parametrize("name", [*FROM_PHRASES, *(pytest.param(name, marks=pytest.mark.slow) for name in BY_HAND)])
 def test_the_user_names_no_hidden_step_tool_or_parameter(name: str) -> None:
-    for case in (*released(name), *(drawn(name) if name in BY_HAND else ())):
+    for case in released(name):
         environment = case[0].environment
         said = {word for line in talk(make(case), ask_for_the_next) for word in re.findall(r"\w+", line.text)}
         assert said.isdisjoint(_identifiers(environment))
@@ -121,10 +85,10 @@ def _identifiers(environment: Environment) -> set[str]:
 
 def test_the_first_message_leaves_values_out_and_the_answers_tell_them() -> None:
     case = released("banking")[0]
-    told = {"106.01", "payment date 2026-11-23"}
+    told = {"106.01", "2026-11-23"}
     users = (make(case, (), seed) for seed in range(60))
     user = next(user for user in users if {user.request.words(one) for one in user.unsaid} == told)
-    assert "Please pay a bill from the mutual fund non-registered account to the payee" in user.open().text
+    assert "A bill of a certain amount" in user.open().text
     line = user.reply("Gladly! How much is the bill, and on which day should it be paid?")
     assert line.moves == ("answers",)
     assert {"106.01", "2026-11-23"} <= set(line.values)

@@ -242,7 +242,7 @@ def test_rules_on_messages_are_judged(jails: JailPool) -> None:
     task = banking()[0]
     rules = (
         *task.rules,
-        Rule(id="told-first", formula='G(PayBill -> O user("amount"))'),
+        Rule(id="told-first", formula='G(PayBill -> O user("price"))'),
         Rule(id="says-so", formula='F agent("done")'),
     )
     task = task.model_copy(update={"rules": rules})
