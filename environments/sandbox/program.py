@@ -55,20 +55,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ToolSignature:
-    """Signature and documentation of a tool, as `inspect.signature`, type hints and ``help()`` show them to a program.
+    """Signature and documentation of a tool, as `inspect.signature` and ``help()`` show them to a program.
 
     Attributes:
-        parameters: the JSON Schema of each parameter by name, in documented order; an empty schema means any type.
-            Positional arguments get these names; too many of them are a TypeError in the program. The handler checks
-            everything else.
+        parameters: their names in documented order. Positional arguments get these names; too many of them are a
+            TypeError in the program. The handler checks everything else.
         required: the parameters that cannot be omitted.
-        returns: the JSON Schema of the result.
         about: the text of ``help()``.
     """
 
-    parameters: Mapping[str, Json]
+    parameters: tuple[str, ...]
     required: tuple[str, ...]
-    returns: Mapping[str, Json] = field(default_factory=dict[str, Json])
     about: str = ""
 
 
@@ -100,9 +97,7 @@ class Toolset:
         plain_results: bool = False,
     ) -> Self:
         """Tools of which only the parameter names are known."""
-        signatures = {
-            name: ToolSignature({one: {} for one in parameters}, parameters) for name, parameters in tools.items()
-        }
+        signatures = {name: ToolSignature(parameters, parameters) for name, parameters in tools.items()}
         return cls(object_name, signatures, exceptions, plain_results=plain_results)
 
     @cached_property

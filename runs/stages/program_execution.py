@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
-from lawtrace.environments.runtime.documentation import call_schemas, docstring, result_schema
+from lawtrace.environments.runtime.documentation import docstring
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Session
 from lawtrace.environments.sandbox import (
     Clock,
@@ -82,12 +82,10 @@ def program_toolset(environment: Environment, *, guarded: bool = False) -> Tools
         environment: the environment with the tools.
         guarded: whether a guard may refuse calls; programs then also have its exception.
     """
-    schemas = call_schemas(environment)
     signatures = {
         tool.name: ToolSignature(
-            parameters=cast("dict[str, Json]", schemas[tool.name]["properties"]),
+            parameters=tuple(parameter.name for parameter in tool.parameters),
             required=tuple(parameter.name for parameter in tool.parameters if parameter.required),
-            returns=result_schema(tool),
             about=docstring(tool),
         )
         for tool in environment.tools.values()
