@@ -7,25 +7,22 @@ import ctypes
 import gc
 import json
 import os
-import random
 import re
 import resource
 import select
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
-from .program_process import Hook, run_forked
+from .program_process import run_forked
 from .simulated_clock import install
 from .tool_objects import ToolObjects
 from .wire import NOBODY, READY, REPORT, RUN, read_frame
 
 INODE_BYTES = 1024
 WATCH_SECONDS = 0.05
-POOL_BYTES, SMALLEST_OBJECT, LARGEST_OBJECT, EMPTY_BYTES = 2**14, 48, 512, sys.getsizeof(b"")
-FILLERS: list[bytes] = []
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -41,13 +38,11 @@ class ForkServer:
     Args:
         control: the socket to the host.
         memory_bytes: what the processes of a program may hold together.
-        hooks: hooks for forks that the program makes (see `__main__`).
     """
 
-    def __init__(self, control: socket.socket, memory_bytes: int, hooks: Sequence[Hook]) -> None:
+    def __init__(self, control: socket.socket, memory_bytes: int) -> None:
         self._control = control
         self._memory_bytes = memory_bytes
-        self._hooks = hooks
         self._tools: ToolObjects | None = None
 
     def serve(self) -> None:
@@ -65,7 +60,7 @@ class ForkServer:
             program = os.fork()
             if program == 0:
                 self._control.close()
-                os._exit(run_forked(tools, calls, answers, output, self._hooks))
+                os._exit(run_forked(tools, calls, answers, output))
             for descriptor in descriptors:
                 os.close(descriptor)
             within = self._watch(program)
@@ -176,37 +171,17 @@ def reset_interpreter() -> None:
     sys.argv = [""]
     for name, value in (("exit", sys.exit), ("quit", sys.exit), ("help", _sitebuiltins._Helper())):  # pyright: ignore[reportPrivateUsage]
         setattr(builtins, name, value)  # as `site` does, which the jail does not load
-    random.seed(0)  # the same program makes the same calls
     install()
     freeze_heap()
 
 
 def freeze_heap() -> None:
-    """Minimise the pages that a program will write to, since each one is copied.
-
-    Collect all garbage, and leave no gaps between objects that a program's objects would fill.
-    """
+    """Keep the collector from writing to the pages of what is loaded, since each one would be copied."""
     gc.collect()
-    fill_heap_gaps()
     gc.freeze()
 
 
-def fill_heap_gaps() -> None:
-    """Fill partly used pools of small objects, so that a program's objects lie close together.
-
-    CPython keeps objects of one size class in a pool; size classes are sixteen bytes apart. When as many neighbours as
-    a pool holds have been allocated in a row, no gap is left.
-    """
-    for size in range(SMALLEST_OBJECT, LARGEST_OBJECT + 1, 16):
-        row, last = 0, 0
-        while row < POOL_BYTES // size - 2:  # a pool begins with a header
-            filler = bytes(size - EMPTY_BYTES)
-            row = row + 1 if id(filler) == last + size else 0
-            last = id(filler)
-            FILLERS.append(filler)
-
-
-def main(hooks: Sequence[Hook], memory_bytes: str) -> None:
+def main(memory_bytes: str) -> None:
     """Start serving. Errors before `reset_interpreter` go to standard error, which the host reads if READY is late."""
     control = socket.socket(fileno=os.dup(0))
     # Process 1 ignores every signal from inside that it has no handler for, SIGKILL included. Python installs one.
@@ -217,4 +192,4 @@ def main(hooks: Sequence[Hook], memory_bytes: str) -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans become children of this process, even if it is not process 1
     prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
     reset_interpreter()
-    ForkServer(control, int(memory_bytes), hooks).serve()
+    ForkServer(control, int(memory_bytes)).serve()

@@ -5,11 +5,12 @@ import contextlib
 import importlib
 import json
 import os
+import random
 import resource
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from .simulated_clock import CLOCK, SECOND
@@ -28,9 +29,6 @@ PROGRAM_FILE = "<program>"
 FILE_BYTES = 16 * 2**20
 OPEN_FILES = 64
 ERROR_REPORT_BYTES = 32 * 2**20
-
-Hook = Mapping[str, Callable[[], object]]
-"""Arguments of `os.register_at_fork`."""
 
 
 class CallChannel:
@@ -75,7 +73,7 @@ class CallChannel:
             data = data[os.write(CALLS, data) :]
 
 
-def run_forked(tools: ToolObjects, calls: int, answers: int, output: int, hooks: Sequence[Hook]) -> int:
+def run_forked(tools: ToolObjects, calls: int, answers: int, output: int) -> int:
     """Run the program that arrives before the first answer. Returns its exit status, an index into `ENDINGS`.
 
     Args:
@@ -83,9 +81,8 @@ def run_forked(tools: ToolObjects, calls: int, answers: int, output: int, hooks:
         calls: the pipe for its calls.
         answers: the pipe with the program and the answers.
         output: the pipe that it prints to.
-        hooks: fork hooks of modules, to be registered.
     """
-    isolate(calls, answers, output, hooks)
+    isolate(calls, answers, output)
     channel = CallChannel()
     program = channel.receive()
     limit_self(program["limits"])
@@ -103,16 +100,15 @@ def run_forked(tools: ToolObjects, calls: int, answers: int, output: int, hooks:
     return ENDINGS.index(ending)
 
 
-def isolate(calls: int, answers: int, output: int, hooks: Sequence[Hook]) -> None:
-    """Close all descriptors but the program's own, and register the fork hooks."""
+def isolate(calls: int, answers: int, output: int) -> None:
+    """Close all descriptors but the program's own."""
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(calls, CALLS, inheritable=False)
     os.dup2(answers, ANSWERS, inheritable=False)
     os.closerange(ANSWERS + 1, os.sysconf("SC_OPEN_MAX"))
     SIGNALS.signal(SIGNALS.SIGINT, SIGNALS.default_int_handler)
-    for hook in hooks:
-        os.register_at_fork(**hook)
+    random.seed(0)  # the same program makes the same calls; forking has seeded it anew
 
 
 def limit_self(limits: Mapping[str, Any]) -> None:
