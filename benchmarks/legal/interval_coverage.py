@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Iterator
 
-from lawtrace.runs.legal.case_intervals import Mark, differences, mean_interval, paired_difference, share_interval
+from lawtrace.runs.legal.case_intervals import Mark, differences, paired_difference, share_interval
 from lawtrace.runs.scoring.metrics import wilson_interval
 
 SIZES = (71, 70, 75, 55, 33, 45, 32, 37, 66, 77, 15, 50, 37, 252, 35)
@@ -53,21 +53,6 @@ def share_coverage(cases: int, accuracy: float, correlation: float, draws: int) 
     return held / draws, width / draws, narrower
 
 
-def mean_coverage(cases: int, accuracy: float, correlation: float, draws: int) -> float:
-    generator = random.Random(2)
-    held = 0
-    for _ in range(draws):
-        marks = draw(generator, cases, accuracy, correlation)
-        shares = [
-            (sum(mark.value for mark in marks if mark.case == str(case)) / SIZES[case], float(SIZES[case]))
-            for case in range(cases)
-        ]
-        interval = mean_interval(shares)
-        assert interval is not None
-        held += interval.low <= accuracy <= interval.high
-    return held / draws
-
-
 def difference_coverage(cases: int, correlation: float, draws: int) -> tuple[float, int]:
     """The share of intervals of equal sides that hold 0, and how often interval and p value say different things."""
     generator = random.Random(3)
@@ -91,15 +76,13 @@ def difference_coverage(cases: int, correlation: float, draws: int) -> tuple[flo
 def main() -> None:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     print(f"{draws} draws; coverage of 95 % intervals in %, mean width in points")
-    print("cases  accuracy  correlation  share  width  narrower than Wilson's  mean over cases")
+    print("cases  accuracy  correlation  share  width  narrower than Wilson's")
     for cases in CASES:
         for accuracy in ACCURACIES:
             for correlation in CORRELATIONS:
                 held, width, narrower = share_coverage(cases, accuracy, correlation, draws)
-                mean = mean_coverage(cases, accuracy, correlation, draws)
                 print(
                     f"{cases:5}  {accuracy:8}  {correlation:11}  {100 * held:5.1f}  {100 * width:5.1f}  {narrower:22}"
-                    f"  {100 * mean:15.1f}"
                 )
     print("\ncases  correlation  difference  contradictions of interval and p")
     for cases in CASES:

@@ -15,7 +15,7 @@ from pathlib import Path
 from lawtrace.environments.regulations.files import read_bytes
 from lawtrace.environments.regulations.formats import FORMATS, SUFFIXES, read_legal_text
 from lawtrace.environments.regulations.legal_text import LegalText
-from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.schemas.errors import InputError
 
 _TITLE = 40
@@ -166,9 +166,3 @@ def _names(known: Sequence[Collection[str]], citations: Collection[str]) -> list
         if max(counts):
             names[counts.index(max(counts))] = word
     return names
-
-
-def provisions_of(regulation: Regulation, citations: Iterable[str]) -> tuple[Provision, ...]:
-    """The provisions at or below the citations, each once, in text order."""
-    chosen = {provision.citation for citation in citations for provision in regulation.cited(citation)}
-    return tuple(provision for provision in regulation.provisions if provision.citation in chosen)

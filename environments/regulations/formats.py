@@ -23,21 +23,6 @@ _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1
 _MARKED = re.compile(r"^#{1,6} (?:§|Article|Section|Part|Subpart|Chapter|Title) ?\w", re.M | re.I)
 """A heading of Markdown: a text drawn from a PDF is often Markdown, whatever its suffix."""
 
-_ENGLISH = (
-    "a after an and any are as at be been before by for from has have if in is it its may must no not of on only or "
-    "shall such that the this to under unless was where which who with"
-)
-_OTHERS = (
-    "au aux avec ces dans des du elle est et être il ils la le les leur ne ou par pas pour qui sans se son sont sur un "
-    "une aber auf bei das dem den der die durch ein eine einem einen einer eines er für ihm im ist kann mit muss nach "
-    "nicht nur oder sie sind über und von vor werden wird zu zum zur al como con del el ella en es esta las los más "
-    "para por que según sin sobre su sus che deve dei della delle di gli nel nella non sono aan deze dit een het moet "
-    "niet ook te van voor worden wordt zijn ao com da do dos na não nos os pela pelo ser uma"
-)
-"""Function words of French, German, Spanish, Italian, Dutch and Portuguese that are not also English ones."""
-_FEW = 4
-_MANY, _SHARE = 80, 0.05
-
 _UNMARKED = re.compile(r"^§ [\d.]*\d+[a-z]? [A-Z][^.]{2,120}\.$")
 _UNMARKED_LEVEL = 2
 
@@ -113,20 +98,7 @@ def read_legal_text(path: Path) -> LegalText:
         raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
     if not any(char.isalpha() for provision in text.provisions() for char in provision.text):
         raise InputError(f"{path}: contains no provision: nothing citable has text")
-    if _looks_foreign(" ".join(text.words())):
-        warning = "the text does not look English; tools and prompts are English, so give the English version"
-        return text.model_copy(update={"parse_warnings": (warning, *text.parse_warnings)})
     return text
-
-
-def _looks_foreign(text: str) -> bool:
-    """Whether a text is not English by its function words: it has more of other languages, or hardly any.
-
-    A list of nouns has none of either, so a few words decide nothing.
-    """
-    words = re.findall(r"[^\W\d_]+", text.lower())
-    english, others = (sum(map(frozenset(known.split()).__contains__, words)) for known in (_ENGLISH, _OTHERS))
-    return (others >= _FEW and others > english) or (len(words) >= _MANY and english < _SHARE * len(words))
 
 
 def _parse(path: Path) -> LegalText:

@@ -36,11 +36,6 @@ _REPEATED = 3
 """A line at the edge of this many pages, equal but for digits, is a running head or foot."""
 
 
-def text_lines(text: str) -> list[Line]:
-    """The lines of plain text without page numbers, running heads and blank lines."""
-    return split_page_furniture(text)[0]
-
-
 def split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
     """The lines of the text without blank ones, and the page numbers and running heads."""
     pages = text.split("\f") if "\f" in text else _split_at_numbers(text)

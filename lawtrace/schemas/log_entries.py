@@ -7,7 +7,7 @@ same message in a resumed, replayed or repeated run has the same id.
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypedDict, Unpack
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -22,20 +22,6 @@ InstructionStyle = Literal["goal", "workflow"]
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _ContextChanges(TypedDict, total=False):
-    stage: str
-    role: str
-    model: str | None
-    task: str | None
-    unit: str | None
-    style: InstructionStyle | None
-    conversation_kind: str | None
-    tested_model: str | None
-    trial: int
-    turn: int
-    variant: str | None
 
 
 class Context(_Frozen):
@@ -69,9 +55,9 @@ class Context(_Frozen):
     variant: str | None = None
     turn: int = 0
 
-    def at(self, **changes: Unpack[_ContextChanges]) -> "Context":
+    def at(self, **changes: str | int | None) -> "Context":
         """A copy with some fields changed: ``context.at(turn=2)``."""
-        return self.model_copy(update=dict(changes))
+        return self.model_copy(update=changes)
 
     @property
     def conversation_id(self) -> str:

@@ -155,19 +155,6 @@ class DialogueOptions(RecipePart):
     behaviours: Annotated[tuple[Behaviour, ...], AfterValidator(distinct)] = BEHAVIOURS
 
 
-_FORMER_FORMS = {
-    "whole": "'restated'",
-    "applicable": "'restated' with attempts.regulation_words = 0",
-    "name": "'named'",
-}
-
-
-def _check_form(value: object) -> object:
-    if isinstance(value, str) and value in _FORMER_FORMS:
-        raise ValueError(f"{value!r} is now {_FORMER_FORMS[value]}")
-    return value
-
-
 class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
@@ -189,7 +176,7 @@ class AttemptOptions(RecipePart):
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
-    regulation: Annotated[RegulationForm, BeforeValidator(_check_form)] = "restated"
+    regulation: RegulationForm = "restated"
     regulation_words: int | None = Field(default=None, ge=0)
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""

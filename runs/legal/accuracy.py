@@ -6,11 +6,11 @@ denominator is all questions: refusals, unreadable replies and missing replies a
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 
 from lawtrace.environments.legal.case import Question
-from lawtrace.runs.legal.case_intervals import Mark, differences, mean_interval, paired_difference, share_interval
+from lawtrace.runs.legal.case_intervals import Mark, differences, paired_difference, share_interval
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 from lawtrace.runs.scoring.statistics import PairedComparison, exact_mcnemar
@@ -52,15 +52,11 @@ def compare_answers(answers: Iterable[tuple[str, str, bool, bool]]) -> PairedCom
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of ``of`` answers with its 95 % interval. The interval is None if a single case cannot give one.
-
-    ``questions``: the effective number of questions behind the answers; 0 where it is not used.
-    """
+    """The share of ``of`` answers with its 95 % interval. The interval is None if a single case cannot give one."""
 
     value: float
     interval: Interval | None
     of: int
-    questions: float = field(default=0.0, compare=False)
 
 
 def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
@@ -82,14 +78,7 @@ def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
         return None
     value, answers = _mean(grouped), _count(grouped)
     effective = answers**2 / sum(len(members) ** 2 for members in grouped.values())
-    return Share(value, wilson_interval(value * effective, effective), answers, effective)
-
-
-def mean_over_cases(cases: Mapping[str, Share]) -> Share:
-    """The unweighted mean of the shares of cases, as `share_by_question` gives them."""
-    mean = fmean(share.value for share in cases.values())
-    interval = mean_interval([(share.value, share.questions) for share in cases.values()])
-    return Share(mean, interval, sum(share.of for share in cases.values()))
+    return Share(value, wilson_interval(value * effective, effective), answers)
 
 
 def _grouped(marks: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
@@ -154,10 +143,6 @@ class AccuracyBreakdown:
     decision: Share | None
     opinion: Share | None
     cases: Mapping[str, Share]
-
-    @property
-    def by_case(self) -> Share:
-        return mean_over_cases(self.cases)
 
 
 def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) -> tuple[AccuracyBreakdown, ...]:

@@ -65,19 +65,6 @@ def share_interval(marks: Iterable[Mark]) -> Interval | None:
     return _wilson(share, questions / effect, freedom)
 
 
-def mean_interval(shares: Sequence[tuple[float, float]]) -> Interval | None:
-    """The 95 % interval of the unweighted mean of shares, each given with its number of questions; None below two."""
-    if len(shares) < 2:
-        return None
-    count = len(shares)
-    mean = sum(share for share, _ in shares) / count
-    questions = count**2 / sum(1 / asked for _, asked in shares)
-    residuals = [share - mean for share, _ in shares]
-    independent = mean * (1 - mean) / questions
-    effect, freedom = _moderated(residuals, [1.0] * count, independent, [asked for _, asked in shares])
-    return _wilson(mean, questions / effect, freedom)
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A mean difference, its 95 % interval and the p value of the hypothesis that there is none."""

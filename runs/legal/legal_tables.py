@@ -91,18 +91,6 @@ class ContextComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelComparison:
-    """Two models in the same cell of the grid. ``adjusted``: Holm's p over all lines."""
-
-    first: str
-    second: str
-    column: str
-    context: str
-    comparison: PairedComparison
-    adjusted: float
-
-
-@dataclass(frozen=True, slots=True)
 class ModelComparisonTotal:
     """Two models over all cells that both have. The interval is over cases, and the answers to a question in several
     cells count as one."""
@@ -133,7 +121,6 @@ class LegalTables:
     columns: tuple[str, ...]
     models: tuple[ModelTable, ...]
     comparisons: tuple[ContextComparison, ...]
-    model_pairs: tuple[ModelComparison, ...]
     model_pair_totals: tuple[ModelComparisonTotal, ...]
     contexts_agree: tuple[AgreementMatrix, ...]
     models_agree: tuple[AgreementMatrix, ...]
@@ -164,7 +151,6 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         columns=tuple(dict.fromkeys(cell.column for cell in cells)),
         models=_model_tables(cells, lexical, best),
         comparisons=_comparisons(cells),
-        model_pairs=_model_comparisons(cells),
         model_pair_totals=_model_comparison_totals(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
@@ -213,17 +199,6 @@ def _comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ContextCompari
     return tuple(
         ContextComparison(cell.model, cell.column, cell.context, comparison, p)
         for (cell, comparison), p in zip(pairs, adjusted, strict=True)
-    )
-
-
-def _model_comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelComparison, ...]:
-    """Each pair of models, cell by cell."""
-    matched = [pair for pairs in _matched(cells).values() for pair in pairs]
-    comparisons = [compare_cells(cells[one], cells[other]) for one, other in matched]
-    adjusted = holm_adjusted([comparison.p_value for comparison in comparisons])
-    return tuple(
-        ModelComparison(one.model, other.model, one.column, one.context, comparison, p)
-        for (one, other), comparison, p in zip(matched, comparisons, adjusted, strict=True)
     )
 
 

@@ -10,10 +10,8 @@ from lawtrace.runs.legal.grounding import GroundingLine
 from lawtrace.runs.legal.legal_tables import (
     STOP_REASONS,
     CellLine,
-    ContextComparison,
     DecompositionLine,
     LegalTables,
-    ModelComparison,
 )
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
@@ -27,7 +25,6 @@ from lawtrace.runs.legal.ratings import (
 from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
 from lawtrace.runs.report.tables import (
     Cell,
-    Cells,
     Column,
     Table,
     Target,
@@ -200,7 +197,7 @@ def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Ta
 
 
 def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
-    """Contexts against F+LR, models over all cells, models cell by cell; each only with lines."""
+    """Contexts against F+LR, and models over all cells; each only with lines."""
     found = (
         make_table(
             "contexts-against-f-lr",
@@ -210,7 +207,10 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
                 "Model": lambda line: words(line.model),
                 "Column": lambda line: words(line.column),
                 "Context": lambda line: words(line.context),
-                **_compared("Only it", "Only F+LR"),
+                "#Points": lambda line: _points(line.comparison.difference, line.comparison.interval),
+                "#Only it": lambda line: number(line.comparison.second_only),
+                "#Only F+LR": lambda line: number(line.comparison.first_only),
+                "#p": lambda line: p_value(line.comparison.p_value, line.adjusted),
             },
             "same model and column, on the same questions: the difference in points with its 95 % interval over "
             "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
@@ -230,31 +230,8 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
             "over all contexts and columns that both have. There is no p, because every question is answered once in "
             "each cell; the interval is over cases.",
         ),
-        make_table(
-            "models-cell-by-cell",
-            "Pairs of models, cell by cell",
-            tables.model_pairs,
-            {
-                "Model": lambda line: words(line.first),
-                "Against": lambda line: words(line.second),
-                "Column": lambda line: words(line.column),
-                "Context": lambda line: words(line.context),
-                **_compared("Only first", "Only second"),
-            },
-            "on the same questions; p in brackets adjusted over all lines.",
-            grouped=True,
-        ),
     )
     return tuple(table for table in found if table.rows)
-
-
-def _compared(one: str, other: str) -> Cells[ContextComparison | ModelComparison]:
-    return {
-        "#Points": lambda line: _points(line.comparison.difference, line.comparison.interval),
-        f"#{one}": lambda line: number(line.comparison.second_only),
-        f"#{other}": lambda line: number(line.comparison.first_only),
-        "#p": lambda line: p_value(line.comparison.p_value, line.adjusted),
-    }
 
 
 def _points(difference: float, interval: Interval | None) -> Cell:
@@ -343,11 +320,10 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
                 "#A–D": lambda line: _share(line.four_options),
                 "#decision": lambda line: _share(line.decision),
                 "#opinion": lambda line: _share(line.opinion),
-                "#mean over cases": lambda line: _share(line.by_case),
             },
             "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
-            "kind of question, by whether the source passage holds a decision or an opinion, and as the unweighted "
-            "mean over cases; below each its 95 % interval over cases.",
+            "kind of question, and by whether the source passage holds a decision or an opinion; below each its 95 % "
+            "interval over cases.",
             grouped=True,
             look="cells",
         ),

@@ -87,9 +87,6 @@ def test_a_missing_recipe_is_reported(tmp_path: Path) -> None:
     [
         (True, "'text', 'restated', 'named' or 'none'"),
         ("all", "'text', 'restated', 'named' or 'none'"),
-        ("whole", "'whole' is now 'restated'"),
-        ("applicable", "'applicable' is now 'restated' with attempts.regulation_words = 0"),
-        ("name", "'name' is now 'named'"),
     ],
 )
 def test_the_form_of_the_regulation_is_a_word(value: object, message: str) -> None:

@@ -72,12 +72,6 @@ class CharacterBM25:
         return asked
 
 
-def mean_idf(texts: Sequence[str]) -> float:
-    """The mean weight of the characters in the texts, without the floor. A negative mean shows the sign defect."""
-    raw = _raw_idf(texts)
-    return sum(raw.values()) / len(raw)
-
-
 def _idf(texts: Sequence[str], floor: float) -> dict[str, float]:
     raw = _raw_idf(texts)
     lowest = floor * sum(raw.values()) / len(raw)

@@ -275,28 +275,6 @@ def test_pages_that_unpack_to_too_much_are_refused_before_they_are_read(
         read_legal_text(tmp_path / "x.pdf")
 
 
-@pytest.mark.parametrize(
-    ("text", "foreign"),
-    [
-        (
-            "1. Eine Zahlung darf nur mit Zustimmung des Zahlers ausgeführt werden.\n2. Jede Zahlung ist zu erfassen.",
-            True,
-        ),
-        ("1. Le prestataire ne peut exécuter un paiement sans l'accord du payeur.\n2. Il note les paiements.", True),
-        ("1. El pago no se ejecuta sin el consentimiento del titular.\n2. Los pagos se anotan.", True),
-        ("1. Платёж исполняется с согласия плательщика.\n" + "2. Каждый платёж записывается сразу.\n" * 20, True),
-        ("1. Ask first.", False),
-        ("1. Log payments daily.\n2. Tell customers.", False),
-        ("1. Names\n2. Addresses\n3. Account numbers\n4. Passwords\n5. El Al, Le Monde, De Beers", False),
-        ("1. Every payment needs consent of the payer (lex specialis, de facto, per se, Der Spiegel).", False),
-    ],
-)
-def test_a_text_in_another_language_is_read_with_a_warning(tmp_path: Path, text: str, foreign: bool) -> None:
-    (tmp_path / "law.txt").write_text(text, encoding="utf-8")
-    warnings = read_legal_text(tmp_path / "law.txt").parse_warnings
-    assert sum("does not look English" in warning for warning in warnings) == foreign
-
-
 def test_a_scan_and_an_encrypted_file_give_different_errors(tmp_path: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     with PdfPages(tmp_path / "scan.pdf") as pdf:

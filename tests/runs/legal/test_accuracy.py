@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.runs.legal.accuracy import (
-    Share,
     answer_label,
     compare_cells,
-    mean_over_cases,
     share_by_case,
     share_by_question,
 )
@@ -88,16 +86,6 @@ def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: Lega
     twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
     assert twice is not None
     assert twice.interval == share.interval
-    every = mean_over_cases({"a": Share(1.0, None, 10, 10), "b": Share(1.0, None, 10, 10)})
-    assert every.interval is not None
-    assert every.interval.low < 0.9
-
-
-def test_a_single_case_has_no_interval_between_cases() -> None:
-    one = Share(0.5, None, 10, 10)
-    assert mean_over_cases({"a": one}).interval is None
-    mean = mean_over_cases({"a": one, "b": Share(1.0, None, 1000, 1000)})
-    assert (mean.value, mean.of) == (0.75, 1010)
 
 
 LABELS = st.lists(st.sampled_from(["Yes", "No", "refused", None]), min_size=1, max_size=30)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.runs.legal.case_intervals import Mark, differences, mean_interval, paired_difference, share_interval
+from lawtrace.runs.legal.case_intervals import Mark, differences, paired_difference, share_interval
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 
 ANSWERS = st.lists(st.tuples(st.sampled_from("abcde"), st.booleans()), min_size=2, max_size=60)
@@ -62,14 +62,6 @@ def test_interval_and_p_value_agree(pairs: list[tuple[str, bool, bool]]) -> None
         assert width(found.interval) > 0
         outside = not found.interval.low <= 0 <= found.interval.high
         assert (found.p_value < 0.05) == outside or found.p_value == pytest.approx(0.05)
-
-
-def test_the_mean_over_cases_holds_its_value_and_is_wide_for_two() -> None:
-    two, nine = mean_interval([(0.5, 40), (0.6, 40)]), mean_interval([(0.5, 40), (0.6, 40), (0.55, 40)] * 3)
-    assert two is not None
-    assert nine is not None
-    assert two.low < nine.low < 0.55 < nine.high < two.high
-    assert mean_interval([(0.5, 40)]) is None
 
 
 @pytest.mark.slow

@@ -67,41 +67,6 @@ def test_a_role_that_prepares_cases(
     check(server, next(tmp_path.glob(f"{made}*/events.sqlite")).parent, {role})
 
 
-REPAIRS = [
-    ([{"heading": "h1", "level": 1}, {"heading": "h3", "level": 0}, {"heading": "h4", "level": 2}], None),
-    ([{"heading": "h1", "level": 3}], "the headings stay as they were parsed: heading h1 has level 3"),
-    ([{"heading": "h77", "level": 1}], "the headings stay as they were parsed: there is no heading h77"),
-]
-
-
-@pytest.mark.parametrize(("changes", "reason"), REPAIRS)
-def test_a_section_mapper_repairs_headings(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: list[dict[str, Any]], reason: str | None
-) -> None:
-    (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
-    (tmp_path / "legal.toml").write_text(f'[roles]\nsection_mapper = "{MODEL}"\n', encoding="utf-8")
-
-    def answer(request: Mapping[str, Any]) -> str:
-        asked = "".join(str(sent["content"]) for sent in request["messages"] if sent["role"] == "system")
-        assert '"text": "The contravention"' in asked
-        parts = in_prose("section_mapper", request).split("```json")[1].split("```")[0]
-        return json.dumps({**json.loads(parts), "headings": changes})
-
-    with serving(answer) as server:
-        server.connect(monkeypatch)
-        ingested = lawtrace.json(
-            "legal", "ingest", tmp_path / "notice.txt", "--recipe", tmp_path / "legal.toml", "--out", "case.jsonl"
-        )
-    document = json.loads((tmp_path / "case.jsonl").read_text(encoding="utf-8"))["document"]
-    headings = {one["heading"]: [below["heading"] for below in one["sections"]] for one in document["sections"]}
-    if reason is None:
-        assert headings == {"": [], "Legal framework": [], "Background": ["The amount of the penalty"]}
-    else:
-        assert set(headings) == {"", "Legal framework", "Background", "The contravention", "The amount of the penalty"}
-        assert any(warning.startswith(reason) for warning in ingested["warnings"])
-    assert ingested["paragraphs"] == 6
-
-
 def run(lawtrace: Shell, folder: Path, recipe: str) -> None:
     write_rows(folder / "book.jsonl", BOOK.cases)
     (folder / "legal.toml").write_text(GRID + recipe, encoding="utf-8")

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Context
-from lawtrace.environments.legal.dataset import load_dataset
-from lawtrace.environments.legal.retrieval.bm25 import CharacterBM25, WordBM25, mean_idf
+from lawtrace.environments.legal.retrieval.bm25 import CharacterBM25, WordBM25
 from lawtrace.environments.legal.retrieval.ranking import DepthShare, cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import HybridRanker
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
@@ -122,15 +121,3 @@ def test_fusing_two_equal_rankings_keeps_the_ranking(texts: list[str], query: st
 def test_texts_without_words_score_zero() -> None:
     assert WordBM25().scores(["…", "--"], ["consent"]).tolist() == [[0.0, 0.0]]
     assert CharacterBM25().scores(["", ""], ["consent"]).tolist() == [[0.0, 0.0]]
-
-
-@pytest.mark.shared
-def test_the_mean_weight_of_the_released_code_is_negative_in_most_pools_of_the_nine_cases() -> None:
-    if not SHARED.exists():
-        pytest.skip("needs the published dataset in ../shared/data/maslegal")
-    cases = load_dataset(SHARED).cases
-
-    def negative(*context: Agent) -> int:
-        return sum(mean_idf([chunk.text for chunk in case.chunks_of(context)]) < 0 for case in cases)
-
-    assert [negative("F"), negative("LR"), negative("AR", "CS"), negative("F", "LR", "AR")] == [9, 9, 9, 3]
