@@ -5,7 +5,6 @@ cancellation and what later versions of the protocol add. Only calls of tools ar
 is decided about after the tools were listed, and listed again if they may have changed.
 """
 
-import json
 import math
 import secrets
 from collections.abc import Mapping
@@ -20,9 +19,6 @@ from mcp.shared.inbound import (
     MCP_PROTOCOL_VERSION_HEADER,
     NAME_BEARING_METHODS,
     encode_header_value,
-    find_invalid_x_mcp_header,
-    mcp_param_headers,
-    x_mcp_header_map,
 )
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp.types import (
@@ -111,14 +107,11 @@ class McpGuard:
         self._waiting: dict[RequestId, JSONRPCRequest] = {}
         self._questions: dict[RequestId, _Question] = {}
         self._asked: set[RequestId | None] = set()
-        self._paused: dict[str, str] = {}
-        self._tasks: dict[str, str] = {}
         self._calls_in, self._calls_out = anyio.create_memory_object_stream[JSONRPCRequest | None](math.inf)
         self._is_stale = True
         self._dead: str | None = None
         self._version: str | None = None
         self._envelope: dict[str, Any] = {}
-        self._headers: dict[str, dict[tuple[str, ...], str]] = {}
         self._notes = 0
         self._name = f"lawtrace-{secrets.token_hex(8)}"
         self._asked_count = 0
@@ -200,31 +193,23 @@ class McpGuard:
         meta = object_of(params.get("_meta"))
         self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
         await self._list_tools()
-        request = _Request(message.method, params, 0)
-        paused = self._paused.pop(_same(params), None) if params.keys() & {"inputResponses", "requestState"} else None
-        if paused is not None:
-            request.call = paused
-        else:
-            if message.id not in self._waiting:  # cancelled meanwhile
-                return
-            decision = await run_sync(self._session.before, name, arguments)
-            if not decision.allowed:
-                content = [{"type": "text", "text": decision.text}]
-                result: dict[str, Any] = {"content": content, "isError": True}
-                if PROTOCOL_VERSION_META_KEY in meta:
-                    result["resultType"] = "complete"
-                await self._to_client(JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result))
-                return
-            request.call, request.warning = decision.call, decision.text
-            if message.id not in self._waiting:
-                await run_sync(self._session.failed, decision.call, "cancelled before it was sent", "rejected")
-                return
-        if self._dead is not None:
-            await run_sync(self._session.failed, request.call, self._dead, "rejected")
-            await self._refuse(message.id, CONNECTION_FAILED, self._dead)
+        if message.id not in self._waiting:  # cancelled meanwhile
             return
-        request.deadline = self._deadline(message.method)
-        await self._pass(message, request)
+        decision = await run_sync(self._session.before, name, arguments)
+        if not decision.allowed:
+            content = [{"type": "text", "text": decision.text}]
+            result: dict[str, Any] = {"content": content, "isError": True}
+            if PROTOCOL_VERSION_META_KEY in meta:
+                result["resultType"] = "complete"
+            await self._to_client(JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result))
+        elif message.id not in self._waiting:
+            await run_sync(self._session.failed, decision.call, "cancelled before it was sent", "rejected")
+        elif self._dead is not None:
+            await run_sync(self._session.failed, decision.call, self._dead, "rejected")
+            await self._refuse(message.id, CONNECTION_FAILED, self._dead)
+        else:
+            deadline = self._deadline(message.method)
+            await self._pass(message, _Request(message.method, params, deadline, decision.call, decision.text))
 
     async def _list_tools(self) -> None:
         """Import the tools, if they may have changed since they were imported."""
@@ -251,12 +236,6 @@ class McpGuard:
             self._is_stale = True
             await run_sync(self._session.not_listed, problem)
             return
-        schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in map(object_of, listed)}
-        self._headers = {
-            name: x_mcp_header_map(schema)
-            for name, schema in schemas.items()
-            if find_invalid_x_mcp_header(schema) is None
-        }
         await run_sync(self._session.import_listed, listed)
 
     async def _ask(self, method: str, params: dict[str, Any]) -> JSONRPCResponse | JSONRPCError | None:
@@ -313,10 +292,6 @@ class McpGuard:
             return
         if request.call is not None:
             await self._call_answered(request, request.call, message)
-        elif request.method == "tasks/result":
-            call = self._tasks.pop(str(request.params.get("taskId")), None)
-            if call is not None:
-                await self._record(call, message)
         elif request.method == "initialize" and isinstance(message, JSONRPCResponse):
             version = message.result.get("protocolVersion")
             self._version = version if isinstance(version, str) else None
@@ -326,29 +301,23 @@ class McpGuard:
         await self._to_client(message)
 
     async def _call_answered(self, request: _Request, call: str, message: JSONRPCResponse | JSONRPCError) -> None:
-        if isinstance(message, JSONRPCResponse):
-            result, is_modern = message.result, PROTOCOL_VERSION_META_KEY in object_of(request.params.get("_meta"))
-            if is_modern and result.get("resultType") == "input_required":
-                self._paused[_same(request.params)] = call
-                return
-            task = object_of(result.get("task")).get("taskId")
-            if "task" in request.params and isinstance(task, str) and "content" not in result:
-                self._tasks[task] = call
-                return
-        await self._record(call, message)
-        if request.warning is not None and isinstance(message, JSONRPCResponse):
-            content = message.result.get("content")
-            warning = {"type": "text", "text": f"Warning: {request.warning}"}
-            message.result["content"] = [*content, warning] if is_list(content) else [warning]
-
-    async def _record(self, call: str, message: JSONRPCResponse | JSONRPCError) -> None:
-        """Record the outcome of a call in the session."""
-        if isinstance(message, JSONRPCResponse):
-            await run_sync(self._session.answered, call, message.result)
-        else:
+        """Record the outcome of a call in the session, and add the warning to its result."""
+        if isinstance(message, JSONRPCError):
             is_rejected = message.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
             outcome = "rejected" if is_rejected else "raised"
             await run_sync(self._session.failed, call, message.error.message, outcome)
+            return
+        if message.result.get("resultType") == "input_required":  # it is sent again with the input
+            await run_sync(self._session.failed, call, "the tool asks for input", "rejected")
+            return
+        if "task" in message.result and "content" not in message.result:
+            await run_sync(self._session.left, call, "it goes on as a task")
+            return
+        await run_sync(self._session.answered, call, message.result)
+        if request.warning is not None:
+            content = message.result.get("content")
+            warning = {"type": "text", "text": f"Warning: {request.warning}"}
+            message.result["content"] = [*content, warning] if is_list(content) else [warning]
 
     # What does not come
 
@@ -407,16 +376,9 @@ class McpGuard:
         key = NAME_BEARING_METHODS.get(message.method)
         if key is not None and isinstance(name := params.get(key), str):
             headers[MCP_NAME_HEADER] = encode_header_value(name)
-            if message.method == "tools/call" and name in self._headers:
-                headers |= mcp_param_headers(self._headers[name], object_of(params.get("arguments")))
         return headers
 
     def _note(self, text: str) -> None:
         self._notes += 1
         if self._notes <= MAX_NOTES:
             self._session.note(text if self._notes < MAX_NOTES else f"{text} (further faults are not logged)")
-
-
-def _same(params: Mapping[str, Any]) -> str:
-    """Equal for calls of the same tool with the same arguments."""
-    return json.dumps([params.get("name"), params.get("arguments") or {}], sort_keys=True)

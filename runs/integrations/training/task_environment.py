@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Final, NamedTuple, cast
 
 from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSession, Ended
-from lawtrace.runs.integrations.training.shaping import Shaping
+from lawtrace.runs.integrations.training.shaping import Potential, Shaping
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
-from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.scoring.judge import RuleJudge, judge
 from lawtrace.runs.stages.session_attempts import attempt_of
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
@@ -133,6 +134,8 @@ class TaskEnvironment:
         self._limits: Final = AttemptLimits(turns=turns, calls=limit)
         self._model: Final = model
         self._episode: _Episode | None = None
+        self._judge: Final = lru_cache(RuleJudge)
+        self._potential: Final = lru_cache(Potential)
 
     def reset(self, task: str | None = None, *, seed: int | None = None) -> Observation:
         """Begin an episode on the task with this id, or on the task of the seed (`TrainingTasks.drawn`).
@@ -142,9 +145,8 @@ class TaskEnvironment:
         if (task is None) == (seed is None):
             raise InputError("reset needs a task id or a seed")
         chosen = self.tasks.drawn(seed) if seed is not None else self.tasks.task(str(task))
-        if self._episode is not None:
-            self._episode.leave()
-        self._episode = _Episode(self.tasks, chosen, self._limits, self._shaping, self._model)
+        followed = self._potential(chosen.rules) if self._shaping.weight else None
+        self._episode = _Episode(self.tasks, chosen, self._limits, self._shaping, self._model, followed)
         return Observation(chosen.id, self.tasks.system(chosen), self.tasks.request(chosen), self.tasks.tools)
 
     def step(self, tool: str, arguments: Mapping[str, Json] | str) -> Step:
@@ -232,21 +234,30 @@ class TaskEnvironment:
     def _end(self, episode: "_Episode", told: str) -> Step:
         shaping, ended = episode.end(), episode.attempt.ended
         assert ended is not None
-        verdict = episode.verdict()
+        task = episode.task
+        verdict = judge(self.tasks.domain.environment, task, episode.row, self._judge(task.rules))
         return Step(told, self._reward.of(verdict) + shaping, True, StepInfo(None, 0.0, shaping, ended.end, verdict))
 
 
 class _Episode:
     """The attempt of an episode, and its potential."""
 
-    def __init__(self, tasks: TrainingTasks, task: Task, limits: AttemptLimits, shaping: Shaping, model: str) -> None:
+    def __init__(
+        self,
+        tasks: TrainingTasks,
+        task: Task,
+        limits: AttemptLimits,
+        shaping: Shaping,
+        model: str,
+        followed: Potential | None,
+    ) -> None:
         session = tasks.task_set.open_session(task)
         self.attempt: Final = AttemptSession(session, limits, warns=tasks.options.shield == "warn")
         self._tasks: Final = tasks
-        self._task: Final = task
+        self.task: Final = task
         self._shaping: Final = shaping
         self._model: Final = model
-        self._followed = tasks.potentials.take(task.rules) if shaping.weight else None
+        self._followed: Final = followed
         self._seen = 0
         if self._followed is not None:
             self._followed.clear()
@@ -260,36 +271,21 @@ class _Episode:
     def end(self) -> float:
         """The same for the last step: the potential of the end is 0."""
         before, self.potential = self.potential, 0.0
-        self.leave()
         return -before
-
-    def leave(self) -> None:
-        """Give back what was borrowed."""
-        if self._followed is not None:
-            self._tasks.potentials.give(self._followed)
-            self._followed = None
 
     @property
     def row(self) -> Attempt:
         """The episode so far."""
         answer = Answer(
-            task=self._task.id,
+            task=self.task.id,
             style=self._tasks.style,
             model=self._model,
             mode="tools",
             shield=self._tasks.options.shield,
             program=None,
-            id=self._task.id,
+            id=self.task.id,
         )
         return attempt_of(answer, self.attempt.session, self.attempt.ended or Ended())
-
-    def verdict(self) -> Verdict:
-        """The verdict if the session ended now."""
-        rule_judge = self._tasks.judges.take(self._task.rules)
-        try:
-            return judge(self._tasks.domain.environment, self._task, self.row, rule_judge)
-        finally:
-            self._tasks.judges.give(rule_judge)
 
     def _look(self) -> float:
         if self._followed is None:

@@ -1,56 +1,21 @@
 """What all episodes on a task file share: its tasks, its environment, and what a model is told."""
 
 import difflib
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Any, Final, Literal, get_args
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.integrations.training.shaping import Potential
-from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import AttemptOptions
-from lawtrace.solver.rules import Rule
-
-
-class _AboutRules(Protocol):
-    @property
-    def rules(self) -> Sequence[Rule]: ...
-
-
-ThingT = TypeVar("ThingT", bound=_AboutRules)
-
-
-class Pool(Generic[ThingT]):
-    """Objects about a rule set that take long to make and can be used again, by one user at a time."""
-
-    def __init__(self, make: Callable[[Sequence[Rule]], ThingT]) -> None:
-        self._make: Final = make
-        self._free: Final = deque[ThingT]()
-
-    def take(self, rules: Sequence[Rule]) -> ThingT:
-        """An object that no one else uses. `give` it back afterwards."""
-        with suppress(IndexError):
-            while True:
-                found = self._free.pop()  # atomic
-                if found.rules is rules:
-                    return found
-        return self._make(rules)
-
-    def give(self, thing: ThingT) -> None:
-        """Take an object back."""
-        self._free.append(thing)
-
 
 LawForm = Literal["restated", "named", "none"]
 """What the system prompt contains of the law: its text as restated, its name, nothing."""
@@ -58,21 +23,18 @@ LawForm = Literal["restated", "named", "none"]
 
 @dataclass(frozen=True)
 class TrainingTasks:
-    """The tasks of a file in one style, and monitors that episodes borrow. Episodes and threads can share it.
+    """The tasks of a file in one style. Episodes and threads can share it.
 
     Attributes:
         file: where the tasks are from, for messages.
         task_set: the tasks, how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
         tools: the tools as the OpenAI API takes them.
-        potentials, judges: what episodes borrow.
     """
 
     file: str
     task_set: TaskSet
     style: Style
     tools: tuple[dict[str, Any], ...]
-    potentials: Pool[Potential] = field(default_factory=lambda: Pool(Potential), repr=False)
-    judges: Pool[RuleJudge] = field(default_factory=lambda: Pool(RuleJudge), repr=False)
 
     @property
     def domain(self) -> Domain:

@@ -175,7 +175,7 @@ def test_a_summary_has_the_rates() -> None:
     result = summary.as_json()
     label = result["label"]
     assert isinstance(label, dict)
-    assert label["against"].startswith("1 of 2 conversations with the label reward are bad: a number below 1")
+    assert str(label["against"]).startswith("1 of 2 conversations with the label reward are bad: a number below 1")
     assert result["marks"] == {"against": "0 marks of people count.", "rates": {}}
 
 
