@@ -5,7 +5,7 @@ there is one (an open deadline), and kept otherwise: no violation up to the end 
 complete, its end decides what is open.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -19,9 +19,7 @@ from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import ExplainedViolation, format_time
-from lawtrace.solver.logic.conditions import Comparison, conjuncts
 from lawtrace.solver.logic.syntax import Atom, atoms_of
-from lawtrace.solver.logic.terms import FieldPath, LiteralValue
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
@@ -207,42 +205,14 @@ class _Recording:
                 yield from zip(((step.position, place) for place in places), step.events, strict=True)
 
 
-class _Wanted:
-    """Which events of a tool are recorded, by the value of one field where a condition names it."""
-
-    def __init__(self) -> None:
-        self.always: list[tuple[Atom, _Recording]] = []
-        self.by_field: dict[str, dict[Hashable, list[tuple[Atom, _Recording]]]] = {}
-
-    def add(self, atom: Atom, recording: _Recording) -> None:
-        for part in conjuncts(atom.condition):
-            match part:
-                case Comparison(FieldPath((str(field),)), "==", LiteralValue(str(value))):
-                    self.by_field.setdefault(field, {}).setdefault(value, []).append((atom, recording))
-                    return
-                case _:
-                    pass
-        self.always.append((atom, recording))
-
-    def of(self, event: Event) -> Iterator[_Recording]:
-        for field, by_value in self.by_field.items():
-            value = event.arguments.get(field)
-            for atom, recording in by_value.get(value, ()) if isinstance(value, str) else ():
-                if atom.matches(event):
-                    yield recording
-        for atom, recording in self.always:
-            if could_match(atom, event):
-                yield recording
-
-
 def _record(recordings: Sequence[_Recording], read: ReadLog) -> None:
     """Read the log once more, for the time points that matter to violations."""
     if not recordings:
         return
-    wanted: dict[str, _Wanted] = {}
+    wanted: dict[str, list[tuple[Atom, _Recording]]] = {}
     for recording in recordings:
         for atom in recording.atoms:
-            wanted.setdefault(atom.tool, _Wanted()).add(atom, recording)
+            wanted.setdefault(atom.tool, []).append((atom, recording))
     whole = [recording for recording in recordings if recording.whole]
     fixed: dict[int | None, list[_Recording]] = {}
     for recording in recordings:
@@ -254,8 +224,8 @@ def _record(recordings: Sequence[_Recording], read: ReadLog) -> None:
             break
         found: dict[_Recording, dict[int, Event]] = {recording: {} for recording in (*whole, *fixed.get(position, ()))}
         for number, event in enumerate(step.events):
-            if event.tool in wanted:
-                for recording in wanted[event.tool].of(event):
+            for atom, recording in wanted.get(event.tool, ()):
+                if could_match(atom, event):
                     found.setdefault(recording, {})[number] = event
         for recording, events in found.items():
             recording.add(position, step.time, events)

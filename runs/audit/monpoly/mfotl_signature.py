@@ -1,7 +1,7 @@
 """Signatures of logs: the predicates of an MFOTL formula, with the names and types of their arguments."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +47,7 @@ class LogSignature:
 
 
 def read_signature(path: Path) -> LogSignature:
-    """The signature in a file. Raises InputError with file, line and column."""
+    """The signature in a file. Raises InputError with file and line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -55,45 +55,43 @@ def read_signature(path: Path) -> LogSignature:
     return parse_signature(text, str(path))
 
 
+_NAME: Final = r"[^\W\d][\w'\-/.!]*"
+_PREDICATE: Final = re.compile(rf"\s*({_NAME})\s*\(([^()]*)\)\s*")
+_ARGUMENT: Final = re.compile(rf"\s*(?:({_NAME})\s*:)?\s*({'|'.join(get_args(ArgumentType))})\s*")
+
+
 def parse_signature(text: str, place: str = "signature") -> LogSignature:
     """Parse lines such as ``pay(card:string, amount:float)``; names of arguments may be missing: ``pay(string, int)``.
 
     Raises:
-        InputError: the place, the line and the column of what is not part of a signature.
+        InputError: the place and the line of what is not part of a signature.
     """
-    tokens = _Tokens(text, place)
+    text = re.sub("#.*", "", text)
     predicates: dict[str, Predicate] = {}
-    while tokens.kind:
-        start = tokens.text
-        if start in predicates:
-            raise tokens.error(f"the predicate `{start}` is there twice")
-        name = tokens.take("name", "the name of a predicate")
-        tokens.take("(", "`(`")
-        arguments: list[tuple[str | None, ArgumentType]] = []
-        while tokens.kind != ")":
-            if arguments:
-                tokens.take(",", "`,` or `)`")
-            arguments.append(_argument(tokens))
-        tokens.take(")", "`)`")
-        if name not in BUILT_IN:
-            names = _argument_names([given for given, _ in arguments])
-            predicates[name] = Predicate(name, names, tuple(kind for _, kind in arguments))
+    at = len(text) - len(text.lstrip())
+    while at < len(text):
+        line = text.count("\n", 0, at) + 1
+        found = _PREDICATE.match(text, at)
+        arguments = found and [_ARGUMENT.fullmatch(one) for one in found[2].split(",") if found[2].strip()]
+        if found is None or arguments is None or None in arguments:
+            kinds = ", ".join(get_args(ArgumentType))
+            raise InputError(
+                f"{place}, line {line}: expected a predicate such as `pay(card:string, amount:float)`, with the types "
+                f"{kinds}"
+            )
+        if found[1] in predicates:
+            raise InputError(f"{place}, line {line}: the predicate `{found[1]}` is there twice")
+        if found[1] not in BUILT_IN:
+            given = [one for one in arguments if one is not None]
+            types = cast("tuple[ArgumentType, ...]", tuple(one[2] for one in given))
+            predicates[found[1]] = Predicate(found[1], _argument_names([one[1] for one in given]), types)
+        at = found.end()
     if not predicates:
         raise InputError(f"{place}: declares no predicate; write lines such as `pay(card:string, amount:float)`")
     return LogSignature(predicates)
 
 
-def _argument(tokens: "_Tokens") -> tuple[str | None, ArgumentType]:
-    name: str | None = None
-    if tokens.following == ":":
-        name = tokens.take("name", "the name of an argument")
-        tokens.take(":", "`:`")
-    if tokens.kind == "name" and tokens.text not in get_args(ArgumentType):
-        raise tokens.error(f"unknown type `{tokens.text}`: there is {', '.join(get_args(ArgumentType))}")
-    return name, cast("ArgumentType", tokens.take("name", "a type"))
-
-
-def _argument_names(given: list[str | None]) -> tuple[str, ...]:
+def _argument_names(given: Sequence[str | None]) -> tuple[str, ...]:
     """Names that rules can use: what is missing, repeated, reserved or not an identifier is replaced."""
     names: list[str] = []
     for number, wish in enumerate(given, 1):
@@ -104,47 +102,3 @@ def _argument_names(given: list[str | None]) -> tuple[str, ...]:
             name += "_"
         names.append(name)
     return tuple(names)
-
-
-class _Tokens:
-    """The tokens of a signature with their positions. `kind` is empty at the end."""
-
-    def __init__(self, text: str, place: str) -> None:
-        self._lines = text.split("\n")
-        self._place = place
-        self._found = list(self._scan())
-        self._index = 0
-
-    def _scan(self) -> Iterator[tuple[str, str, int, int]]:
-        for number, line in enumerate(self._lines, 1):
-            for found in re.finditer(r"#.*|\s+|[^\W\d][\w'\-/.!]*|.", line):
-                text = found.group()
-                if text[0] != "#" and not text.isspace():
-                    kind = "name" if text[0].isalpha() or text[0] == "_" else text
-                    yield kind, text, number, found.start() + 1
-        yield "", "", len(self._lines), len(self._lines[-1]) + 1
-
-    @property
-    def kind(self) -> str:
-        return self._found[self._index][0]
-
-    @property
-    def text(self) -> str:
-        return self._found[self._index][1]
-
-    @property
-    def following(self) -> str:
-        return self._found[min(self._index + 1, len(self._found) - 1)][0]
-
-    def take(self, kind: str, expected: str) -> str:
-        if self.kind != kind:
-            raise self.error(
-                f"{f'found `{self.text}`' if self.kind else 'the text ends'} where {expected} was expected"
-            )
-        text = self.text
-        self._index += 1
-        return text
-
-    def error(self, message: str) -> InputError:
-        _, _, line, column = self._found[self._index]
-        return InputError(f"{self._place}, line {line}, column {column}: {message}")

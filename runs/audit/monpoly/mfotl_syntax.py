@@ -3,7 +3,7 @@
 The meaning of the tree is in `lawtrace.runs.audit.monpoly.mfotl`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -123,8 +123,8 @@ def parse_tree(text: str, signature: LogSignature) -> Node:
         raise located(text, f"`{character}` does not begin anything that a formula is made of", error) from None
     except UnexpectedToken as error:
         token = cast("Token", error.token)
-        found = "the text ends here" if token.type == "$END" else f"`{token}` does not fit here"
-        raise located(text, f"{found}: {_expectation(error.accepts or error.expected)}", token) from None
+        found = "the text ends too early" if token.type == "$END" else f"`{token}` does not fit here"
+        raise located(text, found, token) from None
     if _depth(tree) > _MAX_DEPTH:
         raise FormulaError(f"the formula nests its operators more than {_MAX_DEPTH} deep: split it")
     return tree
@@ -155,37 +155,6 @@ def _named_terminals(text: str, tokens: list[Token], signature: LogSignature) ->
         named.append(Token.new_borrow_pos(kind, word, token))
         grouping = kind == "_SEMICOLON" or (grouping and kind in ("NAME", "COMMA"))
     return named
-
-
-_EXPECTED: Final = (
-    ("QUANTIFIER", "a formula"),
-    ("NUMBER", "a value"),
-    ("PREDICATE", "a predicate"),
-    ("NAME", "a variable"),
-    ("_AND", "an operator"),
-    ("COMPARE", "a comparison"),
-    ("AGGREGATE", "SUM, CNT, MIN, MAX or AVG"),
-    ("BOUND", "a number"),
-    ("LPAR", "`(`"),
-    ("RPAR", "`)`"),
-    ("COMMA", "`,`"),
-    ("RSQB", "`]`"),
-    ("_DOT", "`.`"),
-    ("_SEMICOLON", "`;`"),
-    ("_IN", "`IN`"),
-    ("_EQUALS", "`=`"),
-    ("_ARROW", "`<-`"),
-    ("$END", "the end"),
-)
-
-
-def _expectation(expected: Sequence[str] | set[str]) -> str:
-    phrases = [phrase for terminal, phrase in _EXPECTED if terminal in expected]
-    if "QUANTIFIER" in expected:
-        phrases = phrases[:1]
-    elif "NUMBER" in expected:
-        phrases = [phrase for phrase in phrases if phrase not in ("a variable", "`(`")]
-    return f"{' or '.join(phrases[:4]) or 'nothing more'} was expected"
 
 
 def located(text: str, message: str, place: object) -> FormulaError:
