@@ -1,7 +1,7 @@
 """JSON Schema to types of values.
 
-Structure becomes types: objects, lists, options, dates. What a type cannot say is noted for readers, in two ways: parts
-whose values are left open, so that rules about them are not checked, and keywords that an audit does not check.
+Structure becomes types: objects, lists, options, dates. Parts whose values are left open, so that rules about them are
+not checked, are noted for readers. Keywords that narrow values down in ways that no type has are ignored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,29 +25,6 @@ Schema = Mapping[str, Any]
 
 _FREE_OBJECT: Final = ObjectOf({}, (), ANY)
 
-_UNCHECKED: Final = (
-    "pattern",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "contains",
-    "minProperties",
-    "maxProperties",
-    "patternProperties",
-    "propertyNames",
-    "dependentRequired",
-    "dependentSchemas",
-    "if",
-    "not",
-)
-"""Keywords that narrow values down in ways that no type has."""
 NO_TYPE: Final = "no type"
 _BESIDE_OPTIONS: Final = frozenset(
     {"title", "description", "default", "examples", "nullable", "discriminator", "$defs", "definitions", "$schema"}
@@ -65,12 +42,10 @@ class SchemaReader:
 
     Attributes:
         left_open: notes on parts of which any value is accepted, each with its place.
-        unchecked: the keywords that are not checked, by place.
     """
 
     root: Schema
     left_open: list[str] = field(default_factory=list[str])
-    unchecked: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _inside: tuple[str, ...] = ()
     _parts: int = 0
 
@@ -89,7 +64,6 @@ class SchemaReader:
             return self._open(place, "nested too deep" if depth > _MOST_STEPS else "too many parts")
         if isinstance(reference := fields.get("$ref"), str):
             return self._referenced(fields, reference, place, depth)
-        self._note_unchecked(fields, place)
         for joined in ("anyOf", "oneOf"):
             if options := list_of(fields.get(joined)):
                 return self._union(fields, joined, options, place, depth)
@@ -116,8 +90,6 @@ class SchemaReader:
             case "boolean":
                 return BOOLEAN
             case "integer" | "number":
-                if options:
-                    self.unchecked.setdefault(place, []).append("enum")
                 return INTEGER if kind == "integer" else NUMBER
             case "array":
                 return ListOf(self._items(fields, place, depth))
@@ -233,10 +205,6 @@ class SchemaReader:
     def _open(self, place: str, why: str) -> ValueType:
         self.left_open.append(f"{place}: {why}")
         return ANY
-
-    def _note_unchecked(self, fields: Schema, place: str) -> None:
-        if found := [name for name in _UNCHECKED if name in fields]:
-            self.unchecked.setdefault(place, []).extend(found)
 
 
 def join_types(types: Sequence[ValueType]) -> ValueType | None:

@@ -7,12 +7,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
+from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
-from lawtrace.environments.tool_schemas.versions import join_versions
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same, unique_schemas
 from lawtrace.schemas.errors import InputError, describe_read_error
 from lawtrace.schemas.events import Json
 
@@ -61,7 +62,7 @@ def _read_json(path: Path) -> list[ToolSchema]:
             if first is None:
                 file.seek(0)
                 return _tools(json.load(file), str(path))
-            return join_versions(tool for place, value in _lines(path, first, file) for tool in _tools(value, place))
+            return _join_versions(tool for place, value in _lines(path, first, file) for tool in _tools(value, place))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     except (ValueError, RecursionError) as error:
@@ -70,6 +71,30 @@ def _read_json(path: Path) -> list[ToolSchema]:
 
 def _tools(value: Json, place: str) -> list[ToolSchema]:
     return [*read_forms(value, place)] or [*search_forms(value, place)]
+
+
+def _join_versions(schemas: Iterable[ToolSchema]) -> list[ToolSchema]:
+    """Each tool of a log once. One whose schema changed gets a schema that admits what any of the versions does."""
+    found: dict[str, list[ToolSchema]] = {}
+    for schema in schemas:
+        known = found.setdefault(schema.name, [])
+        if not any(is_same(schema, one) for one in known):
+            known.append(schema)
+    return [_joined(known) if len(known) > 1 else known[0] for known in found.values()]
+
+
+def _joined(versions: Sequence[ToolSchema]) -> ToolSchema:
+    defs: dict[str, Json] = {}
+    for name, part in [pair for one in versions for pair in object_of(one.parameters.get("$defs")).items()]:
+        defs[name] = part if defs.get(name, part) == part else {}  # one that changes is left open
+    results = [one.result for one in versions if one.result is not None]
+    places = "; ".join(one.place for one in versions)
+    return replace(
+        versions[0],
+        parameters={"anyOf": [one.parameters for one in versions], "$defs": defs},
+        result={"anyOf": results} if len(results) == len(versions) else None,
+        notes=(*versions[0].notes, f"arguments: those of each version of its schema are accepted ({places})"),
+    )
 
 
 def _lines(path: Path, first: Json, rest: Iterable[str]) -> Iterator[tuple[str, Json]]:

@@ -63,21 +63,15 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
-    """A tool without state, and what its schema says beyond that.
-
-    Attributes:
-        left_open: one line for each parameter, or the result, that has parts of any value.
-        unchecked: one line for each with keywords that an audit does not check.
-    """
+    """A tool without state. ``left_open``: one line for each parameter, or the result, that has parts of any value."""
 
     tool: Tool
     left_open: tuple[str, ...]
-    unchecked: tuple[str, ...]
 
 
 def declare_tool(schema: ToolSchema) -> DeclaredTool:
     """The tool of a schema. Raises InputError if the schema of its arguments is not one of an object."""
-    left_open, unchecked = [f"{schema.name}, {note}" for note in schema.notes], list[str]()
+    left_open = [f"{schema.name}, {note}" for note in schema.notes]
     reader = SchemaReader(schema.parameters)
     closed: dict[str, object] = {"type": "object", "properties": {}, "additionalProperties": False}
     arguments = reader.read({**closed, **schema.parameters}, "")
@@ -87,7 +81,6 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
     parameters = tuple(_parameter(schema, name, part, arguments) for name, part in arguments.fields.items())
     known = tuple(note.partition(":")[0] for note in schema.notes)
     left_open += _lines(schema.name, reader.left_open, known)
-    unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
     if unspoken := [name for name in (schema.name, *arguments.fields) if re.search(r"[`\n]", name) or not name]:
         left_open.append(f"{schema.name}, {unspoken[0]!r}: rules cannot write this name")
     if RESULT in arguments.fields:
@@ -98,9 +91,8 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
         returns = reader.read(schema.result, RESULT)
         returns = None if returns is ANY else returns
         left_open += _lines(schema.name, reader.left_open, known)
-        unchecked += _lines(schema.name, [f"{place}: {', '.join(names)}" for place, names in reader.unchecked.items()])
     tool = Tool(schema.name, schema.description, parameters, returns=returns)
-    return DeclaredTool(tool, tuple(left_open), tuple(unchecked))
+    return DeclaredTool(tool, tuple(left_open))
 
 
 def wrong_argument(schema: ToolSchema, arguments: Mapping[str, Any]) -> str | None:

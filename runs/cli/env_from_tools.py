@@ -38,9 +38,8 @@ def from_tools(
     written = write_tools_folder(out, found, force=force)
     load_domain(str(out.resolve()))
     left_open = [line for one in declared for line in one.left_open]
-    unchecked = [line for one in declared for line in one.unchecked]
     silent = sum(one.tool.returns is None for one in declared)
-    shown = [*_lines("Left open, any value is accepted:", left_open), *_lines("Not checked in audits:", unchecked)]
+    shown = [*_lines("Left open, any value is accepted:", left_open)]
     if silent:
         shown.append(
             Note(
@@ -54,7 +53,6 @@ def from_tools(
             "folder": str(out),
             "tools": [one.tool.name for one in declared],
             "left_open": left_open,
-            "unchecked": unchecked,
             "written": [*map(str, written)],
         },
         (*shown, f"{len(declared)} tools. Written: {', '.join(map(str, written))}"),

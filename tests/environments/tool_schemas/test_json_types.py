@@ -88,11 +88,9 @@ def test_what_has_no_type_is_left_open_and_noted(schema: object, note: str) -> N
 def test_notes_are_one_line_for_each_parameter() -> None:
     properties = {
         "what": {"type": "object", "properties": {"a": {}, "b": {"type": ["string", "integer"]}}},
-        "code": {"type": "string", "pattern": "^x", "maxLength": 3},
     }
     declared = declare_tool(ToolSchema("find", "", {"properties": properties}, {"items": {}}, "here"))
     assert declared.left_open == ("find, what.a: no type; what.b: string or integer", "find, result[]: no type")
-    assert declared.unchecked == ("find, code: pattern, maxLength",)
 
 
 def test_an_object_with_fields_of_any_name_takes_them() -> None:
