@@ -6,6 +6,7 @@ and is off by default.
 """
 
 import datetime as dt
+import json
 from collections.abc import Mapping
 
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
@@ -48,30 +49,8 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
 
 
 def docstring(tool: Tool) -> str:
-    """The text of ``help()`` on a tool in a program, below its signature."""
-    lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
-    for parameter in tool.parameters:
-        lines.append(f"    {parameter.name}: {_with_format(parameter.description, parameter.type)}")
-        lines += _field_lines(parameter.type, "        ")
-    lines += ["", "Returns:", *(f"    {result.name}: {result.description}" for result in tool.results)]
-    lines += ["", "Raises:"] if tool.raises else []
-    lines += [f"    {raised.exception}: {raised.description}" for raised in tool.raises]
-    lines += ["", "Does not succeed when:"] if tool.fails else []
-    lines += [f"    {failure.description}" for failure in tool.fails]
-    duration = _duration(tool)
-    return "\n".join(lines + (["", f"Takes {duration}."] if duration else []))
-
-
-def _field_lines(value_type: ValueType, indent: str) -> list[str]:
-    """The fields of an object or of the objects in a list, one a line."""
-    if isinstance(value_type, ListOf):
-        return _field_lines(value_type.items, indent)
-    lines: list[str] = []
-    if isinstance(value_type, ObjectOf):
-        for name, part in value_type.fields.items():
-            lines.append(f"{indent}{name}: {_typed(part)}{', may be absent' if name in value_type.optional else ''}")
-            lines += _field_lines(part, f"{indent}    ")
-    return lines
+    """The text of ``help()`` on a tool in a program, below its signature: its documentation."""
+    return json.dumps(document_tool(tool), indent=2, ensure_ascii=False)
 
 
 def _duration(tool: Tool) -> str:
