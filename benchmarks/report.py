@@ -24,6 +24,7 @@ from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.scoring.breakdowns import break_down
 from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
@@ -41,7 +42,7 @@ Made = TypeVar("Made")
 def make_run(folder: RunFolder, pairs: int) -> None:
     recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(recipe, folder, event_log=event_log))
+        asyncio.run(run_recipe(resolve_recipe(recipe), folder, event_log))
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:

@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
@@ -42,7 +43,7 @@ def small_run(folder: Path) -> RunFolder:
     """A real run that provides tasks, attempts and verdicts."""
     files = RunFolder(folder)
     with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(SMALL, files, event_log=event_log))
+        asyncio.run(run_recipe(resolve_recipe(SMALL), files, event_log))
     return files
 
 

@@ -123,7 +123,7 @@ def run(recipe: Source | Recipe | Mapping[str, Any] | None = None, *, out: Sourc
     """
     require_bench("lawtrace.run()")
     prepared = prepare_recipe(_recipe(recipe))
-    folder = RunFolder(Path(out)) if out is not None else new_run_folder(prepared.name)
+    folder = RunFolder(Path(out)) if out is not None else new_run_folder(prepared.recipe.name)
     with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this one
         thread.submit(start_run, prepared, folder).result()
     return Run(folder.path)

@@ -9,14 +9,11 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
-from lawtrace.runs.stages.resolve import load_recipe_environment, published_law
+from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls, StageInputs, planned_keys
-from lawtrace.runs.variants import variants_of
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
-from lawtrace.schemas.recipe import Recipe
 
 CHARACTERS_PER_TOKEN = 3
 
@@ -166,10 +163,10 @@ class CallTally:
         return {**self._budget.limits}
 
 
-def plan_of(recipe: Recipe) -> RunPlan:
+def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     """Count the calls of endpoints and replays; offline roles and built-in models make none."""
-    tally = CallTally(recipe)
-    variants = [_inputs(variant.recipe) for variant in variants_of(recipe)]
+    recipe, tally = resolved.recipe, CallTally(resolved.recipe)
+    variants = [inputs for _, inputs in resolved.variants]
     answer = recipe.parameters.max_tokens
     # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
@@ -190,12 +187,6 @@ def plan_of(recipe: Recipe) -> RunPlan:
         deadline_seconds=recipe.conversation.deadline_seconds,
         requests_per_minute=recipe.conversation.requests_per_minute,
     )
-
-
-def _inputs(recipe: Recipe) -> StageInputs:
-    domain = load_recipe_environment(recipe)
-    published = published_law(recipe, domain)
-    return StageInputs(recipe=recipe, domain=domain, prompts=prompts_of(recipe.prompts), published=published)
 
 
 def _longest_prompt(inputs: StageInputs) -> int:

@@ -1,72 +1,70 @@
 """What is checked before a run begins: the inputs of its recipe, the prices and the access to its models."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
 from lawtrace.agents.models.endpoints import access_to
-from lawtrace.environments.domains.loader import Domain
-from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.stages.denied_sessions import deny_authorization
-from lawtrace.runs.stages.given_law import law_of
-from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, published_law, resolve_recipe
+from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.tasks import task_mode
-from lawtrace.runs.variants import variants_of
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.planner.difficulty import check_difficulty
 from lawtrace.solver.planner.trace_spec import check_constraints
-from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.rules import check_rules
 
 
-def prepare_recipe(recipe: Recipe, env: str | None = None, *, whole_run: bool = True, simulated: bool = True) -> Recipe:
-    """The recipe with its environment resolved (``env`` overrides it), and its inputs checked before a folder is made.
+def prepare_recipe(
+    recipe: Recipe, env: str | None = None, *, whole_run: bool = True, simulated: bool = True
+) -> ResolvedRecipe:
+    """Resolve a recipe (``env`` overrides its environment), and check its inputs before a folder is made.
 
     ``whole_run``: models attempt the tasks that are made, so the law they are given must contain what the rules cite.
     ``simulated``: calls are simulated, so the environment must have a state.
 
     Raises InputError.
     """
-    recipe = resolve_recipe(recipe, env)
-    variants = variants_of(recipe)
-    if whole_run and recipe.regulation.files and not any(_reads_documents(variant.recipe) for variant in variants):
+    resolved = resolve_recipe(recipe, env)
+    every = [inputs for _, inputs in resolved.variants]
+    if whole_run and recipe.regulation.files and not any(_reads_documents(inputs.recipe) for inputs in every):
         raise InputError(
             "regulation.files is not used: set attempts.regulation = 'text' for the models under test, or "
             "rules.regulation = 'text' for the extraction"
         )
-    for variant in variants:
-        domain, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
-        rules = curated_rules(variant.recipe, domain)
-        check_rules(rules, domain.environment, domain.regulation)
+    for inputs in every:
+        environment, options = inputs.domain.environment, inputs.recipe.tasks
+        check_rules(inputs.rules, environment, inputs.domain.regulation)
         if whole_run:
-            _check_law(variant.recipe, domain, rules)
-        prompts_of(variant.recipe.prompts).check()
-        check_constraints(options.constraints, domain.environment)
-        check_difficulty(options.difficulty, task_mode(options, domain.environment))
+            _check_law(inputs)
+        inputs.prompts.check()
+        check_constraints(options.constraints, environment)
+        check_difficulty(options.difficulty, task_mode(options, environment))
         if simulated:
-            initial = domain.environment.populate(Random(variant.recipe.seed))
+            initial = environment.populate(Random(inputs.recipe.seed))
             if "denied" in options.variants:
-                deny_authorization(domain.environment, initial)
-        check_prices(variant.recipe, models_of_recipe(variant.recipe))
-    return recipe
+                deny_authorization(environment, initial)
+        check_prices(inputs.recipe, models_of_recipe(inputs.recipe))
+    return resolved
 
 
 def _reads_documents(recipe: Recipe) -> bool:
     return recipe.attempts.shows_documents or recipe.rules.regulation == "text"
 
 
-def _check_law(recipe: Recipe, domain: Domain, rules: Sequence[Rule]) -> None:
+def _check_law(inputs: StageInputs) -> None:
     """Check that the models are shown what the rules cite, and that there is a text wherever one is read."""
-    law, source = law_of(recipe, domain, published_law(recipe, domain)), recipe.rules.regulation
+    recipe, law, source = inputs.recipe, inputs.law, inputs.recipe.rules.regulation
     if source == "text" and not recipe.regulation.files:
         raise InputError("rules.regulation = 'text' needs the documents of the law: name them in regulation.files")
     if recipe.rules.source == "curated":
-        law.check(rules)
+        law.check(inputs.rules)
         return
     law.check(())
     if law.form in {"text", "restated"} and law.form != source:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel
 from structlog.contextvars import bound_contextvars
@@ -20,17 +20,15 @@ from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
-from lawtrace.environments.progress import NoProgress, StageProgress
+from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
 from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.stages.contexts import stage_context
 from lawtrace.runs.stages.evaluate import planned_units
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
-from lawtrace.runs.stages.resolve import checked_recipe_environment
+from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
     NoResponseError,
@@ -38,13 +36,14 @@ from lawtrace.runs.stages.stage import (
     StageContext,
     StageInputs,
 )
+from lawtrace.runs.stages.stage_job import stage_context
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.tasks import Task
-from lawtrace.runs.variants import Variant, VariantRow, variants_of
+from lawtrace.runs.variants import Variant, VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.schemas.findings import Findings
@@ -194,8 +193,9 @@ class Runner(Generic[Context]):
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A run over tasks: its folder and its results."""
+    """A run over tasks: its recipe, its folder and its results."""
 
+    recipe: Recipe
     folder: RunFolder
     tasks: Sequence[Task]
     attempts: Sequence[Attempt]
@@ -231,7 +231,26 @@ class VariantResult:
         )
 
 
-@dataclass(slots=True)
+class SessionOptions(TypedDict, total=False):
+    """How a run is carried out.
+
+    Attributes:
+        reuse: the folder of another run; its files are used if their inputs are the same.
+        sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
+        shard: the part that is made of the units of sharded stages, with its share of the budget.
+        cluster: other processes that make the attempts.
+        unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
+    """
+
+    progress: StageProgress
+    reuse: Path | None
+    sandbox: bool
+    shard: Shard
+    cluster: Cluster | None
+    unanswered: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """An active run, or a shard of one: model clients, sandbox, event log and store."""
 
@@ -239,37 +258,31 @@ class Session:
     event_log: EventLogFile
     clients: ModelClients
     jail: Jail
-    progress: StageProgress
     store: StageStore
     reuse: StageStore | None
     resumed: int
-    shard: Shard
-    cluster: Cluster | None
+    options: SessionOptions
 
     def runner(
         self,
-        recipe: Recipe,
+        inputs: StageInputs,
         *,
-        domain: Domain | None = None,
         folder: RunFolder | None = None,
         variant: str | None = None,
         stages: Sequence[Stage[StageInputs, StageContext]] = (),
     ) -> Runner[StageContext]:
-        """A runner of the task stages for a recipe.
-
-        ``domain`` overrides the domain of the recipe; ``stages`` are added, and replace those that make the same files.
-        """
+        """A runner of the task stages. ``stages`` are added, and replace those that make the same files."""
+        shard = self.options.get("shard", WHOLE)
         context = stage_context(
-            recipe,
-            domain or checked_recipe_environment(recipe),
+            inputs,
             clients=self.clients,
             event_log=self.event_log,
             jail=self.jail,
             folder=self.folder.path,
-            progress=self.progress,
+            progress=self.options.get("progress"),
             variant=variant,
         )
-        context = replace(context, resumed=self.resumed, shard=self.shard, cluster=self.cluster)
+        context = replace(context, resumed=self.resumed, shard=shard, cluster=self.options.get("cluster"))
         return Runner(
             (*TASK_STAGES, *stages),
             context,
@@ -277,8 +290,8 @@ class Session:
             store=self.store,
             event_log=self.event_log,
             reuse=self.reuse,
-            shard=self.shard,
-            only_stored=left_to_shard_1(self.shard, _stages_of_models(context)),
+            shard=shard,
+            only_stored=left_to_shard_1(shard, _stages_of_models(context)),
         )
 
 
@@ -302,51 +315,23 @@ def _stages_of_models(inputs: StageInputs) -> list[str]:
 
 @asynccontextmanager
 async def open_session(
-    recipe: Recipe,
-    folder: RunFolder,
-    event_log: EventLogFile,
-    *,
-    progress: StageProgress | None = None,
-    reuse: Path | None = None,
-    sandbox: bool = True,
-    shard: Shard = WHOLE,
-    cluster: Cluster | None = None,
-    unanswered: Mapping[str, Path] | None = None,
+    recipe: Recipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> AsyncGenerator[Session]:
-    """Open the session of one run.
-
-    Args:
-        event_log: open for writing; answers from before an interruption are not requested again.
-        reuse: the folder of another run; its files are used if their inputs are the same.
-        sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
-        shard: the part that is made of the units of sharded stages, with its share of the budget.
-        cluster: other processes that make the attempts.
-        unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
-    """
+    """Open the session of one run. ``event_log``: open for writing; its answers are not requested again."""
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
-    store = StageStore(folder.path, event_log.entries(kind="stage"))
-    for key, path in (unanswered or {}).items():
+    store, reuse = StageStore(folder.path, event_log.entries(kind="stage")), options.get("reuse")
+    for key, path in options.get("unanswered", {}).items():
         store.add_incomplete(key, path)
     async with ModelClients(
         event_log,
-        settings=call_settings(recipe).share(shard.count),
+        settings=call_settings(recipe).share(options.get("shard", WHOLE).count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
         jail = Jail(backend=choose_backend(recipe.sandbox))
-        with jail if sandbox else closing(jail), bound_contextvars(run=folder.path.name):
-            yield Session(
-                folder,
-                event_log,
-                clients,
-                jail,
-                progress or NoProgress(),
-                store,
-                None if reuse is None else open_store(reuse),
-                resumed,
-                shard,
-                cluster,
-            )
+        with jail if options.get("sandbox", True) else closing(jail), bound_contextvars(run=folder.path.name):
+            other = None if reuse is None else open_store(reuse)
+            yield Session(folder, event_log, clients, jail, store, other, resumed, options)
 
 
 def open_store(run: Path) -> StageStore:
@@ -356,25 +341,15 @@ def open_store(run: Path) -> StageStore:
 
 
 async def run_recipe(
-    recipe: Recipe,
-    folder: RunFolder,
-    *,
-    event_log: EventLogFile,
-    progress: StageProgress | None = None,
-    reuse: Path | None = None,
-    cluster: Cluster | None = None,
-    unanswered: Mapping[str, Path] | None = None,
+    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> RunResult:
-    """Run all stages of a recipe without an ablation. ``cluster``, ``unanswered``: see `open_session`.
+    """Run all stages of a recipe without an ablation.
 
     Raises:
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
-    (variant,) = variants_of(recipe)
-    async with open_session(
-        recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster, unanswered=unanswered
-    ) as session:
-        return await _run_all(session.runner(variant.recipe), folder)
+    async with open_session(resolved.recipe, folder, event_log, **options) as session:
+        return await _run_all(session.runner(resolved.inputs), folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,13 +378,7 @@ def refuse_ablation(recipe: Recipe) -> None:
 
 
 async def run_shard(
-    recipe: Recipe,
-    folder: RunFolder,
-    shard: Shard,
-    *,
-    event_log: EventLogFile,
-    progress: StageProgress | None = None,
-    reuse: Path | None = None,
+    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> ShardResult[Attempt]:
     """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
     by them, such as the score of the extraction, so that a merge calls no model.
@@ -418,11 +387,10 @@ async def run_shard(
         InputError: a model makes a stage that shard 1 must make.
         EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
-    (variant,) = variants_of(recipe)
-    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse, shard=shard) as session:
-        runner = session.runner(variant.recipe)
+    async with open_session(resolved.recipe, folder, event_log, **options) as session:
+        runner = session.runner(resolved.inputs)
         beside = [file for file in run_targets(runner.context) if file not in (VERDICTS, FINDINGS)]
-        await runner.make(*(beside if shard.number == 1 else ()), ATTEMPTS)
+        await runner.make(*(beside if runner.context.shard.number == 1 else ()), ATTEMPTS)
         return shard_result(runner)
 
 
@@ -435,25 +403,19 @@ def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
 
 
 async def run_variants(
-    recipe: Recipe,
-    folder: RunFolder,
-    *,
-    event_log: EventLogFile,
-    progress: StageProgress | None = None,
-    reuse: Path | None = None,
-    cluster: Cluster | None = None,
+    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> list[VariantResult]:
-    """Run all variants of an ablation in order, each in its own folder. ``cluster``: see `open_session`.
+    """Run all variants of an ablation in order, each in its own folder.
 
     A variant that ends early (no accepted task, no possible trace, no answer of a model) is a result of the ablation;
     the other variants still run.
     """
     results: list[VariantResult] = []
     first: dict[str, int] = {}
-    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse, cluster=cluster) as session:
-        for variant in variants_of(recipe):
+    async with open_session(resolved.recipe, folder, event_log, **options) as session:
+        for variant, inputs in resolved.variants:
             files = folder.variant(variant.number)
-            runner = session.runner(variant.recipe, folder=files, variant=variant.name or None)
+            runner = session.runner(inputs, folder=files, variant=variant.name or None)
             run, ended = None, None
             try:
                 run = await _run_all(runner, files)
@@ -467,4 +429,4 @@ async def run_variants(
 
 async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult:
     made = await runner.make(*run_targets(runner.context))
-    return RunResult(folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
+    return RunResult(runner.context.recipe, folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])

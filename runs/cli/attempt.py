@@ -36,21 +36,21 @@ def attempt(
     """
     part = WHOLE if shard is None else Shard.parse(shard)
     rows, domain = read_tasks(tasks, flags.env)
-    recipe = stage_recipe(flags, domain.environment.name)
-    name = f"attempt by {', '.join(recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
+    inputs = stage_recipe(flags, domain.environment.name)
+    name = f"attempt by {', '.join(inputs.recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
     command = name if shard is None else command_of_shard(name, part)
     records = (record_path(out),) if shard else ()
 
     async def work(session: Session) -> ShardResult[Attempt]:
         if shard is not None:
             begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
-        runner = session.runner(recipe)
+        runner = session.runner(inputs)
         runner.give(TASKS, rows[:limit])
         await runner.make(ATTEMPTS)
         return shard_result(runner)
 
     with cluster_at(on, shard) as cluster:
-        made = run_stages(recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
+        made = run_stages(inputs.recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
     ATTEMPTS.write(out, made.rows)
     if shard is None:
         return attempts_result(made.rows, out)

@@ -31,7 +31,6 @@ from lawtrace.runs.scoring.verdict_changes import (
 )
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.baseline_answers import baseline_programs
-from lawtrace.runs.stages.resolve import curated_rules
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
 from lawtrace.runs.store.shards import (
@@ -81,11 +80,11 @@ def grade(
     if part is not None:
         _check_divisible(profile, compare, fail_under)
     given = read_input(run, tasks, programs, flags.env)
-    recipe = stage_recipe(flags, given.domain.environment.name)
+    inputs = stage_recipe(flags, given.domain.environment.name)
+    recipe = inputs.recipe
     rows, changed_rules = given.tasks, list[RuleChange]()
     if recipe.rules.file is not None:
-        chosen = curated_rules(recipe, given.domain)
-        rows = [replace_rules(task, chosen) for task in rows]
+        rows = [replace_rules(task, inputs.rules) for task in rows]
         changed_rules = compare_rules(given.tasks, rows)
     if compare is not None:
         check_output(compare, force=flags.force)
@@ -104,7 +103,7 @@ def grade(
         given = given.part(part)
 
     async def work(session: Session) -> Products:
-        runner = session.runner(recipe, stages=stages)
+        runner = session.runner(inputs, stages=stages)
         runner.give(TASKS, rows)
         if given.attempts is not None:
             runner.give(ATTEMPTS, given.attempts)

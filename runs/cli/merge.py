@@ -83,7 +83,7 @@ def _merge_run(
     folder = RunFolder(out) if out else new_run_folder(recipe.name)
     with resumable(folder.path):
         finished = merge_run(recipe, folder, shards, recorded=recorded, progress=ProgressBars())
-    return run_result_of(finished, recipe, fail_under)
+    return run_result_of(finished, fail_under)
 
 
 def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool) -> CommandResult:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from lawtrace.runs.cli.recipe_flags import RecipeFlags
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.schemas.call_options import BudgetOptions, CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe, RegulationOptions
@@ -33,8 +34,8 @@ def override_calls(flags: RecipeFlags, recipe: Asked) -> Asked:
     return with_budget(with_values(recipe, flags.values, "command line"), flags.budget)
 
 
-def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool = True) -> Recipe:
-    """The recipe of a stage command, checked as `lawtrace run` checks it; ``env`` is the environment without --env.
+def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool = True) -> StageInputs:
+    """The resolved recipe of a stage command, checked as `lawtrace run` does; ``env``: the environment without --env.
 
     ``simulated``: the stage simulates calls.
 
@@ -42,7 +43,7 @@ def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool 
     """
     recipe = load_recipe(flags.recipe) if flags.recipe else Recipe()
     recipe = override(flags, recipe.model_copy(update={"ablation": {}}))
-    return prepare_recipe(recipe, flags.env or env, whole_run=False, simulated=simulated)
+    return prepare_recipe(recipe, flags.env or env, whole_run=False, simulated=simulated).inputs
 
 
 def with_budget(recipe: Asked, budgets: Sequence[str] | None) -> Asked:

@@ -22,7 +22,6 @@ from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
-from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
 from lawtrace.runs.store.provenance_file import (
     ExtractionProvenance,
@@ -54,13 +53,13 @@ def extract(
     """
     if document is not None:
         flags = replace(flags, values={**flags.values, **_extracted_from(document)})
-    options = stage_recipe(flags, simulated=False)
-    domain = load_recipe_environment(options)
+    inputs = stage_recipe(flags, simulated=False)
+    options, domain = inputs.recipe, inputs.domain
     if document is not None and document.suffix.lower() == RESTATED:
         domain = domain.with_regulation(load_regulation(document))
 
     async def work(session: Session) -> Products:
-        runner = session.runner(options, domain=domain)
+        runner = session.runner(replace(inputs, domain=domain))
         return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
     command = f"rules extract {document or options.environment}"

@@ -20,7 +20,7 @@ from lawtrace.runs.recipe_file import load_recipe, parse_settings
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.terminal_tables import plan_table
-from lawtrace.runs.stages.resolve import recorded_recipe
+from lawtrace.runs.stages.resolve import recorded_recipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import Shard, read_record, record_path
@@ -63,7 +63,7 @@ def run(
             on=on,
         )
     resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)
-    check_bound(resolved, fail_under)
+    check_bound(resolved.recipe, fail_under)
     if dry_run:
         plan = plan_of(resolved)
         return CommandResult(plan.model_dump(mode="json"), [plan_table(plan)])
@@ -74,15 +74,15 @@ def run(
 
     if out is not None:
         check_folder(out)
-    folder = RunFolder(out) if out else new_run_folder(resolved.name)
+    folder = RunFolder(out) if out else new_run_folder(resolved.recipe.name)
     if part is not None:
         refuse_with_shard({"--fail-under": fail_under, "--on": on})
         with resumable(folder.path):
-            made = start_shard(resolved, folder, part, progress=ProgressBars(), reuse=reuse)
+            made = start_shard(resolved, folder, shard=part, progress=ProgressBars(), reuse=reuse)
         return shard_result_of(made, part, folder.path)
     with resumable(folder.path), cluster_at(on) as cluster:
         finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse, cluster=cluster)
-    return run_result_of(finished, resolved, fail_under)
+    return run_result_of(finished, fail_under)
 
 
 @recipe_flags(recipe=False, env="folder", settings=False, force=False)
@@ -109,19 +109,20 @@ def resume(
         return kind.resume(directory, budget=flags.budget, on=on)
     assert begun is not None
     recipe = override(flags, begun)
+    resolved = resolve_recipe(recipe)
     with EventLogFile.resume(directory) as event_log:
         check_prices(recipe, models_of_recipe(recipe))
-        check_access(plan_of(recipe))
+        check_access(plan_of(resolved))
         print_note(_resuming(event_log))
         if record_path(folder.attempts).is_file():
             part = read_record(record_path(folder.attempts)).shard
             refuse_with_shard({"--fail-under": fail_under, "--on": on})
             with resumable(folder.path):
-                made = continue_shard(recipe, folder, event_log, part, progress=ProgressBars())
+                made = continue_shard(resolved, folder, event_log, shard=part, progress=ProgressBars())
             return shard_result_of(made, part, folder.path)
         with resumable(folder.path), cluster_at(on) as cluster:
-            finished = continue_run(recipe, folder, event_log, progress=ProgressBars(), cluster=cluster)
-    return run_result_of(finished, recipe, fail_under)
+            finished = continue_run(resolved, folder, event_log, progress=ProgressBars(), cluster=cluster)
+    return run_result_of(finished, fail_under)
 
 
 def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]) -> None:

@@ -19,7 +19,6 @@ from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore
-from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither
@@ -59,13 +58,13 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
 
 
-def run_result_of(run: "FinishedRun", recipe: Recipe, fail_under: float | None) -> CommandResult:
+def run_result_of(run: "FinishedRun", fail_under: float | None) -> CommandResult:
     """The results of a run; exit code 1 for shortfalls."""
     shortfalls = find_shortfalls(verdicts_of_run(run.folder), fail_under)
     if run.result is not None:
-        shortfalls += missing_tasks(run.result, recipe)
+        shortfalls += missing_tasks(run.result)
     for one in run.variants:
-        missing = missing_tasks(one.result, one.variant.recipe) if one.result else []
+        missing = missing_tasks(one.result) if one.result else []
         shortfalls += [f"{one.variant.name}: {sentence}" for sentence in missing]
     if run.result is not None:
         summary = _summary(run.result)

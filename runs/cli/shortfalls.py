@@ -67,9 +67,9 @@ def _of_part(name: str, verdicts: Iterable[Verdict], fail_under: float | None) -
             yield f"{what}: Pass@1 is {counts.pass_at_1:.4f}, below {fail_under:g}"
 
 
-def missing_tasks(result: "RunResult", recipe: Recipe) -> list[str]:
+def missing_tasks(result: "RunResult") -> list[str]:
     """A sentence if fewer tasks were built than the recipe asks for, with the reasons; else nothing."""
-    wanted = recipe.tasks.count * len(recipe.tasks.variants)
+    wanted = result.recipe.tasks.count * len(result.recipe.tasks.variants)
     if len(result.tasks) >= wanted:
         return []
     funnel = result.findings.funnel

@@ -25,7 +25,8 @@ from lawtrace.runs.stages.instruction_shards import (
     tasks_of,
     write_instructions,
 )
-from lawtrace.runs.stages.resolve import checked_recipe_environment, with_allowed_environment
+from lawtrace.runs.stages.resolve import resolve_recipe, with_allowed_environment
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
@@ -77,14 +78,14 @@ def build_tasks(
     if traces is not None and any(key.startswith(("tasks.constraints.", "tasks.difficulty.")) for key in flags.values):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in (*TRACE_CONSTRAINTS, *DIFFICULTY))
         raise InputError(f"--traces cannot be combined with options about the synthesis: {named}")
-    recipe = stage_recipe(flags)
+    inputs = stage_recipe(flags)
+    recipe = inputs.recipe
     given = None if traces is None else read_rows(traces, TraceRow)
     if shard is not None:
-        options = _Options(recipe=recipe, traces=traces)
-        return _write_shard(options, given, Shard.parse(shard), on, out, force=flags.force)
+        return _write_shard(inputs, traces, given, Shard.parse(shard), on, out, force=flags.force)
 
     async def work(session: Session) -> Products:
-        runner = session.runner(recipe)
+        runner = session.runner(inputs)
         if given is not None:
             runner.give(TRACES, given)
         return await runner.make(TASKS, incomplete=True)
@@ -128,7 +129,8 @@ class _Options(BaseModel):
 
 
 def _write_shard(
-    options: _Options,
+    inputs: StageInputs,
+    traces: Path | None,
     given: Sequence[TraceRow] | None,
     shard: Shard,
     on: str | None,
@@ -136,7 +138,7 @@ def _write_shard(
     *,
     force: bool,
 ) -> CommandResult:
-    recipe = options.recipe
+    recipe = inputs.recipe
     if recipe.tasks.texts is not None:
         raise InputError("--shard divides what models write; with texts written by hand there is nothing to divide")
     refuse_extraction(recipe)
@@ -144,7 +146,7 @@ def _write_shard(
 
     async def work(session: Session) -> ShardResult[WrittenRequest]:
         begin_record(COMMAND, shard, out, events=events)
-        runner = session.runner(recipe)
+        runner = session.runner(inputs)
         if given is not None:
             runner.give(TRACES, given)
         products = await runner.make(RULES, TRACES)
@@ -162,7 +164,7 @@ def _write_shard(
         key=made.key,
         units=made.units,
         complete=not made.unanswered,
-        options=options.model_dump(mode="json"),
+        options=_Options(recipe=recipe, traces=traces).model_dump(mode="json"),
     )
     return shard_result_of(made, shard, out, rows="requests")
 
@@ -176,14 +178,14 @@ def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, for
     except ValidationError as error:
         raise InputError(f"{first}: cannot be read: {describe_row_error(error)}") from error
     recipe = with_allowed_environment(options.recipe, env, first.file)
-    checked_recipe_environment(recipe)
+    inputs = resolve_recipe(recipe).inputs
     given = None if options.traces is None else read_rows(options.traces, TraceRow)
     check_output(out, *_beside(out, given), force=force)
 
     async def work(event_log: EventLogFile) -> Products:
         folder = RunFolder(event_log.path.parent)
         async with open_session(recipe, folder, event_log, progress=ProgressBars()) as session:
-            runner = session.runner(recipe, stages=(tasks_of({row.request: row.pair for row in rows}),))
+            runner = session.runner(inputs, stages=(tasks_of({row.request: row.pair for row in rows}),))
             if given is not None:
                 runner.give(TRACES, given)
             products = await runner.make(RULES, TRACES)

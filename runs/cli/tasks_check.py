@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.cli.options import OutOption
 from lawtrace.runs.cli.output import best_habits, grouped_notes, make_table, problem_notes
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
@@ -17,12 +17,12 @@ from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.task_file import read_usable_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
-from lawtrace.schemas.recipe import Recipe
 
 
 @recipe_flags(*MODEL_CALLS, "sandbox", env="folder")
@@ -46,25 +46,25 @@ def check_tasks(
     for path in files:
         read, domain = read_usable_tasks(path, flags.env)
         problems += read.problems
-        recipe = stage_recipe(flags, domain.environment.name)
-        quality, habits[path.stem] = _check(recipe, read.rows, domain, out, f"tasks check {file}", force=flags.force)
+        inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
+        quality, habits[path.stem] = _check(inputs, read.rows, out, f"tasks check {file}", force=flags.force)
         rows += quality
     QUALITY.write(out, rows)
     return _result(rows, habits, problems, out)
 
 
 def _check(
-    recipe: Recipe, tasks: Sequence[Task], domain: Domain, out: Path, command: str, *, force: bool
+    inputs: StageInputs, tasks: Sequence[Task], out: Path, command: str, *, force: bool
 ) -> tuple[list[QualityRow], Sequence[HabitRow]]:
     """The results of the checks, and the best habits."""
 
     async def work(session: Session) -> tuple[list[QualityRow], Sequence[HabitRow]]:
-        runner = session.runner(recipe, domain=domain, folder=session.folder.part(domain.environment.name))
+        runner = session.runner(inputs, folder=session.folder.part(inputs.domain.environment.name))
         runner.give(TASKS, tasks)
         made = await runner.make(QUALITY, HABITS)
         return list(made[QUALITY]), made[HABITS]
 
-    return run_stages(recipe, out, command, work, force=force)
+    return run_stages(inputs.recipe, out, command, work, force=force)
 
 
 def _result(

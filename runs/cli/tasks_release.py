@@ -1,6 +1,7 @@
 """``lawtrace tasks release``: build and check a task set for publication."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.habits import find_task_habits
-from lawtrace.runs.stages.resolve import checked_recipe_environment
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
 from lawtrace.runs.tasks import task_mode
@@ -56,8 +57,8 @@ def release_tasks(
     async def work(session: Session) -> list[TaskSet]:
         return [await _build(session, one, sources) for one in options]
 
-    sets = run_stages(options[0], out, "tasks release", work, force=flags.force)
-    first = options[0]
+    first = options[0].recipe
+    sets = run_stages(first, out, "tasks release", work, force=flags.force)
     manifest = write_release(
         out,
         sets,
@@ -87,12 +88,12 @@ def _writers(recipe: Recipe) -> dict[str, str]:
     return {"instruction_generator": ONE_BY_ONE, "independent_reader": models["independent_reader"]}
 
 
-async def _build(session: Session, recipe: Recipe, sources: Path | None) -> TaskSet:
+async def _build(session: Session, inputs: StageInputs, sources: Path | None) -> TaskSet:
     """The recipe's number of tasks of each variant in one environment, or all with given traces.
 
     Raises OperationalError if too few pass.
     """
-    domain = checked_recipe_environment(recipe)
+    recipe, domain = inputs.recipe, inputs.domain
     name = domain.environment.name
     traces = () if sources is None else _given_traces(sources / f"{name}.traces.jsonl")
     if sources is not None and texts_file(sources, name).is_file():
@@ -102,7 +103,7 @@ async def _build(session: Session, recipe: Recipe, sources: Path | None) -> Task
     count = recipe.tasks.count
     if task_mode(recipe.tasks, domain.environment) != "contrasts":  # spare contrast pairs are for the selection
         recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
-    runner = session.runner(recipe, folder=session.folder.part(name))
+    runner = session.runner(replace(inputs, recipe=recipe), folder=session.folder.part(name))
     if traces:
         runner.give(TRACES, traces)
     made = await runner.make(QUALITY)

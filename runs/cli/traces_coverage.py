@@ -9,7 +9,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.cli.output import make_table, print_note
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
@@ -19,12 +18,11 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import BASELINE, RULES
 from lawtrace.runs.stages.model_baseline import measure_baseline
-from lawtrace.runs.stages.resolve import load_recipe_environment
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import ModelBaseline
-from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
 from lawtrace.solver.rules import Rule
@@ -41,9 +39,9 @@ def measure_coverage(
     Decides which adjacent pairs of calls compliant traces can have, explains the infeasible ones, and covers the others
     with a suite.
     """
-    recipe = stage_recipe(flags)
-    domain, tasks = load_recipe_environment(recipe), recipe.tasks
-    rules, baseline = _make(recipe, domain, out, force=flags.force)
+    inputs = stage_recipe(flags)
+    recipe, domain, tasks = inputs.recipe, inputs.domain, inputs.recipe.tasks
+    rules, baseline = _make(inputs, out, force=flags.force)
     analyses = [
         analyse_coverage(
             domain.environment,
@@ -78,12 +76,13 @@ def _shown(
     yield Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim")
 
 
-def _make(recipe: Recipe, domain: Domain, out: Path, *, force: bool) -> tuple[Sequence[Rule], ModelBaseline | None]:
+def _make(inputs: StageInputs, out: Path, *, force: bool) -> tuple[Sequence[Rule], ModelBaseline | None]:
     """The rules, and the baseline if a model writes one. The same command again requests only what is missing."""
+    recipe = inputs.recipe
     model = recipe.models.trace_writer
 
     async def work(session: Session) -> Products:
-        return await session.runner(recipe).make(RULES, *((BASELINE,) if model else ()), incomplete=model is not None)
+        return await session.runner(inputs).make(RULES, *((BASELINE,) if model else ()), incomplete=model is not None)
 
     asks = model is not None or recipe.rules.source == "extracted"
     made = run_stages(
@@ -98,7 +97,7 @@ def _make(recipe: Recipe, domain: Domain, out: Path, *, force: bool) -> tuple[Se
         raise OperationalError(
             f"only {len(rows)} of {recipe.tasks.count} programs were written; run the command again to continue"
         )
-    return made[RULES], measure_baseline(domain, rows, model=model, length=recipe.tasks.length)
+    return made[RULES], measure_baseline(inputs.domain, rows, model=model, length=recipe.tasks.length)
 
 
 def baseline_summary(baseline: ModelBaseline) -> Json:

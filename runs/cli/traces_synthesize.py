@@ -1,11 +1,13 @@
 """``lawtrace traces synthesize``: synthesize compliant traces."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output
@@ -18,7 +20,7 @@ from lawtrace.runs.report.text import counted
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import RULES, TRACES
 from lawtrace.runs.stages.build import traces_depend
-from lawtrace.runs.stages.resolve import checked_recipe_environment, load_recipe_environment, with_allowed_environment
+from lawtrace.runs.stages.resolve import resolve_recipe, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
 from lawtrace.runs.store.shards import (
     WHOLE,
@@ -52,7 +54,8 @@ def synthesize_traces(
     traces too.
     """
     part = WHOLE if shard is None else Shard.parse(shard)
-    recipe = stage_recipe(flags)
+    inputs = stage_recipe(flags)
+    recipe = inputs.recipe
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})
     extracts = recipe.rules.source == "extracted"
@@ -60,7 +63,7 @@ def synthesize_traces(
         refuse_extraction(recipe)
 
     async def work(session: Session) -> tuple[list[TraceRow], TracePlan, str]:
-        runner = session.runner(recipe)
+        runner = session.runner(replace(inputs, recipe=recipe))
         products, context = await runner.make(RULES), runner.context
         plan = TracePlan.of(context)
         parts = plan.parts()
@@ -84,7 +87,7 @@ def synthesize_traces(
         )
     TRACES.write(out, rows)
     if shard is None:
-        return _result(recipe, rows, out)
+        return _result(recipe, inputs.domain.environment, rows, out)
     parts = plan.parts()
     record = begin_record("traces synthesize", part, out)
     options = _Options(recipe=recipe).model_dump(mode="json")
@@ -119,15 +122,14 @@ class _Options(BaseModel):
 def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool) -> CommandResult:
     """Join the traces of all shards."""
     recipe = with_allowed_environment(read_options(shards[0], _Options).recipe, env, shards[0].file)
-    checked_recipe_environment(recipe)
+    environment = resolve_recipe(recipe).inputs.domain.environment
     check_output(out, force=force)
     write_lines(out, merged_lines(shards))
-    return _result(recipe, TRACES.read(out), out)
+    return _result(recipe, environment, TRACES.read(out), out)
 
 
-def _result(recipe: Recipe, rows: Sequence[TraceRow], out: Path) -> CommandResult:
+def _result(recipe: Recipe, environment: Environment, rows: Sequence[TraceRow], out: Path) -> CommandResult:
     """How many traces there are, and what they cover."""
-    environment = load_recipe_environment(recipe).environment
     mode = task_mode(recipe.tasks, environment)
     length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))

@@ -15,9 +15,9 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, prompts_of
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.given_law import Law, law_of
+from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.habits import Habits, find_task_habits
-from lawtrace.runs.stages.resolve import published_law
+from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.stages.session_attempts import open_session
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
@@ -69,7 +69,7 @@ class TaskSet:
     def of(cls, tasks: Sequence[Task], domain: Domain, options: dict[str, Any], place: str) -> "TaskSet":
         """Tasks with options as in a recipe. Raises InputError with the place where the options are from."""
         recipe = validate_options(Recipe, {**options, "environment": domain.environment.name}, place)
-        return cls(tuple(tasks), domain, recipe, law_of(recipe, domain, published_law(recipe, domain)))
+        return cls(tuple(tasks), domain, recipe, inputs_of(recipe, domain).law)
 
     @cached_property
     def by_id(self) -> dict[str, Task]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from lawtrace.agents.models.call_settings import call_settings
-from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.text import cut, show_value
 from lawtrace.runs.scoring.metrics import group_verdicts
 from lawtrace.runs.scoring.trace_coverage import CoverageLine, coverage_lines
-from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
+from lawtrace.runs.stages.resolve import offered_tools, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
@@ -90,8 +90,8 @@ class ReportContent:
         return sum(self.planned(group.environment, group.style) for group in groups)
 
 
-def load_run_content(path: Path, env: str | None = None) -> ReportContent:
-    """The content of a finished run. ``env``: folder of its environment, unless built in.
+def load_run_content(path: Path, env: str | None = None, domain: Domain | None = None) -> ReportContent:
+    """The content of a finished run. ``env``: folder of its environment, unless built in; ``domain``: what is in it.
 
     Raises InputError if the folder holds no finished run, or its environment is not found.
     """
@@ -103,7 +103,7 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, call_settings(recipe).budget.prices)
         identity = identify_recipe(event_log, recipe)
-    return load_content(folder, recipe, usage, identity)
+    return load_content(folder, recipe, usage, identity, domain)
 
 
 def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:
@@ -139,10 +139,15 @@ def _folder_name(recipe: Recipe) -> str:
 
 
 def load_content(
-    folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = (), identity: Mapping[str, str] | None = None
+    folder: RunFolder,
+    recipe: Recipe,
+    usage: tuple[ModelUsage, ...] = (),
+    identity: Mapping[str, str] | None = None,
+    domain: Domain | None = None,
 ) -> ReportContent:
-    """The content of the stage files of a recipe, with the rows that could not be used."""
-    domain = load_recipe_environment(recipe)
+    """The content of the stage files of a recipe, with the rows that could not be used. ``domain``: the environment, if
+    it is loaded."""
+    domain = domain or offered_tools(recipe, load_domain(recipe.environment))
     read = read_task_rows(folder.tasks)
     attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))

@@ -16,7 +16,7 @@ from lawtrace.agents.conversations.request_sizes import (
     PROVISIONS_PER_REQUEST,
 )
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
-from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, texts_digest
+from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import (
     MAX_TRIES,
     EmptyStageError,
@@ -93,7 +93,7 @@ def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
 
 async def _choose_rules(context: StageContext, products: Products) -> Made:
     if context.recipe.rules.source == "curated":
-        return Made().add(RULES, curated_rules(context.recipe, context.domain))
+        return Made().add(RULES, context.rules)
     provenance, rules = provenance_of(products[PROVENANCE]), products[EXTRACTED_RULES]
     if provenance.unread:
         raise NoResponseError(f"the rules could not be extracted: {provenance.unread[0].fate.because}")

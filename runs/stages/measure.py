@@ -19,13 +19,14 @@ from lawtrace.runs.stages.artifacts import (
 from lawtrace.runs.stages.build import extracts
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
 from lawtrace.runs.stages.oracle_strength import check_deletions
-from lawtrace.runs.stages.resolve import curated_rules, gold_rules
+from lawtrace.runs.stages.resolve import rules_over_offered_tools
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.runs.tasks import trace_of
 from lawtrace.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.rules import load_rules
 
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
@@ -95,15 +96,11 @@ async def _extraction_scores(
     """
     from lawtrace.runs.stages.rules_stage import run_offline_extraction, score_extraction
 
-    provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
+    provenance, gold, domain = provenance_of(products[PROVENANCE]), context.rules, context.domain
     if provenance.unread:
         return None, None
-    if options.file is None:
-        gold = gold_rules(context.recipe, context.domain)
-    elif options.source == "curated":
-        gold = products[RULES]
-    else:
-        gold = curated_rules(context.recipe, context.domain)
+    if context.recipe.rules.file is None and domain.gold_file != domain.rules_file:
+        gold = rules_over_offered_tools(context.recipe, domain, load_rules(domain.gold_file))
     score = score_extraction(products[EXTRACTED_RULES], gold, provenance)
     if score.extracted_by == "offline":
         return score, None

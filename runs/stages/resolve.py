@@ -4,46 +4,89 @@ The Python code in a folder runs only if the folder is named on the command line
 environment named in an event log or task file is data and never causes code to run.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
-from lawtrace.environments.regulations.documents import (
-    PublishedLaw,
-    all_files,
-    files_digest,
-    read_published_law,
-    regulation_files,
-)
+from lawtrace.environments.regulations.documents import all_files, files_digest, read_published_law, regulation_files
+from lawtrace.prompts.loader import prompts_of
+from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.text_file import texts_file
+from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 
 
-def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
-    """The recipe with its environment resolved (``env`` overrides it) and its digest.
+@dataclass(frozen=True, slots=True)
+class ResolvedRecipe:
+    """A recipe with all that it names, read once at the beginning of a command.
 
-    Raises InputError if there is no such environment, or if its digest is not the pinned one.
+    Attributes:
+        recipe: with the digests of what was read.
+        variants: each variant with the inputs of its stages; a recipe without an ablation is its own single variant.
+    """
+
+    recipe: Recipe
+    variants: tuple[tuple[Variant, StageInputs], ...]
+
+    @property
+    def inputs(self) -> StageInputs:
+        """The inputs of a recipe without an ablation."""
+        ((_, inputs),) = self.variants
+        return inputs
+
+
+def resolve_recipe(recipe: Recipe, env: str | None = None) -> ResolvedRecipe:
+    """Read the environment of a recipe (``env`` overrides it), its rules, its prompts and its documents of the law.
+
+    Raises InputError if one is missing, or if its digest is not the pinned one.
     """
     if env is not None:
         recipe = recipe.model_copy(update={"environment": env})
-    domain = checked_recipe_environment(recipe)
+    domain = load_domain(recipe.environment)
     where = str(domain.folder) if is_folder(recipe.environment) else recipe.environment
+    _check_declaration(recipe, domain)
     rules = recipe.rules.model_copy(update={"sha256": curated_rules_digest(recipe)})
     tasks = recipe.tasks.model_copy(update={"texts_sha256": texts_digest(recipe, domain.environment.name)})
     regulation = recipe.regulation.model_copy(update={"sha256": regulation_digest(recipe)})
     resolved = {"environment": where, "declaration": domain.digest}
-    return recipe.model_copy(update={**resolved, "regulation": regulation, "rules": rules, "tasks": tasks})
+    recipe = recipe.model_copy(update={**resolved, "regulation": regulation, "rules": rules, "tasks": tasks})
+    domains = {where: domain}
+    variants: list[tuple[Variant, StageInputs]] = []
+    for variant in variants_of(recipe):
+        name = variant.recipe.environment
+        domains[name] = domains.get(name) or load_domain(name)
+        variants.append((variant, inputs_of(variant.recipe, domains[name])))
+    return ResolvedRecipe(recipe, tuple(variants))
 
 
-def load_recipe_environment(recipe: Recipe) -> Domain:
-    """The domain of the recipe with the offered tools, without a check of its digest."""
-    domain = load_domain(recipe.environment)
+def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
+    """The inputs of the stages of a recipe without an ablation. ``domain``: its environment, with all tools."""
+    _check_declaration(recipe, domain)
+    domain = offered_tools(recipe, domain)
+    curated = load_rules(domain.rules_file)
+    published = None
+    if regulation_digest(recipe) is not None:
+        citations = {citation for rule in curated for citation in rule.provisions}
+        citations |= domain.regulation.by_citation.keys()
+        published = read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
+    return StageInputs(
+        recipe=recipe,
+        domain=domain,
+        rules=rules_over_offered_tools(recipe, domain, _chosen_rules(recipe) or curated),
+        prompts=prompts_of(recipe.prompts),
+        published=published,
+    )
+
+
+def offered_tools(recipe: Recipe, domain: Domain) -> Domain:
+    """The domain with the tools that the recipe offers."""
     if recipe.tools == "all":
         return domain
     check_tool_subset(domain.environment, recipe.tools)
@@ -75,18 +118,6 @@ def regulation_digest(recipe: Recipe) -> str | None:
     return digest
 
 
-def published_law(recipe: Recipe, domain: Domain) -> PublishedLaw | None:
-    """The documents of the law for the environment; None if the recipe names none.
-
-    Raises InputError if one cannot be read, or if they are not the pinned ones.
-    """
-    if regulation_digest(recipe) is None:
-        return None
-    rules = load_rules(domain.rules_file)
-    citations = {citation for rule in rules for citation in rule.provisions} | domain.regulation.by_citation.keys()
-    return read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
-
-
 def texts_digest(recipe: Recipe, environment: str) -> str | None:
     """The digest of the texts written by hand; None without any. Raises InputError if it is not the pinned one."""
     options = recipe.tasks
@@ -105,36 +136,31 @@ def texts_digest(recipe: Recipe, environment: str) -> str | None:
     return digest
 
 
-def curated_rules(recipe: Recipe, domain: Domain) -> tuple[Rule, ...]:
-    """The rules of the recipe's file or of the domain, limited to the offered tools."""
+def _chosen_rules(recipe: Recipe) -> tuple[Rule, ...]:
+    """The rules of the recipe's file, if it names one."""
     file, pinned = recipe.rules.file, recipe.rules.sha256
-    if file is not None and pinned is not None and file.is_file() and file_digest(file) != pinned:
+    if file is None:
+        return ()
+    if pinned is not None and file.is_file() and file_digest(file) != pinned:
         raise InputError(
             f"{file}: the rules have changed (digest was {pinned[:12]}, is {file_digest(file)[:12]}); restore "
             "the file, or start a new run"
         )
-    return _rules_over_offered_tools(recipe, domain, file or domain.rules_file)
+    return load_rules(file)
 
 
-def gold_rules(recipe: Recipe, domain: Domain) -> tuple[Rule, ...]:
-    """The gold rules of the domain, limited to the offered tools; used unless the recipe has a rule file."""
-    return _rules_over_offered_tools(recipe, domain, domain.gold_file)
+def rules_over_offered_tools(recipe: Recipe, domain: Domain, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Of the rules those about the tools that the recipe offers."""
+    return rules if recipe.tools == "all" else restrict_rules(rules, domain.environment.tools)
 
 
-def _rules_over_offered_tools(recipe: Recipe, domain: Domain, file: Path) -> tuple[Rule, ...]:
-    rules = load_rules(file)
-    return tuple(rules) if recipe.tools == "all" else restrict_rules(rules, domain.environment.tools)
-
-
-def checked_recipe_environment(recipe: Recipe) -> Domain:
-    """The domain of the recipe. Raises InputError if its digest is not the pinned one."""
-    domain = load_recipe_environment(recipe)
+def _check_declaration(recipe: Recipe, domain: Domain) -> None:
+    """Raises InputError if the digest of the environment is not the pinned one."""
     if recipe.declaration not in {None, domain.digest}:
         raise InputError(
             f"{domain.folder}: the declaration of {domain.environment.name!r} has changed (was "
             f"{str(recipe.declaration)[:12]}, is {domain.digest[:12]}); restore it, or start a new run"
         )
-    return domain
 
 
 def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:

@@ -22,6 +22,7 @@ from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_
 from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.rules import Rule
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients
@@ -119,11 +120,16 @@ def planned_keys(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageInputs:
-    """What the stages over tasks depend on: recipe, environment, prompts, and the documents of the law if there are
-    any."""
+    """What the stages over tasks depend on: a recipe without ablation, and what it names, read once.
+
+    Attributes:
+        rules: the curated rules, limited to the offered tools.
+        published: the documents of the law, if there are any.
+    """
 
     recipe: Recipe
     domain: Domain
+    rules: tuple[Rule, ...]
     prompts: Prompts
     published: PublishedLaw | None = None
 

@@ -26,7 +26,7 @@ from lawtrace.runs.report.content import (
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
 from lawtrace.runs.report.table_files import write_table_files
 from lawtrace.runs.scoring.ablation import Ablation, is_ablation, read_ablation
-from lawtrace.runs.stages.resolve import recorded_recipe
+from lawtrace.runs.stages.resolve import ResolvedRecipe, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
@@ -103,36 +103,43 @@ class WrittenReport:
     usage: tuple[ModelUsage, ...] = ()
 
 
-def write_run_report(path: Path, env: str | None = None, *, parquet: bool = False) -> WrittenReport:
+def write_run_report(
+    path: Path, env: str | None = None, *, parquet: bool = False, resolved: ResolvedRecipe | None = None
+) -> WrittenReport:
     """Write the report of a finished run, of an ablation and each of its variants, or of a comparison of profiles.
 
-    ``parquet``: write the tables as Parquet, too. ``env``: folder of an environment of the user. Raises InputError if
-    the folder holds none of them.
+    ``parquet``: write the tables as Parquet, too. ``env``: folder of an environment of the user; ``resolved``: the
+    recipe of the run, where it has just ended. Raises InputError if the folder holds none of them.
     """
     folder = RunFolder(path)
+    if resolved is not None:
+        env = resolved.recipe.environment
     if is_ablation(path):
-        return _write_ablation_reports(folder, env, parquet=parquet)
+        return _write_ablation_reports(folder, env, resolved, parquet=parquet)
     if is_comparison(path):
         load: Callable[..., tuple[ReportContent, RunReport]] = published_evaluation("comparison_report:load_report")
         content, report = load(path, env)
     else:
-        content = load_run_content(path, env)
+        content = load_run_content(path, env, resolved.inputs.domain if resolved is not None else None)
         report = make_run_report(content)
     export_report(report, folder.report, parquet=parquet)
     return WrittenReport(folder.report, content, None, content.usage)
 
 
-def _write_ablation_reports(folder: RunFolder, env: str | None, *, parquet: bool) -> WrittenReport:
+def _write_ablation_reports(
+    folder: RunFolder, env: str | None, resolved: ResolvedRecipe | None, *, parquet: bool
+) -> WrittenReport:
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, call_settings(recipe).budget.prices)
         identity = identify_ablation(event_log, recipe, folder)
     ablation = read_ablation(folder.path)
     contents: dict[int, ReportContent] = {}
+    domains = {} if resolved is None else {variant.number: inputs.domain for variant, inputs in resolved.variants}
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
-            content = load_content(files, variant.recipe, (), identify_variant(identity, row))
+            content = load_content(files, variant.recipe, (), identify_variant(identity, row), domains.get(row.number))
             write_report(content, files.report, parquet=parquet)
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"lawtrace: {recipe.name}, ablation"

@@ -13,6 +13,7 @@ from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
@@ -47,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
     with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
+        return asyncio.run(run_variants(resolve_recipe(RECIPE), folder, event_log))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,7 @@ def test_the_study_of_difficulty_can_be_planned(lawtrace: Shell) -> None:
 def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
     again = RunFolder(tmp_path / "again")
     with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
-        asyncio.run(run_variants(RECIPE, again, event_log=event_log))
+        asyncio.run(run_variants(resolve_recipe(RECIPE), again, event_log))
     names = sorted(path.relative_to(folder.path) for path in folder.path.rglob("*.jsonl"))
     assert {name.name for name in names} >= {"rules.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"}
     assert {name.parts[1] for name in names if name.parts[0] == "variants"} == {"01", "02", "03", "04"}
@@ -143,7 +144,7 @@ def test_a_failed_variant_is_reported(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        whole, broken = asyncio.run(run_variants(recipe, folder, event_log=event_log))
+        whole, broken = asyncio.run(run_variants(resolve_recipe(recipe), folder, event_log))
     assert whole.result is not None
     assert broken.result is None
     assert broken.ended is not None
@@ -157,7 +158,7 @@ def test_the_plan_counts_shared_stages_once() -> None:
         attempts=AttemptOptions(models=("openai:c", "baseline:literal"), trials=2),
         ablation={"conversation.evaluator": (True, False), "attempts.shield": ("off", "refuse")},
     )
-    plan = plan_of(recipe)
+    plan = plan_of(resolve_recipe(recipe))
     lines = {line.role: line for line in plan.calls}
     assert plan.variants == 4
     assert lines["instruction_generator"].expected == 2 * 20  # with an evaluator and without, for both shields
@@ -178,17 +179,17 @@ def test_the_plan_estimates_cost_and_duration_beside_the_most() -> None:
             "conversation": {"concurrency": 4, "deadline_seconds": 60},
         }
     )
-    plan = plan_of(recipe)
+    plan = plan_of(resolve_recipe(recipe))
     assert plan.expected == plan.most == 20
     assert plan.cost is not None
     assert plan.ceiling is not None
     answers = 20 * 600 * 10 / 1_000_000
     assert answers < plan.cost < plan.ceiling / 3
     assert (plan.seconds, plan.most_seconds) == (20 * 10 / 4, 20 * 60 / 4)
-    unpriced = plan_of(recipe.model_copy(update={"prices": {}}))
+    unpriced = plan_of(resolve_recipe(recipe.model_copy(update={"prices": {}})))
     assert (unpriced.cost, unpriced.ceiling) == (None, None)
     conversation = recipe.conversation.model_copy(update={"requests_per_minute": 10})
-    rated = plan_of(recipe.model_copy(update={"conversation": conversation}))
+    rated = plan_of(resolve_recipe(recipe.model_copy(update={"conversation": conversation})))
     assert rated.least_seconds == rated.seconds == 20 * 60 / 10
 
 
@@ -214,9 +215,9 @@ def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.Mo
     folder = RunFolder(tmp_path / "run")
     with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         server.connect(monkeypatch)
-        asyncio.run(run_recipe(recipe, folder, event_log=event_log))
+        asyncio.run(run_recipe(resolve_recipe(recipe), folder, event_log))
         used = {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
-    assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}
+    assert used == {(line.role, line.model): line.expected for line in plan_of(resolve_recipe(recipe)).calls}
     assert len(used) == 9
 
 

@@ -18,6 +18,7 @@ from lawtrace.runs.stages import (
     tasks_stage,
     traces_stage,
 )
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
@@ -63,7 +64,7 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     async def walk_with_ticker() -> None:
         ticker = asyncio.create_task(tick())
         with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
-            await run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log)
+            await run_recipe(resolve_recipe(recipe), RunFolder(tmp_path / "run"), event_log)
         ticker.cancel()
 
     recipe = Recipe(

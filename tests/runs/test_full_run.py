@@ -125,7 +125,7 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
             "attempts": AttemptOptions(baselines=False, models=("baseline:reference",), regulation="text"),
         }
     )
-    result = run(prepare_recipe(recipe), tmp_path / "extracted")
+    result = run(prepare_recipe(recipe).recipe, tmp_path / "extracted")
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
     extraction = result.findings.extraction
     assert extraction is not None
@@ -198,25 +198,6 @@ def test_the_literal_policy_does_no_more_than_the_style_asks(small_run: RunResul
 
 
 @pytest.mark.slow
-def test_a_resumed_run_keeps_its_rules(tmp_path: Path) -> None:
-    lines = load_domain("banking").rules_file.read_text(encoding="utf-8")
-    rules = tmp_path / "rules.toml"
-    rules.write_text(lines, encoding="utf-8")
-    recipe = SMALL.model_copy(
-        update={
-            "rules": RuleOptions(file=rules),
-            "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
-        }
-    )
-    recipe = resolve_recipe(recipe)
-    before = run(recipe, tmp_path / "run")
-    rules.unlink()
-    with EventLogFile.resume(tmp_path / "run") as event_log:
-        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log))
-    assert after.verdicts == before.verdicts
-
-
-@pytest.mark.slow
 def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -257,6 +238,6 @@ def test_the_progress_of_attempts_tells_the_verdicts_so_far(tmp_path: Path) -> N
     )
     progress = RecordedNotes()
     with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log, progress=progress))
+        asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(tmp_path / "run"), event_log, progress=progress))
     assert len(progress.notes["attempts"]) == 2
     assert progress.notes["attempts"][-1].startswith("1 of 2 safe successes")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.domains import loader
+from lawtrace.environments.domains.loader import Domain, load_domain, load_folder
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.shell import Shell
 
@@ -79,6 +80,19 @@ def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp
     mine.rename(moved)
     assert "folder not found" in " ".join(lawtrace("grade", "run", "--env", "./mine")[2].split())
     lawtrace.json("grade", "run", "--env", "./moved", "--force")
+
+
+@pytest.mark.slow
+def test_a_run_loads_the_environment_once(lawtrace: Shell, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+
+    def load(folder: Path) -> Domain:
+        loaded.append(folder)
+        return load_folder(folder)
+
+    monkeypatch.setattr(loader, "load_folder", load)
+    lawtrace.json("run", "recipes/mine.toml", "--out", "run")
+    assert [folder.resolve() for folder in loaded] == [mine]
 
 
 def test_an_error_in_populate_prevents_the_run(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:

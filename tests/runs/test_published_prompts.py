@@ -31,7 +31,7 @@ def test_a_run_with_the_published_prompts_and_the_raw_law(tmp_path: Path) -> Non
         prompts=RolePromptOptions(source="published"),
         attempts=AttemptOptions(models=("baseline:reference",), baselines=False, regulation="text"),
     )
-    result = run(prepare_recipe(recipe), tmp_path / "run")
+    result = run(prepare_recipe(recipe).recipe, tmp_path / "run")
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
     with EventLogFile.open(tmp_path / "run") as event_log:
         sent = [entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent)]

@@ -98,7 +98,7 @@ def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
     law = write_bank_law(tmp_path)
     path = tmp_path / "recipe.toml"
     path.write_text('[regulation]\nfiles = "law.txt"\n[attempts]\nregulation = "named"\n', encoding="utf-8")
-    recipe = prepare_recipe(load_recipe(path))
+    recipe = prepare_recipe(load_recipe(path)).recipe
     assert recipe.regulation.files == (law,)
     law.write_text("Article 1\nOther words.\n", encoding="utf-8")
     with pytest.raises(InputError, match="the documents of the law have changed"):
@@ -135,7 +135,7 @@ def test_difficulty_is_for_contrast_pairs() -> None:
     recipe = Recipe(tasks=TaskOptions(difficulty=Difficulty(rules=3)))
     with pytest.raises(InputError, match=r"tasks\.difficulty is for contrast pairs"):
         prepare_recipe(recipe)
-    assert prepare_recipe(recipe, "clinic").tasks.difficulty.rules == 3
+    assert prepare_recipe(recipe, "clinic").recipe.tasks.difficulty.rules == 3
 
 
 def test_faults_are_told_in_plain_words(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from lawtrace.runs.cli import (
 from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.schemas.attempt_rows import Answer
@@ -154,8 +155,8 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """The recipe that a command gives to the runner."""
     given: list[Recipe] = []
 
-    def stop(recipe: Recipe, *_: object, **__: object) -> Awaitable[object]:
-        given.append(recipe)
+    def stop(recipe: Recipe | ResolvedRecipe, *_: object, **__: object) -> Awaitable[object]:
+        given.append(recipe.recipe if isinstance(recipe, ResolvedRecipe) else recipe)
         raise StopHereError
 
     for module in MODULES:
@@ -193,7 +194,7 @@ def _changes(left: dict[str, Any], right: dict[str, Any], place: str = "") -> di
 def test_a_recipe_reaches_the_stages_unchanged(
     recipe_of: Callable[..., dict[str, Any]], tmp_path: Path, command: str
 ) -> None:
-    whole = json.loads(prepare_recipe(load_recipe(tmp_path / "recipe.toml")).model_dump_json())
+    whole = json.loads(prepare_recipe(load_recipe(tmp_path / "recipe.toml")).recipe.model_dump_json())
     assert _changes(whole, recipe_of(*COMMANDS[command])) == {}
 
 
@@ -201,7 +202,7 @@ def test_a_recipe_reaches_the_stages_unchanged(
 def test_a_flag_overrides_its_keys_and_no_other(
     recipe_of: Callable[..., dict[str, Any]], tmp_path: Path, command: str
 ) -> None:
-    recipe = prepare_recipe(load_recipe(tmp_path / "recipe.toml"))
+    recipe = prepare_recipe(load_recipe(tmp_path / "recipe.toml")).recipe
     before = json.loads(recipe.model_dump_json())
     for name in TAKEN[command]:
         words, keys = VALUES[name]

@@ -22,6 +22,7 @@ from lawtrace.runs.scoring.metrics import user_scores
 from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
 from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
@@ -292,7 +293,7 @@ def test_words_that_say_something_else_are_not_sent(jails: JailPool, spoken: str
 def test_the_plan_counts_the_messages_of_a_voiced_user() -> None:
     options = AttemptOptions(models=("openai:m",), mode="dialogue")
     recipe = Recipe(tasks=TaskOptions(count=2), attempts=options, models=RoleModelOptions(user="openai:voice"))
-    planned = {line.role: line for line in plan_of(recipe).calls}
+    planned = {line.role: line for line in plan_of(resolve_recipe(recipe)).calls}
     assert planned["user"].model == "openai:voice"
     assert 0 < planned["user"].expected < planned["executor"].expected
     assert planned["user"].most >= planned["executor"].most

@@ -9,12 +9,11 @@ from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
-from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
-from lawtrace.runs.stages.resolve import published_law
-from lawtrace.runs.stages.stage import StageInputs, planned_keys
+from lawtrace.runs.stages.resolve import inputs_of
+from lawtrace.runs.stages.stage import planned_keys
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
@@ -168,10 +167,7 @@ def test_the_restatements_contain_what_the_curated_rules_cite(name: str) -> None
 
 def stage_keys(law: Path, **options: Any) -> dict[str, str]:
     recipe = Recipe.model_validate({"regulation": {"files": str(law)}, **options})
-    inputs = StageInputs(
-        recipe=recipe, domain=BANKING, prompts=prompts_of(recipe.prompts), published=published_law(recipe, BANKING)
-    )
-    return planned_keys(TASK_STAGES, inputs, [EXTRACTED_RULES, ATTEMPTS])
+    return planned_keys(TASK_STAGES, inputs_of(recipe, BANKING), [EXTRACTED_RULES, ATTEMPTS])
 
 
 def test_attempts_and_extraction_depend_on_what_they_are_given(tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.stages.contexts import stage_context
-from lawtrace.runs.stages.resolve import checked_recipe_environment, resolve_recipe
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.stages.stage_job import StageJob, stage_context
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.recipe import Recipe, RegulationOptions
 from tests.support.bank_law import write_bank_law
@@ -42,11 +41,10 @@ def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
     law = tmp_path / "here" / "laws"
     law.mkdir()
     write_bank_law(law)
-    recipe = resolve_recipe(Recipe(environment=str(desk), regulation=RegulationOptions(files=(law,))))
+    resolved = resolve_recipe(Recipe(environment=str(desk), regulation=RegulationOptions(files=(law,))))
     log = MemoryEventLog()
     context = stage_context(
-        recipe,
-        checked_recipe_environment(recipe),
+        resolved.inputs,
         clients=ModelClients(log),
         event_log=log,
         jail=Jail(),

@@ -11,6 +11,7 @@ import pytest
 from lawtrace.runs.cli import main
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
@@ -158,13 +159,13 @@ def test_an_interrupted_conversation_continues(
         with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as event_log:
             event_log.answers_left = answers
             with pytest.raises(Crash):
-                asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
+                asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(cut), event_log))
         with EventLogFile.open(cut) as event_log:
             calls = list(event_log.entries(kind="model_call"))
             committed = sum(isinstance(entry, ModelCalled) and entry.paid for entry in calls)
         asked = len(server.requests)
         with EventLogFile.resume(cut) as event_log:
-            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
+            resumed = asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(cut), event_log))
         assert len(server.requests) - asked == total - committed
     for path in (whole.folder.attempts, whole.folder.verdicts):
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
