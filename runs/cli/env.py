@@ -44,7 +44,7 @@ def check_environment(
 
     Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
     """
-    from lawtrace.solver.lint.declarations import lint_declaration, lint_recorded_tools
+    from lawtrace.solver.lint.declarations import lint_declaration
     from lawtrace.solver.lint.recorded_tools import find_blind_spots
 
     domain = load_domain(name)
@@ -52,8 +52,7 @@ def check_environment(
     check_rules(rules, domain.environment, domain.regulation)
     simulated = domain.environment.simulated
     with ProgressBars().stage(f"looking through {domain.environment.name}", None) as step:
-        lint = lint_declaration if simulated else lint_recorded_tools
-        issues = lint(domain.environment, rules, domain.regulation, step)
+        issues = lint_declaration(domain.environment, rules, domain.regulation, step)
         flaws = [issue for issue in issues if not issue.undecided]
         undecided = [issue for issue in issues if issue.undecided]
     unseen = () if simulated else find_blind_spots(domain.environment, rules)

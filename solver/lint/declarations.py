@@ -16,13 +16,11 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, RowsResult, ValueResult
-from lawtrace.environments.spec.terms import arguments_of, fields_of
+from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter
 from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType, is_text_type, type_at
-from lawtrace.solver.lint.cross_references import cross_reference
 from lawtrace.solver.lint.findings import DeclarationIssue
-from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
+from lawtrace.solver.lint.initial_states import check_initial_states
 from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
@@ -54,7 +52,9 @@ def lint_declaration(
     regulation: Regulation,
     progress: Callable[[], None] = lambda: None,
 ) -> tuple[DeclarationIssue, ...]:
-    """All issues found. Checks that begin with an initial state are skipped if the initial states are invalid.
+    """All issues found: of an environment without state those of the rules.
+
+    Checks of rules in the environment are skipped if the initial states are invalid.
 
     Args:
         environment: as declared.
@@ -62,38 +62,19 @@ def lint_declaration(
         regulation: the regulation that the rules cite.
         progress: called again and again.
     """
+    if not environment.simulated:
+        return (*_check_rule_set(environment, rules, progress), *check_rule_constants(environment, rules))
     static = (
         *_check_descriptions(environment),
-        *_check_tool_roles(environment, rules, regulation),
-        *_check_provisions(environment, rules, regulation),
+        *_check_tool_roles(environment, rules),
+        *_check_provisions(rules, regulation),
         *check_rule_constants(environment, rules),
         *_check_grounds(environment, rules, regulation),
         *check_deadlines(environment, rules),
-        *_check_format_exceptions(environment),
-        *check_facts(environment),
     )
     if invalid_states := tuple(check_initial_states(environment)):
         return (*invalid_states, *static)
-    return (
-        *_check_rule_set(environment, rules, progress),
-        *check_phrases(environment),
-        *static,
-        *check_traces(environment, rules, progress),
-    )
-
-
-def lint_recorded_tools(
-    environment: Environment,
-    rules: Sequence[Rule],
-    regulation: Regulation,
-    progress: Callable[[], None] = lambda: None,
-) -> tuple[DeclarationIssue, ...]:
-    """The issues of an environment without state: those of the rules. Parameters as of `lint_declaration`."""
-    return (
-        *_check_rule_set(environment, rules, progress),
-        *(one for one in _check_provisions(environment, rules, regulation) if one.place.startswith("provision")),
-        *check_rule_constants(environment, rules),
-    )
+    return (*_check_rule_set(environment, rules, progress), *check_phrases(environment), *static)
 
 
 def _check_rule_set(
@@ -138,72 +119,44 @@ def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
                 yield DeclarationIssue(place, "it has no description", remedy)
 
 
-def _check_tool_roles(
-    environment: Environment, rules: Sequence[Rule], regulation: Regulation
-) -> Iterator[DeclarationIssue]:
-    """Compliance tools, critical tools and events that do not fit together."""
-    records = any(isinstance(p.source, FromTrace) for tool in environment.tools.values() for p in tool.parameters)
-    for missing, what, remedy in (
-        (
-            not environment.compliance_tools,
+def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
+    """Compliance tools and events that do not fit together."""
+    if not environment.compliance_tools:
+        what, remedy = (
             "no tool is a compliance tool, so masking hides nothing",
             "mark the tools that only serve the rules",
-        ),
-        (
-            not environment.critical_tools,
-            "no tool is critical, so S.C. coverage has no meaning",
-            "mark the tools that the rules are about",
-        ),
-        (
-            not environment.changing_tools,
-            "no ordinary tool changes anything, so a goal cannot be stated",
-            "give one an effect",
-        ),
-        (
-            environment.event_names and not records,
-            f"tools emit events ({', '.join(environment.event_names[:1])}), but no tool records them",
+        )
+        yield DeclarationIssue("tools", what, remedy)
+    records = any(isinstance(p.source, FromTrace) for tool in environment.tools.values() for p in tool.parameters)
+    if environment.event_names and not records:
+        yield DeclarationIssue(
+            "tools",
+            f"tools emit events ({environment.event_names[0]}), but no tool records them",
             "give a compliance tool a parameter FromTrace('pending_events', pending_events)",
-        ),
-    ):
-        if missing:
-            yield DeclarationIssue("tools", what, remedy)
-    rules_of_tool = cross_reference(environment, regulation, rules).tools
+        )
+    named = {atom.tool for atom in atoms_of(rule.parsed for rule in rules)}
     for tool in environment.tools.values():
-        place, named = f"tool {tool.name!r}", bool(rules_of_tool[tool.name].rules)
+        place = f"tool {tool.name!r}"
         if tool.compliance and not tool.leak_words:
             yield DeclarationIssue(
                 place,
                 "it is a compliance tool without leak words, so an instruction may ask for it in other words",
                 "list the stems of the words that would reveal it",
             )
-        if tool.compliance and not named:
-            yield DeclarationIssue(
-                place,
-                "it is a compliance tool, but no rule names it, so hiding it changes nothing",
-                "write the rule that it serves, or make it an ordinary tool",
-            )
-        elif tool.critical and not named:
-            remedy = "write the rule that makes it critical, or remove the mark"
-            yield DeclarationIssue(place, "it is critical, but no rule names it", remedy)
+        if (tool.compliance or tool.critical) and tool.name not in named:
+            kind = "a compliance tool" if tool.compliance else "critical"
+            remedy = "write the rule that it serves, or remove the mark"
+            yield DeclarationIssue(place, f"it is {kind}, but no rule names it", remedy)
 
 
-def _check_provisions(
-    environment: Environment, rules: Sequence[Rule], regulation: Regulation
-) -> Iterator[DeclarationIssue]:
-    """Rules without a provision, and provisions with a reading but without a rule."""
-    references = cross_reference(environment, regulation, rules)
-    for rule in references.rules_without_provisions:
-        yield DeclarationIssue(
-            f"rule {rule!r}",
-            f"it cites no provision of {regulation.id}",
-            "cite the provision it comes from; if it goes further than the text, say why in `derived`",
-        )
-    for citation in references.provisions_without_rules:
-        if regulation.by_citation[citation].reading is not None:
+def _check_provisions(rules: Sequence[Rule], regulation: Regulation) -> Iterator[DeclarationIssue]:
+    """Rules without a provision."""
+    for rule in rules:
+        if rule.regulation != regulation.id or not rule.provisions:
             yield DeclarationIssue(
-                f"provision {citation!r}",
-                "its reading applies it to the tools, but no rule cites it",
-                "write the rule, or remove the reading",
+                f"rule {rule.id!r}",
+                f"it cites no provision of {regulation.id}",
+                "cite the provision it comes from; if it goes further than the text, say why in `derived`",
             )
 
 
@@ -321,40 +274,3 @@ def _why_impossible(
     except (WrongFormat, WrongType) as error:
         return str(error)
     return None
-
-
-def check_facts(environment: Environment) -> Iterator[DeclarationIssue]:
-    """Facts that no rule can depend on, because no result shows them."""
-    results = [result for tool in environment.tools.values() for result in tool.results]
-    shown: set[tuple[str, str]] = set()
-    read: set[tuple[str, str]] = set()
-    for result in results:
-        match result:
-            case RowsResult():
-                for rows in (result, *result.parts):
-                    shown |= {(rows.entity.table, name) for name in rows.fields}
-                read |= {field for term in result.terms() for field in fields_of(term)}
-            case ValueResult(term=term):
-                read |= set(fields_of(term))
-            case KeyResult():
-                pass
-    for fact in environment.facts:
-        if (fact.entity.table, fact.field) not in shown | read:
-            yield DeclarationIssue(
-                f"fact {fact.name!r}",
-                f"no rule can depend on it: no result shows the field {fact.field!r} of {fact.entity.table!r}",
-                "show the field in the result of a look-up, or remove the fact",
-            )
-
-
-def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIssue]:
-    """Exceptions without a condition mean a malformed argument; no parameter of the tool can be malformed."""
-    for tool in environment.tools.values():
-        raised_by_format = {parameter.malformed for parameter in tool.parameters if parameter.type.can_be_malformed}
-        for raised in tool.raises:
-            if raised.when is None and raised.exception not in raised_by_format:
-                yield DeclarationIssue(
-                    f"tool {tool.name!r}, exception {raised.exception}: {raised.description}",
-                    "it never happens: it has no condition, and no parameter has a format",
-                    "give it a condition (when=...), name it as the parameter's `malformed`, or remove it",
-                )

@@ -1,28 +1,17 @@
-"""Checks of initial states: they match the tables, arguments can be sampled from them, and traces can start there."""
+"""Checks of initial states: they match the tables, arguments can be sampled from them, and calls can be simulated."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
 
 from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.trace_options import NO_CONSTRAINTS
 from lawtrace.solver.lint.findings import DeclarationIssue
-from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.planner.completion import Completer
-from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.requests import RequestWriter
-from lawtrace.solver.planner.search import TraceSearch
-from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceSpec
-from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace
 
 
 class EmptyDomainError(Exception):
@@ -57,8 +46,6 @@ def sample_arguments(tool: Tool, state: State, random: Random) -> dict[str, Valu
 
 
 SEEDS_CHECKED = 20
-TRACE_LENGTHS = (6, 8, 10)
-SEQUENCES_TRIED = 6
 
 
 def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
@@ -70,57 +57,6 @@ def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]
         if issue is not None:
             yield issue
             return
-
-
-STATES_ASKED = 8
-"""In how many initial states a compliant trace is looked for that carries out a change."""
-ADDED_CALLS = 6
-"""How many calls such a trace adds to the request, at most."""
-
-
-def check_traces(
-    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None] = lambda: None
-) -> Iterator[DeclarationIssue]:
-    """Missing rows: results that are always empty, and changes that no initial state allows.
-
-    Where facts are declared, tasks are completed requests, and these are looked for. Otherwise tasks are traces of the
-    product of tools and rules, and these are.
-    """
-    yield from _empty_results(environment)
-    if environment.facts:
-        yield from _impossible_changes(environment, rules, progress)
-    else:
-        yield from _uninstantiable_lengths(environment, rules)
-
-
-def _impossible_changes(
-    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None]
-) -> Iterator[DeclarationIssue]:
-    """Changes for which no compliant trace is found in a few initial states. That there is none is not proved."""
-    writer, completer = RequestWriter(environment), Completer(environment, rules)
-    for tool in writer.changes:
-        drawn, found, obstacles = 0, False, dict[str, None]()
-        for number in range(STATES_ASKED):
-            progress()
-            random = Random(f"{environment.name}/{tool}/{number}")
-            initial = environment.populate(random)
-            request = writer.draw(initial, [tool], random)
-            if request is None:
-                continue
-            drawn += 1
-            answer = completer.complete(initial, request, ADDED_CALLS)
-            if found := isinstance(answer, Trace):
-                break
-            if answer is not None:
-                obstacles |= dict.fromkeys(obstacle.text for obstacle in answer.obstacles)
-        if not found:
-            yield DeclarationIssue(
-                f"tool {tool!r}",
-                f"no compliant trace found that calls it in {STATES_ASKED} initial states"
-                + ("" if drawn else ", because no call of it completes"),
-                "check its refusals and the rules named, or draw initial states that allow it more often",
-                f"In the way were {join_names([*obstacles][:4])}. This is not a proof." if obstacles else "",
-            )
 
 
 def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | None:
@@ -226,53 +162,3 @@ def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
 
 def _same(one: State, other: State) -> bool:
     return all([*one.rows(table)] == [*other.rows(table)] for table in one.tables)
-
-
-def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
-    """Look-ups that never find anything, and fields that are always absent."""
-    states = [environment.populate(Random(seed)) for seed in range(SEEDS_CHECKED)]
-    written = frozenset[str]().union(*(tool.written_tables for tool in environment.tools.values()))
-    for tool in environment.tools.values():
-        for result in tool.results:
-            if not isinstance(result, RowsResult) or result.entity.table in written:
-                continue
-            table = result.entity.table
-            rows = [row for state in states for row in state.rows(table)]
-            place, proof = f"tool {tool.name!r}, result {result.name!r}", f"Seen in {SEEDS_CHECKED} initial states."
-            if not rows:
-                what = f"it never lists anything: no initial state has {table} and no tool makes any"
-                yield DeclarationIssue(place, what, "add some to the initial states, or remove the result", proof)
-                continue
-            for name in result.fields:
-                if all(row.values[name] is None for row in rows):
-                    what = f"it documents the field {name!r}, but no row has it and no tool sets it"
-                    remedy = "fill it in the initial states, or leave it out of the result"
-                    yield DeclarationIssue(place, what, remedy, proof)
-
-
-def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """The first length for which no initial state allows a compliant trace with a change. Tasks need such traces."""
-    if not environment.changing_tools:
-        return
-    spec = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)
-    product = Product(environment, spec.automata(TRACE_LENGTHS[-1]))
-    lengths = [length for length in TRACE_LENGTHS if product.can_finish(0, length)]
-    if not lengths:
-        yield DeclarationIssue(
-            "rules and tools",
-            f"no compliant trace of {TRACE_LENGTHS[0]} to {TRACE_LENGTHS[-1]} calls changes anything, so no task "
-            "can be made",
-            "find the rule or missing look-up that excludes them: `lawtrace traces coverage`",
-        )
-    search = TraceSearch(spec)
-    for length in lengths:
-        random = Random(f"{environment.name}/{length}")
-        sequences = [draw_tool_sequence(product, length, random, frozenset()) for _ in range(SEQUENCES_TRIED)]
-        if all(search.find(product, sequence, random) is None for sequence in sequences):
-            yield DeclarationIssue(
-                "populate",
-                f"no initial state carries a trace of {length} calls that changes something",
-                "give the initial states more rows, or the tools fewer refusals that depend on amounts",
-                f"{SEQUENCES_TRIED} were tried, among them {', '.join(sequences[0])}.",
-            )
-            return

@@ -3,16 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from random import Random
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, PhrasesByArgument, Tool
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, PhrasesByArgument, Tool
 from lawtrace.solver.lint.findings import DeclarationIssue
-from lawtrace.solver.lint.initial_states import sample_arguments
 from lawtrace.solver.masking.instructions import find_leaks
-from lawtrace.solver.masking.wording import format_value
-
-SAMPLED_CALLS = 20
 
 
 def check_phrases(environment: Environment) -> Iterator[DeclarationIssue]:
@@ -30,7 +25,6 @@ def check_phrases(environment: Environment) -> Iterator[DeclarationIssue]:
             texts = {case: getattr(phrases, name) for case, phrases in tool.phrases.variants.items()}
             yield from _check_variants(environment, tool, name, {case: text for case, text in texts.items() if text})
         yield from _missing_phrases(environment, tool, referred)
-        yield from _leaking_values(environment, tool)
 
 
 def _missing_phrases(environment: Environment, tool: Tool, referred: AbstractSet[str]) -> Iterator[DeclarationIssue]:
@@ -96,23 +90,3 @@ def _check_phrase(
             f"it reveals a compliance step: {leaks[0]!r}; every instruction with it would be rejected",
             "use other words, or narrow the leak words",
         )
-
-
-def _leaking_values(environment: Environment, tool: Tool) -> Iterator[DeclarationIssue]:
-    """Argument values of users that contain a leak word."""
-    random, reported = Random(0), set[str]()
-    for _ in range(SAMPLED_CALLS):
-        arguments = sample_arguments(tool, environment.populate(random), random)
-        for parameter in tool.parameters:
-            value = arguments.get(parameter.name)
-            if value is None or parameter.name in reported or not isinstance(parameter.source, FromUser):
-                continue
-            text = format_value(parameter.type.encode(value), parameter.type)
-            if leaks := find_leaks(environment, text):
-                reported.add(parameter.name)
-                yield DeclarationIssue(
-                    f"tool {tool.name!r}, parameter {parameter.name!r}",
-                    f"a value of it can reveal a compliance step: {leaks[0]!r}",
-                    "choose other names in the initial states, or narrow the leak words",
-                    f"For example {text!r}.",
-                )

@@ -11,17 +11,15 @@ import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import Insert, RowsResult
 from lawtrace.environments.spec.samplers import OneOf
-from lawtrace.environments.spec.state import Fact, Row, State
-from lawtrace.environments.spec.terms import argument, constant, exists
-from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.terms import argument
+from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.declarations import (
     DeclarationIssue,
     check_deadlines,
-    check_facts,
     check_rule_constants,
     lint_declaration,
 )
@@ -75,17 +73,6 @@ def all_as_planned(state: State, random: Random) -> State:
     return state.with_table("bookings", tuple(rows))
 
 
-def other_names(state: State, random: Random) -> State:
-    rows = state.tables["bookings"]
-    names = (f"Entitled {row.values['passenger_name']}" for row in rows)
-    renamed = (Row({**row.values, "passenger_name": name}) for row, name in zip(rows, names, strict=True))
-    return state.with_table("bookings", tuple(renamed))
-
-
-def not_for_every_seed(state: State, random: Random) -> State:
-    return state if random.random() < 0.9 else state.with_table("no table", ())
-
-
 def raising(state: State, random: Random) -> State:
     raise InputError("no more names")
 
@@ -97,32 +84,11 @@ def another_each_time(state: State, random: Random) -> State:
     return WORLD.populate(Random(next(SEEDS)))
 
 
-def never_paid() -> Environment:
-    """No initial state has payments and no tool makes any."""
-    environment = populated(lambda state, random: state.with_table("payments", ()))
-    paying = ("ReimburseTicket", "PayCompensation")
-    tools = {name: replace(tool(name), effects=tool(name).effects[:-1]) for name in paying}
-    return replace(environment, tools={**environment.tools, **tools})
-
-
 PLANTED: dict[str, tuple[Environment, str, str]] = {
-    "a format that no parameter has": (
-        changed("IssueMealVoucher", raises=(*tool("IssueMealVoucher").raises, Raises("OddException", "It is odd."))),
-        "tool 'IssueMealVoucher', exception OddException",
-        "no parameter has a format",
-    ),
     "a precondition that nothing can meet": (
         with_failure("PayCompensation", Fails("Always.", (argument("amount") < 100) | (argument("amount") > 50))),
         "tool 'PayCompensation'",
         "no compliant trace can call PayCompensation",
-    ),
-    "two that exclude each other's opposites": (
-        changed(
-            "ReimburseTicket",
-            fails=(Fails("Too little.", argument("amount") < 100), Fails("Too much.", argument("amount") >= 100)),
-        ),
-        "tool 'ReimburseTicket'",
-        "no compliant trace can call ReimburseTicket",
     ),
     "a parameter that changes nothing": (
         changed(
@@ -145,11 +111,6 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "tool 'LookUpFlight', phrase 'step'",
         "it does not state 'destination'",
     ),
-    "a phrase that says what may be left out": (
-        changed("ShowPayments", phrases=Phrases("Show the payments for {booking_code} since {since}.")),
-        "tool 'ShowPayments', phrase 'step'",
-        "'since' may be left out",
-    ),
     "a phrase that gives a step away": (
         changed(
             "LookUpFlight",
@@ -168,11 +129,6 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "tool 'LookUpFlight', phrases",
         "has no `noun_phrase`",
     ),
-    "names that give a step away": (
-        populated(other_names),
-        "tool 'FindBooking', parameter 'keywords'",
-        "can reveal a compliance step: 'Entitled'",
-    ),
     "a key that occurs twice": (populated(same_key), "populate", "two rows of 'bookings' have the key"),
     "a value that is of another kind": (populated(odd_kind), "populate", "'Atlantis' is not one of"),
     "another state for the same seed": (
@@ -186,7 +142,6 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "not in both",
     ),
     "states that cannot be drawn": (populated(raising), "populate", "it fails: no more names"),
-    "states that are sometimes none": (populated(not_for_every_seed), "populate", "not in both"),
     "a comparison of two kinds": (
         with_failure("ReimburseTicket", Fails("Too much.", argument("amount") > "all of it")),
         "tool 'ReimburseTicket', failure: Too much.",
@@ -207,11 +162,6 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "tool 'RebookPassenger'",
         "no compliant trace can call RebookPassenger",
     ),
-    "rows that are never there": (
-        never_paid(),
-        "tool 'ShowPayments', result 'payments'",
-        "it never lists anything",
-    ),
     "a compliance tool that no rule speaks of": (
         changed("LookUpFlight", compliance=True, phrases=None),
         "tool 'LookUpFlight'",
@@ -222,11 +172,6 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "tool 'LookUpFlight'",
         "it is critical, but no rule names it",
     ),
-    "a tool that nothing leads to": (
-        changed("LookUpFlight", results=(replace(tool("LookUpFlight").results[0], fields=("destination", "seats")),)),
-        "tool 'RebookPassenger'",
-        "no compliant trace can call RebookPassenger",
-    ),
 }
 
 
@@ -235,13 +180,11 @@ EVERYDAY = {
     "a parameter that changes nothing",
     "a phrase that gives a step away",
     "no words for an outcome",
-    "names that give a step away",
     "a key that occurs twice",
     "another state for the same seed",
     "states that cannot be drawn",
     "a comparison of two kinds",
     "states that carry no trace",
-    "rows that are never there",
     "a compliance tool that no rule speaks of",
 }
 """One issue of each kind for the fast tier; most of a check's time goes to proofs about the whole environment."""
@@ -268,12 +211,10 @@ def test_shipped_environments_have_no_issues(name: str) -> None:
     assert lint_declaration(domain.environment, load_rules(domain.rules_file), domain.regulation) == ()
 
 
-def test_rules_without_provisions_and_readings_without_rules() -> None:
-    rules = tuple(rule for rule in RULES if rule.id != "booking-before-compensation")
+def test_rules_without_provisions() -> None:
     unfounded = Rule(id="mine", formula="!((!FindBooking) U PayCompensation)", provisions=("Section 3.2",))
-    places = {flaw.place: flaw.what for flaw in found(rules=(*rules, unfounded))}
+    places = {flaw.place: flaw.what for flaw in found(rules=(*RULES, unfounded))}
     assert places["rule 'mine'"] == "it cites no provision of VELA"
-    assert "no rule cites it" in places["provision 'Section 3.2'"]
 
 
 @pytest.mark.parametrize(
@@ -301,35 +242,6 @@ def test_conflicting_rules() -> None:
     assert all("Proved" in flaw.proof for flaw in flaws)
 
 
-def test_a_field_that_is_always_absent() -> None:
-    listed = RowsResult("desks", "The desks.", DESK, lambda d: exists(DESK, lambda e: e.today == d.today), ("today",))
-    optional = replace(DESK, fields={**DESK.fields, "phone": replace(DESK.fields["desk_id"], optional=True)})
-    listed = replace(listed, entity=optional, fields=("today", "phone"))
-    rows = [*WORLD.populate(Random(0)).rows("desk")]
-    assert rows
-    environment = replace(
-        populated(
-            lambda state, random: state.with_table(
-                "desk", tuple(Row({**row.values, "phone": None}) for row in state.rows("desk"))
-            )
-        ),
-        entities={**WORLD.entities, "desk": optional},
-        tools={
-            "ShowDesk": Tool("ShowDesk", "Shows the desks.", results=(listed,), phrases=Phrases("Show the desks.")),
-            "Note": Tool(
-                "Note",
-                "Notes something.",
-                effects=(
-                    Insert(PAYMENTS, {name: constant(0) for name in ("booking_code", "date", "reason", "amount")}),
-                ),
-                phrases=Phrases("Note it.", outcome="It has been noted."),
-            ),
-        },
-    )
-    flaws = lint_declaration(environment, (), AIRLINE.regulation)
-    assert any("the field 'phone'" in flaw.what for flaw in flaws), flaws
-
-
 @pytest.mark.parametrize(
     ("formula", "windows"),
     [
@@ -345,12 +257,3 @@ def test_a_field_that_is_always_absent() -> None:
 def test_a_deadline_after_every_session_is_an_issue(formula: str, windows: list[str]) -> None:
     issues = list(check_deadlines(INCIDENT_ROOM, [Rule(id="r", formula=formula)]))
     assert [str(issue).count(window) for issue, window in zip(issues, windows, strict=True)] == [1] * len(windows)
-
-
-def test_facts_that_no_result_shows_are_reported() -> None:
-    vouchers = WORLD.entities["vouchers"]
-    shown = Fact("price", BOOKINGS, "ticket_price", (100, 200))
-    hidden = Fact("worth", vouchers, "amount", (100, 200))
-    (issue,) = check_facts(replace(WORLD, facts=(shown, hidden)))
-    assert issue.place == "fact 'worth'"
-    assert issue.what == "no rule can depend on it: no result shows the field 'amount' of 'vouchers'"
