@@ -1,6 +1,5 @@
 """Replay: answers from the event log of an earlier run only."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,13 +7,10 @@ from typing import Protocol
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, RequestUsage
 
-from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
+from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.schemas.log_entries import Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.schemas.log_entries import Context, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import ModelSpec, RecordedModel
-
-EXCERPT = 90
-"""Characters of a message around the first difference."""
 
 
 class ReplaySource(Protocol):
@@ -32,10 +28,6 @@ class ReplaySource(Protocol):
 
     def models(self, role: str) -> Sequence[RecordedModel]:
         """The models of a role, in the order of their first answers."""
-        ...
-
-    def calls(self, role: str) -> Iterable[ModelCalled]:
-        """The answered calls of a role, in order."""
         ...
 
     def answered(self) -> Iterable[ModelCalled]:
@@ -63,25 +55,10 @@ class ReplayLayer:
             return recorded_result(found)
         if found is not None and found.reason != "cancelled":
             raise CallFailed(found.reason, found.text)
-        raise OperationalError(self._missing(call))
-
-    def _missing(self, call: ModelCall) -> str:
         context = call.context
-        where = f"no recorded answer for role {context.role!r}, task {context.task!r} in {self.directory}"
-        asked = plain_messages(call.request.messages)
-        nearest = max(self.source.calls(context.role), key=lambda other: _nearness(call, other, asked), default=None)
-        if nearest is None:
-            return f"{where}: that run never asked this role"
-        common = _common(asked, nearest.request)
-        place = f"task {nearest.context.task!r}, trial {nearest.context.trial}, turn {nearest.context.turn}"
-        if common == len(asked) == len(nearest.request):
-            return f"{where}; nearest is {place}, with the same messages but another model, setting or repetition"
-        ours, theirs = (messages[common] if common < len(messages) else None for messages in (asked, nearest.request))
-        here, there = _apart(ours.content if ours else "", theirs.content if theirs else "")
-        role = (ours or theirs or nearest.request[0]).role
-        return (
-            f"{where}; nearest is {place}, which differs from message {common + 1} on ({role}): "
-            f"here {_quoted(here) if ours else 'none'}, recorded {_quoted(there) if theirs else 'none'}"
+        raise OperationalError(
+            f"no recorded answer for role {context.role!r}, task {context.task!r} in {self.directory}: that run never "
+            "sent this request to this model, with these settings"
         )
 
 
@@ -118,32 +95,3 @@ def recorded_result(called: ModelCalled) -> CreateResult:
         cached=True,
         thought=called.thought,
     )
-
-
-def _nearness(call: ModelCall, other: ModelCalled, asked: Sequence[RequestMessage]) -> tuple[bool, bool, int, bool]:
-    here, there = call.context, other.context
-    return (
-        there.task == here.task,
-        there.style == here.style,
-        _common(asked, other.request),
-        (there.trial, there.turn) == (here.trial, here.turn),
-    )
-
-
-def _common(left: Sequence[RequestMessage], right: Sequence[RequestMessage]) -> int:
-    """The number of messages before the first difference."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(left), len(right)))
-
-
-def _apart(one: str, other: str) -> tuple[str, str]:
-    """Excerpts of the two texts around the first difference."""
-    pairs = enumerate(zip(one, other, strict=False))
-    at = next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
-    start = max(0, at - EXCERPT // 3)
-    return one[start : start + EXCERPT], other[start : start + EXCERPT]
-
-
-def _quoted(text: str) -> str:
-    """The text as a JSON string on one line."""
-    return json.dumps(text, ensure_ascii=True)

@@ -188,9 +188,6 @@ class EventLogFile:
         )
         return [RecordedModel(model or "", ModelParameters.model_validate_json(settings)) for model, settings in rows]
 
-    def calls(self, role: str) -> Iterator[ModelCalled]:
-        return (entry for entry in self.entries(kind="model_call", role=role) if isinstance(entry, ModelCalled))
-
     def answered(self) -> Iterator[ModelCalled]:
         return (entry for entry in self.entries(kind="model_call") if isinstance(entry, ModelCalled))
 

@@ -101,9 +101,6 @@ class Earlier:
     def models(self, role: str) -> list[object]:
         return []
 
-    def calls(self, role: str) -> list[ModelCalled]:
-        return []
-
     def answered(self) -> Sequence[ModelCalled]:
         return self._calls
 

@@ -213,7 +213,7 @@ def test_vectors_of_an_endpoint_are_recorded_and_not_requested_again(
         assert asked_for_vectors(server) == asked
     assert again == first
     with EventLogFile.open(tmp_path / "again") as event_log:
-        assert all(call.replayed for call in event_log.calls("embedder"))
+        assert all(call.replayed for call in event_log.answered() if call.context.role == "embedder")
 
 
 def test_replaying_missing_vectors_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ async def test_a_replay_of_a_replay_equals_the_run(tmp_path: Path) -> None:
 
     def calls(run: str) -> dict[tuple[str | None, int, int], ModelCalled]:
         with EventLogFile.open(tmp_path / run) as event_log:
-            found = event_log.calls("instruction_generator")
+            found = [entry for entry in event_log.answered() if entry.context.role == "instruction_generator"]
             return {(call.context.task, call.context.trial, call.context.turn): call for call in found}
 
     live_calls, third_calls = calls("run"), calls("third")
@@ -89,13 +89,8 @@ async def test_replay_fails_on_an_unknown_request(tmp_path: Path, server: OpenAI
         async with ModelClients(event_log, open_replay=EventLogFile.open) as clients:
             client = clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0])
             assert client.context.model == "openai:some-model"
-            with pytest.raises(
-                OperationalError, match=r'turn 0, .* message 1 on \(user\): here "something else", recorded "first"'
-            ):
+            with pytest.raises(OperationalError, match="never sent this request"):
                 await client.create(said("something else"))
-            await converse(client)
-            with pytest.raises(OperationalError, match="the same messages but another"):
-                await client.create(said("again"))
             with pytest.raises(OperationalError, match="holds no answer of role 'executor'"):
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0].at(role="executor"))
             with pytest.raises(InputError, match="has no event log"):
