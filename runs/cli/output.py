@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import visible
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
@@ -43,7 +42,7 @@ def _escaped(what: RenderableType) -> RenderableType:
 
 
 def _cell(what: RenderableType | None) -> RenderableType | None:
-    return Name(what) if isinstance(what, str) else None if what is None else _escaped(what)
+    return Text(visible(what)) if isinstance(what, str) else None if what is None else _escaped(what)
 
 
 class _EscapedTable(Table):

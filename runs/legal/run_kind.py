@@ -23,7 +23,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
 
 
-class LegalRuns:
+class LegalRuns(RunKind):
     """The `RunKind` of legal runs: a graded unit is the answer to a question in a cell of the grid."""
 
     name = "legal"

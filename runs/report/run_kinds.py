@@ -68,29 +68,14 @@ class RunKind(Protocol):
         repeat_command: the command line that repeats a run; the folder of the run is appended.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def task_name(self) -> str: ...
-
-    @property
-    def unit_name(self) -> str: ...
-
-    @property
-    def intervals(self) -> str: ...
-
-    @property
-    def test(self) -> str: ...
-
-    @property
-    def outcomes(self) -> Mapping[str, OutcomeLabel]: ...
-
-    @property
-    def graded_file(self) -> str: ...
-
-    @property
-    def repeat_command(self) -> str: ...
+    name: str
+    task_name: str
+    unit_name: str
+    intervals: str
+    test: str
+    outcomes: Mapping[str, OutcomeLabel]
+    graded_file: str
+    repeat_command: str
 
     def start(
         self,

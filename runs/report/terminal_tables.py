@@ -9,7 +9,6 @@ from rich.text import Text
 from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
 from lawtrace.runs.report import tables
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.report.terminal_names import Name
 from lawtrace.runs.report.text import format_duration, percent, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
@@ -58,7 +57,7 @@ def outcome_table(
         above = model
         cells = [percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
         # Text, not str: a model name in square brackets is a name, not markup.
-        table.add_row(Name(name), *(Text(cell) for cell in cells))
+        table.add_row(Text(visible(name)), *(Text(cell) for cell in cells))
     return table
 
 
@@ -94,7 +93,7 @@ def report_table(table: tables.Table) -> Table:
         above = names
         cells = ["\n".join(filter(None, (row.cells[place].text, row.cells[place].aside))) for place in others]
         # Text, not str: a model name in square brackets is a name, not markup.
-        shown.add_row(Name(_indented(names, first)), *(Text(visible(cell)) for cell in cells))
+        shown.add_row(Text(visible(_indented(names, first))), *(Text(visible(cell)) for cell in cells))
     return shown
 
 
@@ -120,7 +119,7 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
     for name in ("expected", "at most"):
         table.add_column(name, justify="right", vertical="bottom", min_width=10)
     for line in plan.calls:
-        table.add_row(Name(f"{line.role}\n  {line.model}"), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
+        table.add_row(Text(visible(f"{line.role}\n  {line.model}")), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
     table.add_row(Text("all calls"), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
     table.caption = f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called."
     return table

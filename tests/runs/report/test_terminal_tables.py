@@ -1,14 +1,11 @@
 from dataclasses import replace
 from io import StringIO
 
-import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from lawtrace.runs.call_plan import PlannedCalls, RunPlan
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.run_tables import usage_table
-from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, report_table
-from lawtrace.runs.store.model_usage import ModelUsage
+from lawtrace.runs.report.terminal_tables import outcome_table, plan_table
 
 
 def printed(content: ReportContent, environments: dict[str, str] | None = None, *, width: int = 80) -> list[list[str]]:
@@ -60,25 +57,6 @@ PLAN = RunPlan(
     concurrency=8,
     deadline_seconds=120,
 )
-USAGE = [
-    ModelUsage("instruction_generator", model, 12345, 0, 12, 3, 1234567, 234567, 12345.6, 12.3, 12.3456)
-    for model in MODELS
-]
-
-
-@pytest.mark.parametrize("width", [80, 60])
-@pytest.mark.parametrize("table", [plan_table(PLAN), report_table(usage_table(USAGE))], ids=["plan", "usage"])
-def test_long_model_names_are_broken_after_a_separator(table: RenderableType, width: int) -> None:
-    file = StringIO()
-    Console(file=file, width=width).print(table)
-    lines = file.getvalue().splitlines()
-    assert max(map(len, lines)) <= width
-    first = [line[:44].strip().split("  ")[0] for line in lines]
-    for model in MODELS:
-        start = next(at for at, text in enumerate(first) if text.startswith(model.partition(":")[0] + ":"))
-        pieces = first[start : start + 6]
-        joined = next(count for count in range(1, 7) if "".join(pieces[:count]) == model)
-        assert all(piece[-1] in ":/_-" for piece in pieces[: joined - 1])
 
 
 def test_a_plan_says_how_long_the_limit_of_requests_takes() -> None:
