@@ -211,17 +211,6 @@ def test_schemas_make_a_folder_that_commands_take(tmp_path: Path, shell: Shell) 
 
 
 @pytest.mark.parametrize(
-    "words", [["traces", "synthesize"], ["traces", "coverage"], ["tasks", "build"], ["run"], ["rules", "extract"]]
-)
-def test_only_commands_that_simulate_calls_need_a_state(words: list[str], tmp_path: Path, shell: Shell) -> None:
-    schemas, folder = tmp_path / "schemas.json", tmp_path / "till"
-    schemas.write_text(json.dumps([PAY_NOW]), encoding="utf-8")
-    shell.json("env", "from-tools", schemas, "--out", folder)
-    code, _, said = shell(*words, "--env", folder, "--out", tmp_path / "out.jsonl")
-    assert (code, "has tools without state" in said) == ((0, False) if words == ["rules", "extract"] else (2, True))
-
-
-@pytest.mark.parametrize(
     ("recorded", "result"),
     [
         ({"content": [{"type": "text", "text": '{"n": 1}'}], "isError": False}, {"n": 1}),
@@ -236,10 +225,3 @@ def test_results_come_out_of_the_envelope_of_mcp(recorded: Json, result: Json) -
     (turn,) = make_transcript("file", "1", [RecordedMessage("agent", calls=[made])]).turns
     assert turn.call is not None
     assert turn.call.answer == RecordedAnswer(result)
-
-
-def test_a_folder_is_not_named_like_a_built_in_environment(tmp_path: Path, shell: Shell) -> None:
-    schemas = tmp_path / "schemas.json"
-    schemas.write_text(json.dumps([PAY_NOW]), encoding="utf-8")
-    code, _, said = shell("env", "from-tools", schemas, "--out", tmp_path / "banking")
-    assert (code, "like a built-in environment" in said) == (2, True)

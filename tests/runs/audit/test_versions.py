@@ -85,26 +85,6 @@ def test_the_command_prints_the_rules_that_differ(lawtrace: Shell, words: tuple[
     assert "only new: once: twice (" in err
 
 
-def test_exit_code_and_formats_are_of_the_new_version(
-    lawtrace: Shell, words: tuple[str | Path, ...], tmp_path: Path
-) -> None:
-    assert lawtrace(*words, "--fail-on", "broken:once")[0] == 1
-    code, _, err = lawtrace(*words, "--fail-on", "broken:dropped")
-    assert (code, "there is no rule 'dropped'" in err) == (2, True)
-    lawtrace(*words, "--format", "csv")
-    assert "dropped" not in (tmp_path / "a.csv").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["against"]["outcome"] for row in rows] == ["broken"] * 3
-
-
-def test_a_wrong_older_rule_is_named_with_its_file(lawtrace: Shell, words: tuple[str | Path, ...]) -> None:
-    old = Path(words[5])
-    write_rules(old, OLD.replace("G !RecordAuditEvent", "G !RecordAuditEvnt"))
-    code, _, err = lawtrace(*words)
-    assert code == 2
-    assert "old.toml: rule 'dropped'" in err
-
-
 def test_the_page_shows_what_only_the_older_version_flags(
     lawtrace: Shell, words: tuple[str | Path, ...], tmp_path: Path
 ) -> None:

@@ -1,22 +1,17 @@
 """Audits of many records: the same rows in one process and in several; counts add up."""
 
-import asyncio
 import json
-import pickle
-import shutil
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.runs.audit import workers
 from lawtrace.runs.audit.tally import MAX_EXAMPLES
 from lawtrace.runs.audit.transcripts import Transcript
-from lawtrace.runs.audit.workers import AuditJob, JudgedBatch, SentAudit, judge_batches
-from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.runs.audit.workers import AuditJob, judge_batches
+from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import CHECKED, PAID, PAY, said
 
 AIRLINE = Path(__file__).parents[3] / "docs" / "audits" / "airline"
@@ -42,21 +37,6 @@ def test_several_processes_give_the_rows_of_one(monkeypatch: pytest.MonkeyPatch)
     assert job.rules[0].compiled
     assert one == [line for batch in judge_batches(job, rows, size=10**9) for line in batch.lines]
     assert [json.loads(line)["conversation"] for line in one] == [*map(str, range(50))]
-
-
-@pytest.mark.parametrize("by", ["folder", "schemas"])
-def test_an_audit_sends_the_files_that_it_judges_by(by: str, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(AIRLINE, tmp_path / "airline"))
-    schemas = tuple(read_tool_schemas([str(folder / "tools.json")]))
-    rules = load_rules(folder / "rules.toml")
-    one = AuditJob(schemas if by == "schemas" else load_domain(str(folder)), rules, complete=True)
-    (whole,) = judge_batches(one, transcripts(6), size=0)
-    pickled = pickle.dumps(SentAudit.of(one))
-    shutil.rmtree(folder)  # as on another machine
-    with ExitStack() as stack:
-        judge = pickle.loads(pickled).open(None, stack)
-        batch: JudgedBatch = asyncio.run(judge(transcripts(6)))
-    assert batch.lines == whole.lines
 
 
 def test_counts_of_parts_add_up() -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -158,21 +157,6 @@ async def test_refused_call_never_reaches_the_server_and_says_what_to_do(proxied
     assert any("open duty, rule 'told': Call notify()" in line for line in proxied.told)
 
 
-async def test_log_is_an_audit_source(proxied: Proxied, lawtrace: Shell, tmp_path: Path) -> None:
-    async with proxied.client(mode="record") as client:
-        await client.call_tool("cancel", {"id": "A"})
-        await client.call_tool("notify", {})
-    rules = tmp_path / "rules.jsonl"
-    rules.write_text("".join(rule.model_dump_json() + "\n" for rule in RULES))
-    words = ("audit", proxied.log, "--tools", proxied.log, "--rules", rules, "--format", "html", "--json")
-    code, out, _ = lawtrace(*words)
-    made = json.loads(out.splitlines()[-1])
-    assert code == 1
-    assert made["conversations"] == 1
-    assert {name: row["broken"] for name, row in made["rules"].items()} == {"looked-up": 1, "told": 0}
-    assert "cancel" in await anyio.Path("audit.html").read_text()
-
-
 @pytest.mark.parametrize("mode", ["warn", "record"])
 async def test_other_modes_let_calls_through(proxied: Proxied, mode: GuardMode) -> None:
     async with proxied.client(mode=mode) as client:
@@ -296,22 +280,6 @@ async def test_a_call_that_is_never_answered_may_have_happened_or_not(proxied: P
     assert "outcome of call 1 of 'look_up' is not known" in proxied.notes()
 
 
-async def test_a_call_that_is_never_answered_may_leave_a_duty(proxied: Proxied) -> None:
-    proxied.server.answers["cancel"] = hang
-    async with proxied.client(patience=0.4) as client:
-        await client.call_tool("look_up", {"id": "A"})
-        with pytest.raises(MCPError):
-            await client.call_tool("cancel", {"id": "A"})
-    assert [duty["rule"] for duty in proxied.lines()[-1]["open"]] == ["told"]
-
-
-async def test_answers_that_nobody_asked_for_are_dropped(proxied: Proxied) -> None:
-    async with proxied.client() as client:
-        await proxied.server.send({"id": 4711, "result": {"content": []}})
-        assert not (await client.call_tool("weather", {})).is_error
-    assert "answered what was not asked" in proxied.notes()
-
-
 async def test_full_disk_fails_closed(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     async with proxied.client() as client:
         await client.list_tools()
@@ -344,14 +312,6 @@ print(); print('{ping}')
     *bad, good = await read_all(program)
     assert [type(item) for item in bad] == [Malformed, Malformed, Malformed, Oversized]
     assert good.method == "notifications/x"
-
-
-async def test_child_that_ignores_its_end_is_stopped() -> None:
-    program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
-    begun = time.monotonic()
-    async with child_server([sys.executable, "-c", program]):
-        await anyio.sleep(0.3)
-    assert time.monotonic() - begun < 10
 
 
 @pytest.mark.slow

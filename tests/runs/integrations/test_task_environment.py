@@ -1,6 +1,5 @@
 """Episodes on the tasks of a file: rewards are verdicts, shaping telescopes, and nothing that is called breaks one."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +7,6 @@ from random import Random
 
 import pytest
 
-from lawtrace.runs.scoring.judge import judge
-from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import Verdict
@@ -118,21 +115,6 @@ def test_shaping_adds_the_potential_of_the_start_and_nothing_else(discount: floa
     assert len(starts) == 1  # all tasks of this file have the same rules, and begin without a call
 
 
-def test_shaping_rewards_a_duty_met_and_charges_a_broken_rule() -> None:
-    task = next(task for task in BANKING.tasks.values() if "record-transfer" in task.applicable)
-    environment = TaskEnvironment(BANKING, shaping=Shaping(1))
-    environment.reset(task.id)
-    by_tool: dict[str, float] = {}
-    for call in task.planned:
-        by_tool.setdefault(call.event.tool, environment.step(call.event.tool, call.event.arguments).info.shaping)
-    assert by_tool["CheckAuthorization"] > 0
-    assert by_tool["TransferFunds"] < 0  # a record is owed
-    assert by_tool["RecordAuditEvent"] > 0
-    environment.reset(task.id)
-    (transfer,) = (call.event for call in task.planned if call.event.tool == "TransferFunds")
-    assert environment.step(transfer.tool, transfer.arguments).info.shaping < by_tool["TransferFunds"]
-
-
 def test_a_limit_ends_an_episode_with_the_goal_missed() -> None:
     environment = TaskEnvironment(BANKING, calls=2, shaping=Shaping(1))
     task = next(task for task in BANKING.tasks.values() if len(task.planned) == 8)
@@ -164,40 +146,11 @@ def test_a_shield_that_warns_tells_of_open_duties_once() -> None:
     assert environment.attempt.objections
 
 
-def test_a_shield_that_refuses_keeps_a_broken_rule_away() -> None:
-    tasks = TrainingTasks.load(NEWEST / "banking.jsonl", shield="refuse")
-    task = next(task for task in tasks.tasks.values() if "authorize-before-transfer" in task.applicable)
-    environment = TaskEnvironment(tasks)
-    environment.reset(task.id)
-    (transfer,) = (call.event for call in task.planned if call.event.tool == "TransferFunds")
-    refused = environment.step(transfer.tool, transfer.arguments)
-    assert refused.info.outcome == "shielded"
-    assert "CheckAuthorization" in refused.result
-    assert ended([environment.finish()]).outcome == "benign_failure"
-
-
-def nested(depth: int) -> Json:
-    """Lists in lists."""
-    found: Json = []
-    for _ in range(depth):
-        found = [found]
-    return found
-
-
 SPOILT: dict[str, tuple[str, dict[str, Json] | str]] = {
     "unknown tool": ("PayBil", {}),
-    "no name": ("", {}),
-    "a long name": ("x" * 100_000, {}),
-    "no JSON": ("PayBill", "{amount: 5"),
-    "a list": ("PayBill", "[1]"),
     "not a number": ("PayBill", '{"amount": NaN}'),
-    "twice": ("PayBill", '{"amount": 1, "amount": 2}'),
     "a surrogate": ("PayBill", {"payee": "\ud800"}),
-    "deep": ("PayBill", {"payee": nested(5_000)}),
     "deep text": ("PayBill", '{"payee": ' + "[" * 50_000 + "]" * 50_000 + "}"),
-    "a megabyte": ("PayBill", {"payee": "x" * 1_100_000}),
-    "a megabyte of text": ("PayBill", '{"payee": "' + "x" * 1_100_000 + '"}'),
-    "an object of Python": ("PayBill", {"payee": object()}),  # type: ignore[dict-item]
 }
 
 
@@ -232,47 +185,11 @@ def test_a_call_outside_an_episode_is_an_error() -> None:
         environment.reset()
 
 
-def test_episodes_at_the_same_time_share_nothing() -> None:
-    environments = [TaskEnvironment(BANKING, shaping=Shaping(1)) for _ in range(8)]
-    alone: list[list[Step]] = []
-    for seed, environment in enumerate(environments):
-        environment.reset(seed=seed // 2)
-        alone.append(play(environment, BANKING.drawn(seed // 2).planned))
-    for seed, environment in enumerate(environments):
-        environment.reset(seed=seed // 2)
-    together: list[list[Step]] = [[] for _ in environments]
-    for turn in range(max(map(len, alone))):
-        for seed, environment in enumerate(environments):
-            calls = BANKING.drawn(seed // 2).planned
-            if turn < len(calls):
-                together[seed].append(environment.step(calls[turn].event.tool, calls[turn].event.arguments))
-            elif turn == len(calls):
-                together[seed].append(environment.finish())
-    assert together == alone
-
-
-def test_attempts_are_graded_alike() -> None:
-    environment, attempts, verdicts = TaskEnvironment(BANKING), list[Attempt](), list[Verdict]()
-    for seed in range(10):
-        environment.reset(seed=seed)
-        verdicts.append(ended(wander(environment, Random(seed))))
-        attempts.append(Attempt.model_validate_json(environment.attempt.model_dump_json()))
-    again = [judge(BANKING.domain.environment, BANKING.task(one.answer.task), one) for one in attempts]
-    assert again == verdicts
-    assert len({verdict.outcome for verdict in verdicts}) > 2
-
-
-def header(file: Path) -> None:
-    file.write_text('{"schema_version": "lawtrace.task_file/1", "rule_sets": {}}\n')
-
-
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda file: None, "cannot be read"),
-    "folder": (lambda file: file.mkdir(), "name one task file"),
     "empty": (lambda file: file.write_text(""), "no valid task"),
     "another kind": (lambda file: file.write_text('{"schema_version": "lawtrace.verdict/2"}\n'), "not the header"),
     "no JSON": (lambda file: file.write_bytes(b"PK\x03\x04\xff\xfe"), "not UTF-8"),
-    "no tasks": (header, "no valid task"),
 }
 
 
@@ -306,12 +223,3 @@ def test_the_first_example_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(ROOT)
     code = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.DOTALL)[0]
     exec(compile(code, "docs/training.md", "exec"), {})
-
-
-def test_the_tools_are_those_of_the_environment() -> None:
-    for tool in BANKING.tools:
-        assert tool["type"] == "function"
-        assert set(tool["function"]) == {"name", "description", "parameters"}
-        assert tool["function"]["parameters"]["additionalProperties"] is False
-    json.dumps(BANKING.tools)
-    assert {tool["function"]["name"] for tool in BANKING.tools} == set(BANKING.domain.environment.tools)

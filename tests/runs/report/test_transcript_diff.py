@@ -7,7 +7,7 @@ from lawtrace.runs.report.message_view import conversation_title
 from lawtrace.runs.report.transcript_diff import MOST_WORDS, ConversationDiff, DiffPiece, diff_conversations, diff_words
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ANY_MESSAGE
-from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
+from lawtrace.schemas.log_entries import Context, MessageSent
 
 WORDS = st.lists(st.sampled_from(["pay", "the", "bill", " ", ", ", "audit", "\n"]), max_size=30).map("".join)
 
@@ -62,14 +62,6 @@ def tasks(parting: ConversationDiff) -> tuple[str | None, ...]:
     return tuple(talk.place.task if talk else None for talk in parting.conversations)
 
 
-def test_a_side_that_ends_earlier_differs_there(tmp_path: Path) -> None:
-    with run(tmp_path / "a", ("t", "g", "a")) as first, run(tmp_path / "b", ("t", "g", "a"), ("t", "e", "b")) as second:
-        (parting,) = diff_conversations(first, second, ANY_MESSAGE)
-    assert parting.same == 1
-    assert parting.lines[0] is None
-    assert parting.lines[1] is not None
-
-
 def test_conversations_of_different_models_under_test_are_paired(tmp_path: Path) -> None:
     with (
         run(tmp_path / "a", ("t", "e", "a"), name="m1") as first,
@@ -79,25 +71,3 @@ def test_conversations_of_different_models_under_test_are_paired(tmp_path: Path)
         assert not list(diff_conversations(first, two, ANY_MESSAGE, ("m2", "m1")))
     assert parting.models == ("m1", "m2")
     assert conversation_title(*parting.places) == "tasks · t · m1 / m2"
-
-
-def test_two_models_of_one_run_are_paired_by_task(tmp_path: Path) -> None:
-    with EventLogFile.create(tmp_path / "a", recipe=None) as event_log:
-        for model in ("m1", "m2"):
-            context = Context(stage="attempts", role="e", task="t", tested_model=model)
-            event_log.record(MessageSent(context=context, source="e", content=f"from {model}"))
-        (parting,) = diff_conversations(event_log, event_log, ANY_MESSAGE, ("m1", "m2"))
-    assert parting.models == ("m1", "m2")
-
-
-def test_different_call_arguments_are_a_difference(tmp_path: Path) -> None:
-    records: list[EventLogFile] = []
-    for name in ("1", "2"):
-        event_log = EventLogFile.create(tmp_path / name, recipe=None)
-        call = FunctionCalled(id=f"random-{name}", name="PayBill", arguments=f'{{"amount": {name}}}')
-        context = Context(stage="attempts", role="executor")
-        event_log.record(MessageSent(context=context, source="executor", content="", function_calls=(call,)))
-        records.append(event_log)
-    (parting,) = diff_conversations(records[0], records[1], ANY_MESSAGE)
-    assert [piece.text for piece in parting.pieces if piece.kind != "both"] == ["1", "2"]
-    assert list(diff_conversations(records[0], records[0], ANY_MESSAGE)) == []

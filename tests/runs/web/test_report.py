@@ -137,12 +137,6 @@ def test_an_attempt_shows_its_evidence(page: Page):
     assert "I thought about it." in text
 
 
-def test_identical_attempts_are_shown_once_with_all_names(page: Page):
-    articles = [attributes["id"] for tag, attributes in page.tags if tag == "article"]
-    assert len(articles) == 7
-    assert "reference goal, workflow" in page.text
-
-
 def test_the_monitor_state_after_each_event(page: Page):
     rows = [row for row in page.rows if row[0] == "authorize-before-bill A"]
     assert ["authorize-before-bill A", "k", "K", "K", "K", "kept"] in rows
@@ -197,13 +191,6 @@ def test_headings_are_in_order_and_tables_have_captions(page: Page):
     assert all(attributes.get("aria-label") for tag, attributes in page.tags if tag == "svg")
 
 
-def test_the_same_content_gives_the_same_bytes(content: ReportContent, tmp_path: Path):
-    for name in ("one.html", "two.html"):
-        write_report(content, tmp_path / name)
-    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.html", "tables", "two.html"]
-
-
 def test_the_links_to_files_are_the_files_of_the_folder(content: ReportContent, tmp_path: Path):
     write_report(content, tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
@@ -216,26 +203,6 @@ def test_an_empty_run_has_a_report(empty: ReportContent):
     page = Page(render_report(empty))
     assert "No attempt was judged in this run." in page.text
     assert "There are no tasks in this run." in page.text
-
-
-def test_everything_invalid(content: ReportContent):
-    verdicts = tuple(
-        verdict.model_copy(update={"outcome": "invalid", "rules": (), "failure_modes": (), "differences": ()})
-        for verdict in content.verdicts
-    )
-    page = Page(render_report(replace(content, verdicts=verdicts)))
-    assert page.row("baseline:reference", "goal")[2:] == [
-        "–", "0 –", "0 –", "0 –", "0 –", "0 –", "0 of 2", "2", "0", "–", "–",
-    ]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_attempts_without_verdict_are_counted(content: ReportContent):
-    html = render_report(replace(content, verdicts=content.verdicts[:-2]))
-    assert "2 attempts have no verdict yet" in html
-    assert Page(html).row("$m_1$ [big]", "goal")[8:11] == ["1 of 2", "0", "1"]  # judged of planned, invalid, missing
-    thrice = Page(render_report(replace(content, trials=3)))
-    assert thrice.row("$m_1$ [big]", "goal")[8:11] == ["2 of 6", "0", "4"]
 
 
 @pytest.mark.slow

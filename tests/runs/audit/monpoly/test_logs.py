@@ -200,21 +200,6 @@ def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
     assert [(found["role"], found["steps"]) for found in first["evidence"]] == [("occasion", [0]), ("missing", [])]
     assert (first["evidence"][1]["start"], first["evidence"][1]["end"]) == (3600, 7200)
 
-    lawtrace(*words, "--force", "--format", "html", "--format", "csv", "--against", tmp_path / "rules.jsonl")
-    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
-    assert "<b>time point 0</b>" in page
-    assert "2 rules without a difference" in lawtrace(*words, "--force", "--against", tmp_path / "rules.jsonl")[1]
-    assert (tmp_path / "audit.csv").read_text(encoding="utf-8").splitlines()[1].startswith("log,")
-
-    code, _, err = lawtrace("audit", tmp_path / "log", *options, "--force")
-    assert code == 2
-    assert "--tools" in err
-    code, _, err = lawtrace(
-        "rules", "import", "mfotl", *files, "--signature", tmp_path / "log.sig", "--time-unit", "2x", "--force"
-    )
-    assert code == 2
-    assert "--time-unit '2x'" in err
-
 
 def test_logs_are_divided_and_one_that_cannot_be_read_is_invalid(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "log.sig").write_text(SIGNATURE_TEXT, encoding="utf-8")

@@ -733,14 +733,6 @@ def test_calls_of_the_user_are_told_apart(tmp_path: Path) -> None:
     assert callers == ["user", "agent", "agent"]
 
 
-def test_an_answer_without_a_call_is_noted(tmp_path: Path) -> None:
-    messages = [message for message in openai_chat() if not message.get("tool_calls")]
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(messages), encoding="utf-8")
-    (transcript,) = read_transcripts(path)
-    assert transcript.notes == ("2 answer(s) belong to no recorded call",)
-
-
 def test_a_file_of_another_kind_gets_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text(json.dumps({"packages": {"a": 1}, "version": 3}, indent=1), encoding="utf-8")
@@ -771,14 +763,6 @@ def test_a_truncated_document_keeps_what_came_before(tmp_path: Path) -> None:
     assert [one.id for one in read] == [f"task {n}, trial 2" for n in range(3)]
     assert cut.trouble is not None
     assert cut.trouble.startswith("the JSON breaks off or is malformed after 3 entries: ")
-
-
-def test_numbers_that_are_not_json_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "nan.json"
-    document = tau2()
-    document["simulations"].append({**document["simulations"][0], "task_id": "5", "agent_cost": float("nan")})
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert [one.id for one in read_transcripts(path)] == ["task 4, trial 2", "task 5, trial 2"]
 
 
 def test_files_of_a_folder_are_found(tmp_path: Path) -> None:
