@@ -12,7 +12,6 @@ from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import (
     WrittenQuestion,
     check_question,
-    is_duplicate,
     write_questions,
 )
 from lawtrace.agents.legal.role_calls import RoleCalls
@@ -23,7 +22,6 @@ from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context
 
 TEXT = """1. The Office fines Bottle Works.
@@ -226,25 +224,6 @@ async def test_questions_in_the_published_form_are_accepted(form: str) -> None:
     assert (only.paragraphs, only.decision, only.answer) == (("6",), True, "Yes")
 
 
-async def test_faults_of_answers_to_the_published_prompts_are_found() -> None:
-    def ask(messages: Sequence[LLMMessage]) -> str:
-        asked = {"whether_contains_decision": True, "question": "Did the controller infringe Article 32?"}
-        return json.dumps([{**asked, "options": {"Yes": "Yes", "No": "No"}, "correct_answer": "Yes"}])
-
-    written = await write(PUBLISHED, question_writer=ask)
-    assert written.case.questions == ()
-    assert any("in place of a name" in reason for reason in written.refused)
-    cut = '[{"whether_contains_decision": true, "options": []'
-    assert (await write(PUBLISHED, question_writer=lambda messages: cut)).failures
-
-
-async def test_offline_roles_read_the_published_prompts() -> None:
-    reading, written = await read(PUBLISHED), await write(PUBLISHED)
-    assert {chunk.agent for chunk in reading.case.chunks} == {"F", "LR", "AR", "CS"}
-    assert (reading.refused, reading.failures, written.failures) == ((), (), ())
-    assert [question.paragraphs for question in written.case.questions] == [("5",)]
-
-
 async def test_unusable_answers_lose_no_fact() -> None:
     reading = await read(facts=lambda messages: "no", application=lambda messages: "no")
     assert len(reading.failures) == 2
@@ -297,12 +276,6 @@ def test_invalid_questions_are_reported(changes: dict[str, Any], reason: str) ->
     assert reason in said
 
 
-def test_a_question_and_its_negation_are_not_duplicates() -> None:
-    assert is_duplicate(question(), question(question="Did Bottle Works fail to lock the laptop at all?"))
-    assert not is_duplicate(question(), question(question="Did Bottle Works not fail to lock the laptop?"))
-    assert not is_duplicate(question(), question(options=FOUR, correct_answer="A"))
-
-
 async def test_scripted_questions_come_from_findings_and_cite_paragraphs() -> None:
     written = await write()
     assert written.failures == ()
@@ -323,22 +296,3 @@ async def test_rejected_questions_are_left_out_and_others_kept() -> None:
     assert [kept.text for kept in written.case.questions] == ["Did Bottle Works fail to lock the laptop?"]
     assert any("cannot be understood alone" in reason for reason in written.refused)
     assert any("asks the same" in reason for reason in written.refused)
-
-
-async def test_a_truncated_answer_is_a_failure() -> None:
-    whole = json.dumps({"questions": [question().model_dump()]})
-    for cut in (whole[:-1], whole[: whole.index("correct_answer")]):
-        written = await write(question_writer=lambda messages, cut=cut: cut)
-        assert written.failures != ()
-    entry = {"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}
-    cut = json.dumps({"entities_and_concepts": [entry], "relations": []})[:-1]
-    reading = await read(application=lambda messages: cut, common_sense=lambda messages: "{}")
-    assert len(reading.failures) == 1
-
-
-async def test_a_case_without_findings_is_an_error() -> None:
-    bare = build_case(
-        "bare", parse_document(decision_text("1. One.").lines), [PartRange(first="1", last="1", part="facts")]
-    )
-    with pytest.raises(InputError, match="no paragraph of it is a finding"):
-        await write_questions(bare, calls())

@@ -24,7 +24,7 @@ from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Agent, Chunk, Question
 from lawtrace.prompts.loader import Prompt, load_prompt
-from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
+from lawtrace.schemas.log_entries import Context, MessageSent
 from tests.support.legal.small_cases import BOTTLES
 
 Script = Callable[[Sequence[LLMMessage]], str]
@@ -135,16 +135,6 @@ async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int, round
     assert judging.asked["atomicity_judge"] == min(most.atomicity_judge, MAX_SUBTASKS)
 
 
-async def test_too_many_subtasks_are_rejected_and_the_task_is_answered_whole() -> None:
-    def too_many(messages: Sequence[LLMMessage]) -> str:
-        return json.dumps({"tasks": [{"task": f"part {n}"} for n in range(MAX_SUBTASKS + 1)]})
-
-    event_log = MemoryEventLog()
-    team = await ask(Cast(decomposer=too_many), event_log=event_log)
-    assert [part.ended for part in team.parts] == ["not split"]
-    assert any(isinstance(entry, RoleFailed) and "too many" in entry.text for entry in event_log.entries)
-
-
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20), st.integers(1, MAX_SUBTASKS), st.integers(0, 2**20 - 1))
@@ -168,28 +158,6 @@ async def test_decomposition_terminates_within_its_limits(depth: int, calls: int
     assert isinstance(team.answer, LegalAnswer)
 
 
-async def test_a_repeated_task_is_dropped() -> None:
-    cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": QUESTION.text.upper(), "agent": "F"}]}))
-    team = await ask(cast)
-    assert [(part.task, part.ended) for part in team.parts] == [(QUESTION.text, "not split")]
-
-
-async def test_nonatomic_tasks_are_split_and_their_subtasks_judged() -> None:
-    def split(messages: Sequence[LLMMessage]) -> str:
-        task = labelled_json(messages, "task")["task"]
-        parts = ["both things"] if task == QUESTION.text else ["the rule", "the fact"]
-        return json.dumps({"tasks": [{"task": part, "agent": "LR" if "rule" in part else "F"} for part in parts]})
-
-    def judge(messages: Sequence[LLMMessage]) -> str:
-        return json.dumps({"atomic": "both" not in labelled_json(messages, "task")["task"]})
-
-    team = await ask(Cast(decomposer=split, atomicity_judge=judge), limits=DecompositionLimits(depth=3))
-    assert [(part.task, part.agent, part.depth) for part in team.parts] == [
-        ("the rule", "LR", 2),
-        ("the fact", "F", 2),
-    ]
-
-
 async def test_a_part_for_an_inactive_agent_goes_to_the_agent_with_the_best_chunk() -> None:
     cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "common_sense_agent"}]}))
     team = await ask(cast, active=("LR", "F"))
@@ -211,13 +179,6 @@ async def test_agents_are_asked_back_until_nothing_is_missing(rounds: int) -> No
     back = [part for part in team.parts if part.ended == "asked back"]
     assert [(part.task, part.agent) for part in back] == ([("Which article demands notice?", "LR")] if rounds else [])
     assert all(part.answer and part.answer.part == number for number, part in enumerate(team.parts, 1))
-
-
-async def test_a_question_that_was_answered_is_not_asked_again() -> None:
-    cast = Cast(sufficiency_judge=lambda messages: json.dumps({"questions": [{"task": QUESTION.text, "agent": "F"}]}))
-    team = await ask(cast, limits=DecompositionLimits(rounds=3))
-    assert cast.asked["sufficiency_judge"] == 1
-    assert {part.ended for part in team.parts} == {"atomic"}
 
 
 async def test_parts_of_one_agent_are_answered_concurrently() -> None:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, is_folder, load_domain
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import InputError
 
 DECLARATION = """
@@ -78,29 +78,12 @@ def test_load_a_folder(write: Write) -> None:
     assert not list(Path(folder).rglob("*.pyc"))
 
 
-def test_modules_of_the_same_name_do_not_clash(write: Write) -> None:
-    one = load_domain(write("one", **{"tables.py": TABLES + "\ndef populate(random): return State({'a': ()})"}))
-    other = load_domain(write("other", **{"tables.py": TABLES + "\ndef populate(random): return State({'b': ()})"}))
-    assert "tables" not in sys.modules
-    assert [*one.environment.populate(None).tables] == ["a"]  # pyright: ignore[reportArgumentType]
-    assert [*other.environment.populate(None).tables] == ["b"]  # pyright: ignore[reportArgumentType]
-
-
 def test_a_change_is_noticed_at_once(write: Write) -> None:
     before = load_domain(write())
     after = load_domain(write(**{"tables.py": TABLES.replace("red", "rot")}))
     assert before.digest != after.digest
     assert before.environment is not after.environment
     assert load_domain(write()).digest == before.digest
-
-
-def test_files_outside_the_declaration_do_not_change_the_digest(write: Write) -> None:
-    folder = write()
-    before = load_domain(folder).digest
-    (Path(folder) / "logs").mkdir()
-    for file in ("logs/run.jsonl", "README.md", ".hidden.sqlite"):
-        (Path(folder) / file).write_text("x")
-    assert load_domain(folder).digest == before
 
 
 @pytest.mark.parametrize(
@@ -176,19 +159,6 @@ def test_exceptions_of_populate_name_file_and_line(write: Write, body: str, comp
         environment.populate(Random(1))
 
 
-def test_a_repaired_folder_loads(write: Write) -> None:
-    with pytest.raises(InputError):
-        load_domain(write(**{"tables.py": "1 / 0"}))
-    assert load_domain(write()).environment.name == "shop"
-
-
-@pytest.mark.parametrize("where", ["./shop", "../shop", "/srv/shop", ".", "a/b", "shop/"])
-def test_a_name_with_a_separator_is_a_folder(where: str) -> None:
-    assert is_folder(where)
-    with pytest.raises(InputError, match=r"not found"):
-        load_domain(where)
-
-
 def test_a_folder_named_like_a_built_in_environment_is_not_loaded(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,14 +166,6 @@ def test_a_folder_named_like_a_built_in_environment_is_not_loaded(
     monkeypatch.chdir(folder.parent)
     with pytest.raises(InputError, match=r"no environment 'shop'.*for the folder of that name write \./shop"):
         load_domain("shop")
-
-
-@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
-def test_built_in_environments_have_the_same_layout(name: str) -> None:
-    setting = load_domain(name)
-    assert {"__init__.py", "regulation.toml", "rules.toml"} <= {path.name for path in setting.folder.iterdir()}
-    assert setting.environment.name == name
-    assert len(setting.digest) == 64
 
 
 def test_examples_of_rules_are_not_digested(write: Write) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.legal.case import CONTEXTS, Case, context_name, parse_context
+from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.environments.legal.maslegalbench import parse_rows
 from lawtrace.schemas.errors import InputError
@@ -109,13 +109,6 @@ def test_no_row_is_lost_and_bad_rows_change_nothing_else(rows: list[Row]) -> Non
     assert [chunk.text for case in cases for chunk in case.chunks] == texts
 
 
-def test_correcting_a_row_renames_nothing() -> None:
-    def later(first: Row) -> str:
-        return read([first, GOOD[5]])[0][0].questions[-1].id
-
-    assert later(BAD["not among the options"]) == later(GOOD[6]) == "shop/q2"
-
-
 def write_lines(path: Path, rows: list[Row]) -> Path:
     path.write_text("".join(json.dumps(raw) + "\n" for raw in rows), encoding="utf-8")
     return path
@@ -166,20 +159,6 @@ def test_a_file_of_another_kind_is_rejected(tmp_path: Path, name: str, content: 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         load_dataset(tmp_path / name)
-
-
-def test_a_folder_without_a_dataset_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no dataset found"):
-        load_dataset(tmp_path)
-    with pytest.raises(InputError, match="No such file"):
-        load_dataset(tmp_path / "nowhere")
-
-
-def test_contexts_parse_as_written() -> None:
-    assert [parse_context(context_name(context)) for context in CONTEXTS] == [*CONTEXTS]
-    for wrong in ("", "F+F", "f", "F LR"):
-        with pytest.raises(InputError, match="joined by"):
-            parse_context(wrong)
 
 
 @pytest.mark.shared

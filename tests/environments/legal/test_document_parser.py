@@ -107,18 +107,6 @@ def test_text_extracted_from_pdf() -> None:
     assert document.parse_warnings == ()
 
 
-def test_a_missing_number_is_a_warning_and_decimal_numbers_are_paragraphs() -> None:
-    document = parsed("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n")
-    assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
-    assert texts(document)["2.1"] == "Next. Article 3 is meant."
-    assert document.parse_warnings == ("paragraph 1.4 follows 1.2: a number is missing",)
-
-
-def test_a_list_item_is_not_a_paragraph() -> None:
-    document = parsed("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n")
-    assert texts(document) == {"1.1": "Steps: 1. one. 2. two.", "1.2": "More.", "2": "Whole.", "2.1": "Below."}
-
-
 def test_running_heads_are_not_text() -> None:
     page = "CONFIDENTIAL\n{n}.  Paragraph {n} is here.\nPage {n} of 3\n"
     document = parsed("\f".join(page.format(n=n) for n in (1, 2, 3)))
@@ -163,39 +151,10 @@ def test_text_below_a_heading_does_not_belong_to_the_paragraph_above() -> None:
     ]
 
 
-def test_a_heading_continued_on_the_next_line_is_one_heading() -> None:
-    text = (
-        "Notice\n\n1. It was lost.\n\nThe decision to issue a monetary\npenalty\n\n2. It is fined.\n\n"
-        "ANNEX 1\nSECTION 55 OF THE DATA PROTECTION ACT\n1998\nRIGHTS OF APPEAL AGAINST DECISIONS OF THE\n"
-        "COMMISSIONER\n1. There is an appeal.\n"
-    )
-    document = parsed(text)
-    assert outline(document) == {
-        "": ["1"],
-        "The decision to issue a monetary penalty": ["2"],
-        "ANNEX 1": [],
-        "ANNEX 1 > SECTION 55 OF THE DATA PROTECTION ACT 1998": [],
-        "ANNEX 1 > RIGHTS OF APPEAL AGAINST DECISIONS OF THE COMMISSIONER": ["ANNEX 1/1"],
-    }
-
-
 def test_headings_within_an_annex() -> None:
     page = "<h2>Findings</h2><p>1. Broken.</p><h2>Annex 1</h2><h2>The Act</h2><h2>Appeals</h2><p>1. There is one.</p>"
     document = parse_document(html_lines(page))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex 1/1"]
-
-
-def test_two_annexes_with_the_same_name() -> None:
-    page = "<h2>Findings</h2><p>1. Broken.</p>" + 2 * "<h2>Annex</h2><p>1. A table.</p>"
-    document = parse_document(html_lines(page))
-    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex/1", "Annex (2)/1"]
-
-
-def test_a_first_heading_in_plain_text_and_numbers_above_a_thousand() -> None:
-    text = "Notice\n\nBackground\n\n" + "\n\n".join(f"{number}. It was lost." for number in range(1, 1002))
-    document = parsed(text)
-    assert document.front == "Notice"
-    assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
 
 
 def test_restarted_numbering_is_a_warning() -> None:
@@ -203,12 +162,6 @@ def test_restarted_numbering_is_a_warning() -> None:
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "2:1"]
     (warning,) = document.parse_warnings
     assert warning == "the numbers begin again below 'Findings': its first paragraph is 2:1"
-
-
-def test_unnumbered_paragraphs_are_counted() -> None:
-    document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
-    assert texts(document) == {"p1": "One thing.", "p2": "Another."}
-    assert document.parse_warnings
 
 
 def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from lawtrace.environments.legal.case import Question
 from lawtrace.environments.legal.choice_parser import parse_choice, parse_text
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.environments.legal.question_sets import parse_plain_rows, read_task_table
-from lawtrace.runs.cli.app import app
 from lawtrace.schemas.errors import InputError
 
 
@@ -128,25 +126,3 @@ def test_tables_that_cannot_be_read(tmp_path: Path) -> None:
         read_task_table(task(tmp_path / "b", "answer\ttext\nYes\tx\n", "Read {{clause}}"))
     with pytest.raises(InputError, match="no task file"):
         read_task_table(tmp_path)
-
-
-def test_an_imported_task_is_run(tmp_path: Path) -> None:
-    rows = "".join(f"{'Yes' if n % 2 else 'No'}\tA clause about {n}.\n" for n in range(6))
-    folder = task(tmp_path / "clauses", f"answer\ttext\n{rows}")
-    out, recipe = tmp_path / "cases" / "case.jsonl", tmp_path / "recipe.toml"
-    out.parent.mkdir()
-    recipe.write_text('contexts = ["F"]\nretrievers = ["bm25"]\ndepths = [1]\n', encoding="utf-8")
-    for words in (
-        ["import", str(folder), "--out", str(out), "--json"],
-        ["run", "--cases", str(out), "--recipe", str(recipe), "--out", str(tmp_path / "run"), "--json"],
-    ):
-        result = CliRunner().invoke(app, ["legal", *words], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-    (cell,) = json.loads(result.stdout.splitlines()[-1])["cells"]
-    assert sum(cell["outcomes"].values()) == 6
-
-
-def test_a_short_table_of_yes_and_no(tmp_path: Path) -> None:
-    (tmp_path / "test.tsv").write_text("text\tanswer\nIs it so?\tYes\nIs it not?\tno\n", encoding="utf-8")
-    cases, _ = read_task_table(tmp_path / "test.tsv")
-    assert [(one.kind, one.answer) for one in cases[0].questions] == [("yes_no", "Yes"), ("yes_no", "No")]

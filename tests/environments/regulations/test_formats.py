@@ -13,8 +13,6 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from lawtrace.environments.regulations import read_legal_text
-from lawtrace.environments.regulations.files import MAX_BYTES
-from lawtrace.environments.regulations.formats import markdown_lines
 from lawtrace.environments.regulations.formex import formex_lines
 from lawtrace.schemas.errors import InputError
 
@@ -210,18 +208,6 @@ def test_xml_entities_and_external_references_are_not_resolved(content: str) -> 
         formex_lines(content.encode())
 
 
-def test_the_items_of_a_list_are_cited_as_the_page_numbers_them(tmp_path: Path) -> None:
-    lists = {"1": "(2)", "a": "(b)", "A": "(B)", "i": "(ii)"}
-    articles = "".join(
-        f'<h3>Article {n}</h3><p>It shall:</p><ol type="{style}"><li><p>look;</p></li><li>find.</li></ol>'
-        for n, style in enumerate(lists, 1)
-    )
-    (tmp_path / "x.html").write_text(articles, encoding="utf-8")
-    assert list(provisions(tmp_path / "x.html"))[1::2] == [
-        f"Article {n}{last}" for n, last in enumerate(lists.values(), 1)
-    ]
-
-
 def test_html_entities_declared_by_the_page_are_not_expanded(tmp_path: Path) -> None:
     declared = (
         '<!DOCTYPE html [<!ENTITY bomb "A carrier shall burst.">]><p>A carrier shall &bomb; look for parcels.</p>'
@@ -256,13 +242,6 @@ def test_unusable_files_are_refused_with_a_reason(tmp_path: Path, name: str, con
     with pytest.raises(InputError, match=message) as refused:
         read_legal_text(tmp_path / name)
     assert name in str(refused.value)
-
-
-def test_a_document_of_fifty_megabytes_is_not_even_opened(tmp_path: Path) -> None:
-    with (tmp_path / "x.txt").open("wb") as file:
-        file.truncate(50 * 2**20)
-    with pytest.raises(InputError, match=rf"has 50 MB; the limit is {MAX_BYTES // 2**20} MB"):
-        read_legal_text(tmp_path / "x.txt")
 
 
 def test_pages_that_unpack_to_too_much_are_refused_before_they_are_read(
@@ -330,11 +309,6 @@ def test_the_directive_is_equal_in_three_formats() -> None:
             assert squeezed(consolidated[citation]) == squeezed(words)
 
 
-ABOUT_THE_DOCUMENT = frozenset(
-    {"BIB.INSTANCE", "BIB.INSTANCE.CONS", "INFO.CONSLEG", "INFO.PROD", "GR.MOD.ACT", "GR.CORRIG", "NO.CELEX", "NO.DOC"}
-)
-
-
 def told_apart(element: ElementTree.Element, is_note: Callable[[ElementTree.Element], bool]) -> tuple[str, str]:
     """All text below an element, and the text of its footnotes."""
     text, notes = [element.text or ""], [""]
@@ -345,37 +319,6 @@ def told_apart(element: ElementTree.Element, is_note: Callable[[ElementTree.Elem
         notes.append(inner_notes)
         text.append(below.tail or "")
     return "".join(text), "".join(notes)
-
-
-@pytest.mark.shared
-@needs_data
-def test_the_gazette_is_reassembled_from_its_tree() -> None:
-    path = SHARED / "psd2_2015-2366_oj_en.xhtml"
-    legal = read_legal_text(path)
-    page = ElementTree.fromstring(path.read_text(encoding="utf-8-sig").replace("&nbsp;", " "))
-    body = page.find("{http://www.w3.org/1999/xhtml}body")
-    assert body is not None
-    text, notes = told_apart(body, lambda element: element.get("class") in {"note", "oj-note"})
-    assert squeezed("".join(legal.words())) == squeezed(text)
-    assert squeezed("".join(legal.notes)) == squeezed(notes)
-
-
-@pytest.mark.shared
-@needs_data
-def test_formex_is_reassembled_from_its_tree() -> None:
-    path = SHARED / "psd2_2015-2366_consolidated_2025-01-17_en.fmx4.xml"
-    legal = read_legal_text(path)
-    root = ElementTree.parse(path).getroot()
-    for element in list(root.iter()):
-        if element.tag in {"QUOT.START", "QUOT.END"}:
-            element.text = chr(int(element.get("CODE", ""), 16))
-        if element.tag in ABOUT_THE_DOCUMENT:
-            tail = element.tail
-            element.clear()
-            element.tail = tail
-    text, notes = told_apart(root, lambda element: element.tag == "NOTE")
-    assert squeezed("".join(legal.words())) == squeezed(text)
-    assert squeezed("".join(legal.notes)) == squeezed(notes)
 
 
 def prose(value: object) -> Iterator[str]:
@@ -445,14 +388,3 @@ def test_markdown_in_a_text_file_is_read_as_such(tmp_path: Path) -> None:
     found = provisions(tmp_path / "care.txt")
     assert list(found) == ["§ 1.1(a)(1)", "§ 1.1(a)(2)", "§ 1.1(b)", "§ 1.2"]
     assert found["§ 1.1(b)"] == "Notices. A notice has a date. A notice that is late counts as given."
-
-
-def test_markdown_items_that_repeat_their_number_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "law.md"
-    items = "1. Keep a log.\n1. Show it:\n   1. to users;\n   1. to auditors.\n1. Erase it.\n"
-    path.write_text(f"# Article 1\n\n{items}\n# Article 2\n\n3. One.\n5. Two.\n", encoding="utf-8")
-    lines = [line.text for line in markdown_lines(path.read_text(encoding="utf-8"))]
-    assert lines[1:6] == ["1. Keep a log.", "2. Show it:", "1. to users;", "2. to auditors.", "3. Erase it."]
-    assert lines[7:] == ["3. One.", "5. Two."]
-    path.write_text("# Article 1\n\n" + "1. Keep a log.\n" * 900, encoding="utf-8")
-    assert list(provisions(path))[-1] == "Article 1(900)"

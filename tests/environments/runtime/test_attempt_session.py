@@ -103,16 +103,6 @@ def test_a_user_opens_and_answers_until_the_last_message() -> None:
     assert [event.tool for event in attempt.session.events] == ["user", "agent", "user", CHECK, "agent", "user"]
 
 
-def test_a_limit_ends_a_dialogue_after_the_answer_of_the_user() -> None:
-    for last in (False, True):
-        attempt = begin(AttemptLimits(turns=1), dialogue=True)
-        attempt.hear("Pay it.")
-        assert turn(attempt, text="Which one?") == AskUser("Which one?")
-        action = attempt.hear("The first.", last=last)
-        assert isinstance(action, Ended)
-        assert action.end == ("finished" if last else "turn_limit")
-
-
 @pytest.mark.parametrize("dialogue", [False, True])
 def test_open_duties_are_told_once_when_the_user_has_finished(dialogue: bool) -> None:
     attempt = begin(dialogue=dialogue, warns=True)
@@ -128,14 +118,6 @@ def test_open_duties_are_told_once_when_the_user_has_finished(dialogue: bool) ->
     assert attempt.session.objections == [DUTIES]
 
 
-def test_met_duties_are_not_told() -> None:
-    attempt = begin(warns=True)
-    attempt.receive("", final=False)
-    attempt.call("RecordAuditEvent", {"events": ["A"]})
-    assert attempt.proceed() == AskModel()
-    assert turn(attempt, text="Done.") == Ended()
-
-
 def test_an_adapter_may_stop_it_and_nothing_is_executed_afterwards() -> None:
     attempt = begin()
     attempt.stop("time_limit", "too late")
@@ -143,14 +125,6 @@ def test_an_adapter_may_stop_it_and_nothing_is_executed_afterwards() -> None:
     attempt.stop("turn_limit", "later")
     assert attempt.proceed() == Ended("time_limit", "too late")
     assert attempt.session.events == []
-
-
-def test_calls_without_messages_are_not_recorded_as_turns() -> None:
-    attempt = begin(AttemptLimits(calls=1))
-    assert attempt.call(CHECK, {}).event.completed
-    assert attempt.call(CHECK, {}).text == "CallLimitError: the call limit is reached"
-    assert (attempt.turns, attempt.session.calls) == ([], 1)
-    assert attempt.ended is not None
 
 
 nested: Json = []

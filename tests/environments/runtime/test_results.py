@@ -1,24 +1,19 @@
 """Results: nested lists, single rows as objects, rows after the call, keys of new rows; and samplers."""
 
-from random import Random
 from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, KeyResult, NestedRows, RowsResult, Update, ValueResult
 from lawtrace.environments.spec.expressions import SUCCEEDED
-from lawtrace.environments.spec.samplers import FieldValue, OneOf
+from lawtrace.environments.spec.samplers import FieldValue
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TIME
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.planner.instantiation import Walk
-from lawtrace.solver.planner.product import Product
-from lawtrace.solver.traces import Trace
 
 ROOMS = Entity("rooms", "room", "name", {"name": Field(TEXT), "size": Field(INTEGER)})
 BOOKINGS = Entity(
@@ -104,42 +99,6 @@ def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
     assert [row.values["id"] for row in after.rows("bookings")][-1] == "B-00004"
     failed, same = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "00:00"}, 0)
     assert (failed.outcome, failed.result, same) == ("failed", {"id": None, "success": False}, STATE)
-
-
-def _sampled(*tools: str, seed: int = 0) -> Trace | None:
-    product = Product(HOUSE, ())
-    return Walk(product, tools, product.system.initial_search_state(STATE), (), Random(seed)).sample()
-
-
-def test_a_caller_may_refer_to_created_rows() -> None:
-    trace = _sampled("Book", "Confirm")
-    assert trace is not None
-    assert [origin.path for origin in trace.calls[1].looked_up["id"]] == [("id",)]
-    assert trace.calls[1].event.arguments == {"id": "B-00004"}
-    assert _sampled("List", "Confirm") is None
-
-
-def test_a_value_may_depend_on_the_arguments_before_it() -> None:
-    domain = FieldValue(BOOKINGS, "at", lambda b: b.room == argument("room"), lambda at: at + 60)
-    assert {domain.draw(Random(seed), STATE, {"room": "Alder"}) for seed in range(9)} == {600}
-    assert domain.draw(Random(0), STATE, {"room": "Cedar"}) is None
-    assert domain.candidates(STATE) == (600, 660)
-    assert domain.depends_on == {"room"}
-    assert OneOf((1,)).depends_on == frozenset()
-    walks = (_sampled("Book", seed=seed) for seed in range(20))
-    booked = {tuple(walk.calls[0].event.arguments.values()) for walk in walks if walk is not None}
-    assert booked == {("Alder", "10:00"), ("Birch", "11:00")}
-
-
-def test_the_documentation_shows_nested_fields() -> None:
-    listed = cast("Any", document_tool(LIST))["returns"][0]
-    assert (listed["type"], listed["fields"]["name"]) == ("array of objects", "string")
-    assert listed["fields"]["bookings"]["fields"] == {"at": "string, format HH:mm"}
-    assert cast("Any", document_tool(GROW))["returns"][0]["type"] == "object"
-    assert [result["type"] for result in cast("Any", document_tool(BOOK))["returns"]] == [
-        "string, null if it did not succeed",
-        "boolean",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,6 @@ def test_a_term_has_no_truth_value(misread: Callable[[], Any]) -> None:
         misread()
 
 
-def test_terms_hash_by_identity() -> None:
-    assert len({x, argument("x"), x}) == 2
-
-
 @pytest.mark.parametrize(
     "build",
     [
@@ -140,17 +136,6 @@ def test_a_term_prints_as_a_reader_expects(term: Term, text: str) -> None:
 )
 def test_a_term_over_plain_values(term: Term, value: Value) -> None:
     assert evaluate(term, x=2, y=4, words=("ash", "oak"), absent=None) == value
-
-
-def test_two_rows_of_one_table_are_distinct() -> None:
-    """In nested conditions on one table, the inner row does not shadow the outer one."""
-    same_size = exists(THINGS, lambda a: exists(THINGS, lambda b: (a.size == b.size) & (a.name != b.name)))
-    assert evaluate(same_size) is True
-    smaller = value_of(THINGS, lambda a: exists(THINGS, lambda b: b.size < a.size), "name", otherwise="")
-    assert evaluate(smaller) == "oak"
-    pairs = any_item(words, lambda a: any_item(words, lambda b: (a != b) & contains_text(a, b)))
-    assert evaluate(pairs, words=("oaks", "oak")) is True
-    assert evaluate(pairs, words=("oak", "oak")) is False
 
 
 def test_a_term_may_be_nested_more_deeply_than_python_source() -> None:

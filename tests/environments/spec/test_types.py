@@ -1,7 +1,6 @@
 """Types: internal and external form, and the two kinds of errors."""
 
 import datetime as dt
-import re
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from lawtrace.environments.spec.types import (
     TIME,
     ListOf,
     ObjectOf,
-    Pattern,
     ValueType,
     WrongFormat,
     WrongType,
@@ -67,43 +65,12 @@ def test_money_is_exact_to_the_cent(cents: int) -> None:
     assert MONEY.decode(float(f"{cents / 100:.2f}")) == cents
 
 
-@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=20))
-def test_money_added_as_floats_is_still_money(cents: list[int]) -> None:
-    assert MONEY.decode(sum(value / 100 for value in cents)) == sum(cents)
-
-
-@pytest.mark.parametrize("value", [22.605, 0.001, 0.1 + 0.2 + 0.001, float("nan"), float("inf"), 10**17, 1e11, 1e300])
-def test_malformed_money(value: float) -> None:
-    with pytest.raises(WrongFormat):
-        MONEY.decode(value)
-
-
-@pytest.mark.parametrize(("value", "cents"), [(0.1 + 0.2, 30), (22.6, 2260), (22, 2200), (-0.0, 0), (-12.34, -1234)])
-def test_money(value: float, cents: int) -> None:
-    assert MONEY.decode(value) == cents
-
-
 @given(st.datetimes())
 def test_moments_are_whole_minutes(moment: dt.datetime) -> None:
     text = moment.replace(second=0, microsecond=0).isoformat(" ")[:16]
     assert MOMENT.encode(MOMENT.decode(text)) == text
     later = moment + dt.timedelta(minutes=90) if moment.year < 9999 else moment
     assert MOMENT.decode(later.isoformat(" ")[:16]) - MOMENT.decode(text) == (90 if moment.year < 9999 else 0)
-
-
-@pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31T09:30", "2026-01-31 9:30", "2026-01-31 24:00", "soon", ""])
-def test_invalid_moments(text: str) -> None:
-    with pytest.raises(WrongFormat):
-        MOMENT.decode(text)
-
-
-def test_a_list_of_one_type() -> None:
-    assert PAYEE_IDS.encode(PAYEE_IDS.decode(["P-123456", "P-654321"])) == ["P-123456", "P-654321"]
-    assert PAYEE_IDS.schema() == {"type": "array", "items": PAYEE_ID.schema()}
-    with pytest.raises(WrongFormat, match="P-1"):
-        PAYEE_IDS.decode(["P-1", "P-123456"])
-    with pytest.raises(WrongType):  # takes precedence at any position in the list
-        PAYEE_IDS.decode(["P-1", 3])
 
 
 @given(st.dates())
@@ -133,14 +100,6 @@ def test_dates_are_day_numbers(day: dt.date) -> None:
 def test_invalid_dates(text: str) -> None:
     with pytest.raises(WrongFormat):
         DATE.decode(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["123-4567-890", "123-4567-89012", " 123-4567-8901", "123-4567-8901\n", "١٢٣-٤٥٦٧-٨٩٠١"]
-)
-def test_invalid_account_numbers(text: str) -> None:
-    with pytest.raises(WrongFormat, match="XXX-XXXX-XXXX"):
-        ACCOUNT_NUMBER.decode(text)
 
 
 @pytest.mark.parametrize(
@@ -176,18 +135,7 @@ def test_a_wrong_format_is_named(value_type: ValueType, value: Json) -> None:
         value_type.decode(value)
 
 
-def test_a_whole_float_is_an_integer() -> None:
-    assert INTEGER.decode(3.0) == 3
-    assert isinstance(INTEGER.decode(3.0), int)
-
-
 @pytest.mark.parametrize("value_type", ALL)
 def test_the_schema_names_the_json_type(value_type: ValueType) -> None:
     assert value_type.schema()["type"] in {"string", "number", "integer", "boolean", "array", "object"}
     assert value_type.name == value_type.schema()["type"]
-
-
-def test_the_schema_of_a_pattern_means_the_whole_text() -> None:
-    either = Pattern("A-N or B-N", r"A-\d|B-\d")
-    pattern = re.compile(str(either.schema()["pattern"]))
-    assert [bool(pattern.search(text)) for text in ("A-1", "B-1", "A-1x", "xB-1")] == [True, True, False, False]

@@ -31,19 +31,6 @@ def declare(**parts: Any) -> Environment:
     return replace(ENVIRONMENT, name="small", tools={"Do": tool})
 
 
-def test_keys_of_tools_and_tables_are_their_names() -> None:
-    with pytest.raises(InputError, match="the tool 'Do' has the key 'do'"):
-        replace(ENVIRONMENT, tools={"do": declare().tools["Do"]})
-    with pytest.raises(InputError, match="the table 'accounts' has the key 'account'"):
-        replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
-
-
-@pytest.mark.parametrize("name", ["entities", "tools"])
-def test_tables_and_tools_are_mappings(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} must be a mapping from names, not list"):
-        replace(ENVIRONMENT, **{name: []})
-
-
 def test_a_valid_declaration_is_accepted() -> None:
     assert declare(effects=(Insert(TRANSACTIONS, TRANSACTION),)).changing_tools == {"Do"}
 
@@ -149,46 +136,9 @@ def test_an_optional_argument_needs_a_guard(parts: dict[str, Any]) -> None:
         declare(parameters=(AMOUNT, LIMIT), **parts)
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"raises": (INVALID, Raises("E", "-", if_given(argument("limit"), TOO_MUCH, default=False)))},
-        {"raises": (INVALID, Raises("E", "-", argument("limit") == 5))},
-        {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "reference": argument("limit")}),)},
-        {
-            "parameters": (AMOUNT, replace(LIMIT, default=3)),
-            "raises": (INVALID, Raises("E", "-", argument("limit") > 5)),
-        },
-    ],
-)
-def test_an_optional_argument_may_be_guarded_compared_or_stored(parts: dict[str, Any]) -> None:
-    declare(**{"parameters": (AMOUNT, LIMIT)} | parts)
-
-
 @pytest.mark.parametrize("value_type", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])
 def test_a_parameter_with_a_format_needs_an_exception(value_type: ValueType) -> None:
     parameter = Parameter("amount", value_type, "-", FromUser(OneOf((1,))))
     with pytest.raises(InputError, match="can be malformed"):
         declare(parameters=(parameter,), raises=())
     assert declare(parameters=(parameter,)).tools["Do"].parameter("amount") is parameter
-
-
-@pytest.mark.parametrize("value_type", [TEXT, BOOLEAN])
-def test_a_parameter_without_a_format_needs_no_exception(value_type: ValueType) -> None:
-    declare(parameters=(Parameter("amount", value_type, "-", FromUser(OneOf((1,)))),), raises=())
-
-
-def test_derived_properties_of_the_banking_declaration() -> None:
-    assert ENVIRONMENT.compliance_tools == {"CheckAuthorization", "RecordAuditEvent"}
-    assert ENVIRONMENT.critical_tools == {"CheckAuthorization", "RecordAuditEvent", "TransferFunds", "PayBill"}
-    assert ENVIRONMENT.compliance_tables == {"audit_log"}
-    assert ENVIRONMENT.changing_tools == {"TransferFunds", "PayBill"}
-    assert ENVIRONMENT.event_names == ("FUNDS_TRANSFER", "BILL_PAYMENT", "ACCOUNT_ACCESS")
-    assert ENVIRONMENT.exceptions == ("InvalidRequestException",)
-    assert ENVIRONMENT.signatures["PayBill"] == (
-        "from_account_number",
-        "payee_id",
-        "service_account_number",
-        "payment_date",
-        "amount",
-    )

@@ -98,12 +98,6 @@ def test_roles_of_a_run_use_the_prompt_files_and_the_recipe_keeps_their_text(
     assert all(f"my_{role} for {role}" in page for role in roles)
 
 
-def test_a_role_without_a_prompt_file_uses_the_default(tmp_path: Path) -> None:
-    path = recipe_with(tmp_path, ["integrator"])
-    call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
-    assert prompts_used(tmp_path / "run") == {"meta_llm"}
-
-
 @pytest.mark.parametrize("prompts", ['source = "published"', 'meta_llm = "published"'])
 def test_published_prompts_are_chosen_by_a_word(tmp_path: Path, prompts: str) -> None:
     path = tmp_path / "legal.toml"
@@ -120,14 +114,6 @@ def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> 
     assert set(recipe.prompts.replaced()) == {"meta_llm", "application", "common_sense", "question_writer"}
     assert not recipe.may_refuse
     assert not recipe.offers_refusal
-
-
-def test_one_role_can_keep_our_prompt() -> None:
-    chosen = prompts_of(LegalPrompts(source="published", meta_llm="ours"))
-    assert chosen["meta_llm"].id == "meta_llm"
-    assert LegalPrompts.model_validate(LegalPrompts(source="published").model_dump()).replaced() == dict.fromkeys(
-        LegalPrompts(source="published").replaced(), "published"
-    )
 
 
 def test_a_role_without_a_published_prompt_is_an_error(tmp_path: Path) -> None:
@@ -155,15 +141,3 @@ def test_an_incompatible_prompt_file_is_rejected(tmp_path: Path, text: str | Non
         (tmp_path / "meta_llm.md").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=complaint):
         load_legal_recipe(path)
-
-
-def test_the_error_for_an_unknown_role_suggests_the_nearest(tmp_path: Path) -> None:
-    path = tmp_path / "legal.toml"
-    path.write_text('[prompts]\nmeta_lm = "x.md"\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"did you mean 'meta_llm'"):
-        load_legal_recipe(path)
-
-
-def test_recipes_know_which_roles_have_a_published_prompt() -> None:
-    folder = Path(__file__).parents[3] / "prompts" / "legal" / "published"
-    assert LegalPrompts.published == {path.stem for path in folder.glob("*.md")}
