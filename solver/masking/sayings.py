@@ -174,17 +174,6 @@ def currencies_named(text: str) -> list[str]:
     return [name for name, words in _CURRENCIES.items() if re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE)]
 
 
-def currencies_of_numbers(text: str) -> Iterator[tuple[str, Span]]:
-    """The currency of each number that has one in the text, and where both stand."""
-    for one in numbers_in(text):
-        for name, words in _CURRENCIES.items():
-            before = re.search(rf"(?<!\w)(?:{words})\s?$", text[: one.span[0]], re.IGNORECASE)
-            after = re.match(rf"\s?-?(?:{words})(?!\w)", text[one.span[1] :], re.IGNORECASE)
-            if before or after:
-                start = before.start() if before else one.span[0]
-                yield name, (start, one.span[1] + (after.end() if after else 0))
-
-
 def _ordinal_word(number: int) -> str:
     if number <= 20:
         return _ORDINALS[number - 1]
@@ -223,12 +212,6 @@ def date_spans(text: str, day: dt.date) -> list[Span]:
     return [
         match.span() for pattern in patterns for match in re.finditer(rf"(?<![\w.-]){pattern}", text, re.IGNORECASE)
     ]
-
-
-def wrong_weekday(text: str, span: Span, day: dt.date) -> str | None:
-    """The weekday before the date, if the date is another one."""
-    said = re.search(rf"\b({'|'.join(WEEKDAYS)}),?\s+(?:the\s+)?$", text[: span[0]], re.IGNORECASE)
-    return said[1] if said and said[1].capitalize() != WEEKDAYS[day.weekday()] else None
 
 
 def time_spans(text: str, time: str) -> list[Span]:

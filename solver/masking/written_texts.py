@@ -5,7 +5,6 @@ A value counts as said if the text has it in a usual spelling (`sayings`), or if
 name of a row is good if the look-up finds exactly that row by it, on every side of a contrast pair.
 """
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lawtrace.environments.spec.tools import PhrasesByArgument
-from lawtrace.environments.spec.types import DATE, MONEY, TEXT, Choice, scalars_in
+from lawtrace.environments.spec.types import TEXT, Choice
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Says
@@ -21,14 +20,11 @@ from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.sayings import (
     Span,
-    currencies_named,
-    currencies_of_numbers,
     other_values,
     overlaps,
     phrase_spans,
     plain,
     value_spans,
-    wrong_weekday,
 )
 from lawtrace.solver.masking.wording import format_value
 
@@ -128,7 +124,6 @@ class _Check:
         for number in self._numbers:
             self._read_call(number)
         self._look_for_other_values()
-        self._look_for_other_currencies()
         self._look_for_leaks()
         self._look_for_symbols()
         self._look_at_form()
@@ -160,8 +155,6 @@ class _Check:
         spans = value_spans(self._text, value, value_type)
         if spans:
             self._account(spans, value, format_value(value, value_type))
-            for day in (one for one, kind in scalars_in(value, value_type) if kind is DATE):
-                self._check_weekday(dt.date.fromisoformat(str(day)), value_spans(self._text, day, DATE))
             return value
         if noted:
             self._account(noted, value, format_value(value, value_type))
@@ -190,11 +183,6 @@ class _Check:
     def _account(self, spans: Sequence[Span], value: Json, words: str) -> None:
         self._accounted += spans
         self._result.said += [words, *_texts(value)]
-
-    def _check_weekday(self, day: dt.date, spans: Sequence[Span]) -> None:
-        for span in spans:
-            if wrong := wrong_weekday(self._text, span, day):
-                self._find("unambiguous", f"{day} is not a {wrong}", wrong)
 
     def _is_phrased(self, number: int, name: str) -> bool:
         """Whether the text has words that the declared phrases use where the flag is true."""
@@ -309,20 +297,6 @@ class _Check:
                 for other in dict.fromkeys(others):
                     said = format_value(self._request.calls[number].event.arguments[name], value_type)
                     self._find("unambiguous", f"{other!r} would fit {tool.name}.{name}, too, which is {said!r}", other)
-
-    def _look_for_other_currencies(self) -> None:
-        """Amounts in another currency than the parameters of the asked calls say; none of them may say one."""
-        described = [
-            parameter.description
-            for number in self._numbers
-            for parameter in self._request.tool(number).parameters
-            if parameter.type is MONEY
-        ]
-        named = {currency for text in described for currency in currencies_named(text)}
-        for currency, span in currencies_of_numbers(self._text):
-            if named and currency not in named:
-                words = self._text[slice(*span)]
-                self._find("unambiguous", f"{words!r} is not an amount in {' or '.join(sorted(named))}", words)
 
     def _look_for_leaks(self) -> None:
         for leak in find_leaks(self._request.environment, self._text):

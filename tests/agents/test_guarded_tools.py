@@ -113,13 +113,6 @@ async def test_calls_of_one_turn_are_decided_with_the_results_before_them() -> N
     assert guard.lost == ()
 
 
-async def test_calls_that_no_rule_is_about_run_at_the_same_time() -> None:
-    desk = Desk()
-    tools = GuardedWorkbench(desk.tools, lawtrace.Guard([LOOKED_UP], desk.tools))
-    await results(clerk(tools, [calling(("search", {"words": "a"}), ("search", {"words": "b"})), "Done."]))
-    assert desk.log == ["search a", "search b", "found a", "found b"]
-
-
 async def test_a_call_that_raises_has_not_happened() -> None:
     desk = Desk()
     guard = lawtrace.Guard([RECEIPT], desk.tools)
@@ -153,16 +146,6 @@ async def test_results_are_read_from_values_and_from_text(*, as_workbench: bool)
         guarded = GuardedWorkbench(static if as_workbench else desk.tools, guard)
         await guarded.call_tool("look_up", {"id": "A"})
         assert (await guarded.call_tool("cancel", {"id": "A"})).is_error is not refundable
-
-
-async def test_warnings_stand_beside_the_result() -> None:
-    desk = Desk()
-    guarded = GuardedWorkbench(desk.tools, lawtrace.Guard([LOOKED_UP], desk.tools, mode="warn"))
-    result = await guarded.call_tool("cancel", {"id": "A"})
-    assert not result.is_error
-    first, warning = result.to_text().split("\n", 1)
-    assert first == "{'success': True}"
-    assert warning.startswith("Warning: Carried out, but it rules out compliance. Call look_up(id='A') first.")
 
 
 class Remote(StaticWorkbench):
@@ -254,15 +237,6 @@ async def test_agents_that_share_a_guard_know_of_each_others_calls_and_hear_the_
     assert [duty.rule for duty in guard.finish()] == ["receipt"]
 
 
-async def test_without_the_words_of_the_user_a_call_is_refused() -> None:
-    desk = Desk()
-    tools = GuardedWorkbench(desk.tools, lawtrace.Guard([CONFIRMED], desk.tools))
-    turns: list[Turn] = [calling(("cancel", {"id": "A"})), "Done."]
-    agent = GuardedAgent(clerk(tools, turns * 2), tools)
-    assert [result.is_error for result in await results(agent, "Cancel A.")] == [True]
-    assert [result.is_error for result in await results(agent, "Yes, do.")] == [False]
-
-
 async def test_a_team_that_is_loaded_goes_on_with_the_guard_it_was_saved_with() -> None:
     def make(turns: Sequence[Turn]) -> tuple[Desk, lawtrace.Guard, RoundRobinGroupChat]:
         desk = Desk()
@@ -278,18 +252,6 @@ async def test_a_team_that_is_loaded_goes_on_with_the_guard_it_was_saved_with() 
     await second.run(task="Go on.")
     assert desk.log == ["cancel A"]
     assert [duty.rule for duty in guard.finish()] == ["receipt"]
-
-
-async def test_a_state_of_other_rules_is_refused() -> None:
-    desk = Desk()
-    state = await GuardedWorkbench(desk.tools, lawtrace.Guard([RECEIPT], desk.tools)).save_state()
-    other = GuardedWorkbench(desk.tools, lawtrace.Guard([LOOKED_UP], desk.tools))
-    with pytest.raises(lawtrace.InputError, match="other rules or tools"):
-        await other.load_state(state)
-    with pytest.raises(lawtrace.InputError, match="not a state of guarded tools"):
-        await other.load_state({"type": "StaticWorkbenchState"})
-    with pytest.raises(lawtrace.InputError, match="'search' occurs twice"):
-        GuardedWorkbench([desk.search, desk.search], lawtrace.Guard([], ["search"]))
 
 
 async def test_open_duties_are_logged_at_the_end(caplog: pytest.LogCaptureFixture) -> None:

@@ -78,17 +78,6 @@ async def test_calls_continue_until_the_model_answers_in_text() -> None:
     assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
 
 
-async def test_parallel_calls_are_executed_in_order() -> None:
-    batch = [
-        ("CheckAuthorization", "{}"),
-        ("RecordAuditEvent", {"events": ["A"]}),
-        ("SearchPayee", {"keywords": ["a"]}),
-    ]
-    acted, session, _ = await act(policy(lambda told: "Done." if told else calling(*batch)))
-    assert [event.tool for event in session.events] == [name for name, _ in batch]
-    assert [len(turn.results) for turn in acted.turns] == [3, 0]
-
-
 async def test_invalid_calls_are_answered_and_recorded() -> None:
     batch: list[tuple[str, str | Mapping[str, Any]]] = [
         ("PayBills", "{}"),
@@ -155,12 +144,3 @@ async def test_endpoint_failure_raises_call_failed() -> None:
         await act(policy(lambda told: "never asked"), first=Status(400))
     with pytest.raises(CallFailed, match="not a chat completion"):
         await act(policy(lambda told: "never asked"), first=Raw("{}"))
-
-
-async def test_lone_surrogates_and_missing_ids_are_accepted() -> None:
-    broken = {"tool_calls": [{"type": "function", "function": {"name": "SearchPayee", "arguments": '{"k": "\ud800"}'}}]}
-    call = broken["tool_calls"][0]
-    call["id"] = None  # type: ignore[index]
-    acted, session, _ = await act(policy(lambda told: "Done." if told else broken))
-    assert [event.outcome for event in session.events] == ["rejected"]
-    assert acted.turns[0].calls[0].arguments == '{"k": "?"}'

@@ -97,17 +97,6 @@ async def test_speakers_of_a_round(trace: Trace, style: Style) -> None:
     ]
 
 
-async def test_leak_is_rejected_before_reader_and_evaluator(trace: Trace) -> None:
-    def leaking(messages: Sequence[LLMMessage]) -> str:
-        text = json.loads(OFFLINE_ROLES["instruction_generator"](messages))["text"]
-        return json.dumps({"text": f"{text}\nDo not forget to record an audit event."})
-
-    cast = Cast(instruction_generator=leaking)
-    written = await write(trace, "workflow", cast, MemoryEventLog())
-    assert (written.instruction, written.ending, written.rounds) == (None, "wording", 3)
-    assert cast.asked == {"instruction_generator": 3}
-
-
 async def test_wrong_amount_is_rejected_before_the_evaluator(trace: Trace) -> None:
     def careless(messages: Sequence[LLMMessage]) -> str:
         reading = json.loads(OFFLINE_ROLES["independent_reader"](messages))
@@ -137,19 +126,6 @@ async def test_evaluator_can_reject(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
-async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str) -> None:
-    event_log = MemoryEventLog()
-
-    def declining(messages: Sequence[LLMMessage]) -> str:
-        return "I would rather not."
-
-    written = await write(trace, "goal", Cast(**{role: declining}), event_log)
-    assert (written.instruction, written.ending) == (None, "failure")
-    failures = [entry for entry in event_log.entries if entry.kind == "failure"]
-    assert [failure.context.role for failure in failures] == [role]
-
-
-@pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
 @pytest.mark.parametrize("unusable", ["", "I would rather not.", '{"text": ', '{"wrong": "schema"}'])
 async def test_unusable_answer_is_rejected_once(trace: Trace, role: RoleName, unusable: str) -> None:
     event_log = MemoryEventLog()
@@ -169,12 +145,6 @@ async def test_unusable_answer_is_rejected_once(trace: Trace, role: RoleName, un
     assert "cannot be used" in said[place].content
     assert said[place + 1].source == role
     assert [line.context.turn for line in said] == list(range(len(said)))
-
-
-async def test_only_one_repair_is_requested(trace: Trace) -> None:
-    cast = Cast(instruction_generator=lambda messages: "no")
-    await write(trace, "goal", cast, MemoryEventLog())
-    assert cast.asked["instruction_generator"] == 2
 
 
 async def extract(cast: Cast, domain: Domain = SETTING):
@@ -215,34 +185,6 @@ async def test_signature_validator_drops_invalid_rules(formula: str, citation: s
     assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
 
 
-async def test_critic_reads_valid_rules_next_to_an_invalid_one() -> None:
-    rules = [
-        {"id": "good", "formula": "!((!CheckAuthorization) U PayBill)", "citation": "Article 97(1)(b)"},
-        {"id": "bad", "formula": "!((!PayBill) U PayBill)", "citation": "Article 97(1)(b)"},
-    ]
-    objection = {"objections": [{"rule": "good", "because": "the article does not demand it"}]}
-    cast = Cast(
-        policy_extractor=lambda messages: json.dumps({"rules": rules}),
-        ltl_critic=lambda messages: json.dumps(objection),
-    )
-    extraction = await extract(cast)
-    assert extraction.rules == ()
-    reasons = {one.rule.id: one.because for one in dropped(extraction)}
-    assert "the same call" in reasons["bad"]
-    assert reasons["good"] == "the article does not demand it"
-
-
-async def test_critic_can_drop_a_rule() -> None:
-    objection = json.dumps({"objections": [{"rule": "r1", "because": "the article does not demand it"}]})
-    cast = Cast(
-        policy_extractor=lambda messages: proposal("!((!CheckAuthorization) U PayBill)"),
-        ltl_critic=lambda messages: objection,
-    )
-    extraction = await extract(cast)
-    assert (extraction.rules, extraction.rounds) == ((), 3)
-    assert dropped(extraction)[0].because == "the article does not demand it"
-
-
 def rule(name: str, formula: str) -> dict[str, str]:
     return {"id": name, "formula": formula, "citation": "Article 97(1)(b)"}
 
@@ -269,28 +211,6 @@ async def test_findings_reach_critic_and_extractor() -> None:
     assert "pay-first" in heard[2]
     assert "Proved for" in heard[2]
     assert json.loads(heard[3])["findings"] == []
-
-
-async def test_offline_critic_repeats_findings_and_ignores_duplicates() -> None:
-    rules = [
-        rule("one", "!((!CheckAuthorization) U PayBill)"),
-        rule("same", "CheckAuthorization R !PayBill"),
-        rule("contrary", "!((!PayBill) U CheckAuthorization)"),
-    ]
-    event_log = MemoryEventLog()
-    extraction = await propose_rules(
-        SETTING.environment,
-        SETTING.regulation,
-        role_models=Cast(policy_extractor=lambda messages: json.dumps({"rules": rules})),
-        context=Context(stage="rules", role="policy_extractor"),
-        event_log=event_log,
-        most_rounds=1,
-    )
-    assert [kept.id for kept in extraction.rules] == ["one", "same"]
-    assert "forbid" in dropped(extraction)[0].because
-    said = [entry for entry in event_log.entries if entry.kind == "message"]
-    assert [entry.source for entry in said][-3:] == ["signature_validator", "rule_analysis", "ltl_critic"]
-    assert "Proved for" in said[-1].content
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from lawtrace.agents.conversations.provenance import measure_funnel
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
-from lawtrace.agents.conversations.rule_proposal import rule_flaws
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
@@ -176,19 +175,6 @@ async def test_objections_of_code_reach_the_role(role: str, answer: Any, heard: 
     assert len(settled.rules) == 2
 
 
-async def test_signature_validator_names_the_nearest_tool() -> None:
-    said: list[str] = []
-
-    def learning(messages: Sequence[LLMMessage]) -> str:
-        said.append(last_user_message(messages))
-        text = OFFLINE_ROLES["policy_extractor"](messages)
-        return text.replace("TransferFunds", "TransferFund") if len(said) == 1 else text
-
-    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=learning))
-    assert "did you mean `TransferFunds`?" in said[1]
-    assert len(settled.rules) == 2
-
-
 async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
     formula = "G(TransferFunds(amount > 1000) -> O CheckAuthorization)"
     rule = {
@@ -230,18 +216,6 @@ async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) ->
     assert len(settled.rules[0].provisions) == count
 
 
-async def test_a_hundred_rules_in_one_proposal() -> None:
-    rules = [
-        {"id": f"r{n}", "formula": f"!((!CheckAuthorization) U Tool{n})", "citation": "Article 1", "quote": ""}
-        for n in range(100)
-    ]
-    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
-    assert settled.rules == ()
-    assert {provenance.status for provenance in settled.candidates} == {"invalid"}
-    assert len(settled.candidates) == 100
-    assert all("unknown tool" in provenance.because for provenance in settled.candidates)
-
-
 def proposing(*formulas: str) -> Script:
     rules = [
         {"id": f"r{n}", "formula": formula, "citation": "Article 1", "beyond_templates": "to be judged"}
@@ -259,17 +233,6 @@ async def test_too_large_formula_invalidates_one_rule() -> None:
     assert [rule.id for rule in settled.rules] == ["r2"]
     (invalid,) = [provenance for provenance in settled.candidates if provenance.status == "invalid"]
     assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
-
-
-async def test_accepted_rules_are_compatible() -> None:
-    tools = ("CheckAuthorization", "TransferFunds", "PayBill", "RecordAuditEvent")
-    pairs = [(one, other) for one in tools for other in tools if one != other]
-    formulas = [f"G({one} -> F {other})" for one, other in pairs]
-    _, settled = await draw(
-        Cast(**SCRIPTS, policy_extractor=proposing(*formulas), ltl_critic=lambda messages: '{"objections": []}')
-    )
-    assert settled.rules
-    assert rule_flaws(BANKING, settled.rules) == {}
 
 
 async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
@@ -290,17 +253,3 @@ async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
         more: "dropped",
         less: "accepted",
     }
-
-
-async def test_rule_that_cites_an_out_of_scope_provision_does_not_change_its_status() -> None:
-    rules = [{"id": "penalty", "formula": "G(TransferFunds -> F RecordAuditEvent)", "citation": "Article 4"}]
-    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
-    assert [(one.status, "cites 'Article 4'" in one.because) for one in settled.candidates] == [("invalid", True)]
-    article = settled.provisions[3].fate
-    assert (article.fate, article.because, article.refined) == ("out_of_scope", "the tools do not set prices", False)
-    assert (funnel(settled).in_scope, funnel(settled).refined) == (3, 3)
-
-
-async def test_extraction_is_deterministic() -> None:
-    one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
-    assert one == other

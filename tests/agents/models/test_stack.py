@@ -14,7 +14,6 @@ from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
@@ -46,14 +45,6 @@ async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context:
     assert client.total_usage().prompt_tokens == 3
 
 
-async def test_parameters_that_are_not_set_are_not_sent(
-    server: OpenAIServer, context: Context, quick: CallSettings
-) -> None:
-    async with ModelClients(MemoryEventLog(), settings=quick, environment=server.environment) as clients:
-        await clients.client_for(SPEC, context).create(said("hello"))
-    assert set(server.requests[0]) == {"messages", "model", "stream"}
-
-
 @pytest.mark.parametrize("fault", [Status(429), Status(500), Status(503), Status(408), Status(409), Drop()])
 async def test_transport_errors_are_retried_and_recorded(
     server: OpenAIServer, context: Context, quick: CallSettings, fault: Status | Drop
@@ -69,17 +60,6 @@ async def test_transport_errors_are_retried_and_recorded(
     assert all(retry.error and retry.context.task == "task-1" for retry in retries)
 
 
-async def test_retries_are_limited(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
-    event_log = MemoryEventLog()
-    server.then(*[Status(503)] * 10)
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
-        with pytest.raises(CallFailed, match=r"after 3 tries: .*503") as failed:
-            await clients.client_for(SPEC, context).create(said("hello"))
-    assert failed.value.reason == "endpoint"
-    assert len(server.requests) == 3
-    assert [entry.kind for entry in event_log.entries] == ["asked", "retry", "retry", "failure"]
-
-
 async def test_retry_after_header_is_respected(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
     event_log = MemoryEventLog()
     server.then(Status(429, {"Retry-After": "0.25"}))
@@ -90,15 +70,6 @@ async def test_retry_after_header_is_respected(server: OpenAIServer, context: Co
     retry = event_log.entries[1]
     assert isinstance(retry, CallRetried)
     assert retry.waited_seconds == 0.25
-
-
-async def test_no_retry_beyond_the_deadline(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
-    server.then(Status(429, {"Retry-After": "3600"}))
-    async with ModelClients(MemoryEventLog(), settings=quick, environment=server.environment) as clients:
-        started = time.monotonic()
-        with pytest.raises(CallFailed, match="429"):
-            await clients.client_for(SPEC, context).create(said("hello"))
-        assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -124,15 +95,6 @@ async def test_permanent_errors_are_not_retried(
             await clients.client_for(SPEC, context).create(said("hello"))
     assert len(server.requests) == 1
     assert [entry.kind for entry in event_log.entries] == ["asked", "failure"]
-
-
-async def test_refused_connection_is_a_failure_with_a_reason(context: Context, quick: CallSettings) -> None:
-    with serving(lambda request: "") as gone:
-        environment = gone.environment
-    async with ModelClients(MemoryEventLog(), settings=quick, environment=environment) as clients:
-        with pytest.raises(CallFailed, match="no connection") as failed:
-            await clients.client_for(SPEC, context).create(said("hello"))
-    assert failed.value.reason == "endpoint"
 
 
 async def test_deadline_ends_a_slow_call(server: OpenAIServer, context: Context) -> None:
@@ -166,22 +128,6 @@ async def test_cancelling_the_token_ends_the_call_and_is_recorded(
     failure = event_log.entries[-1]
     assert isinstance(failure, RoleFailed)
     assert failure.reason == "cancelled"
-
-
-async def test_queued_call_can_be_cancelled(server: OpenAIServer, context: Context) -> None:
-    server.then(Hang(1))
-    settings = CallSettings(concurrency=1)
-    token = CancellationToken()
-    async with ModelClients(MemoryEventLog(), settings=settings, environment=server.environment) as clients:
-        first = asyncio.create_task(clients.client_for(SPEC, context).create(said("first")))
-        await asyncio.sleep(0.1)
-        second = asyncio.create_task(clients.client_for(SPEC, context).create(said("second"), cancellation_token=token))
-        await asyncio.sleep(0.05)
-        token.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(second, 0.5)
-        assert (await first).content == "echo: first"
-    assert len(server.requests) == 1
 
 
 async def test_concurrency_limit_and_queueing_time(context: Context) -> None:
@@ -266,24 +212,6 @@ async def test_trials_and_occurrences_are_distinct(context: Context) -> None:
     assert [call.occurrence for call in calls] == [0, 1, 0, 1, 0]
     assert calls[0].request_hash == calls[1].request_hash == calls[4].request_hash
     assert calls[0].request_hash != calls[2].request_hash
-
-
-async def test_stream_returns_the_recorded_answer(context: Context) -> None:
-    event_log = MemoryEventLog()
-    async with ModelClients(event_log) as clients:
-        client = clients.wrap(ScriptedClient(lambda messages: "hello"), ModelSpec.parse("offline"), context)
-        items = [item async for item in client.create_stream(said("hi"))]
-    assert len(items) == len(event_log.entries) == 1
-
-
-async def test_a_missing_key_names_the_variable(context: Context) -> None:
-    async with ModelClients(MemoryEventLog(), environment={}) as clients:
-        with pytest.raises(InputError, match="OPENAI_API_KEY"):
-            clients.client_for(SPEC, context)
-        with pytest.raises(InputError, match="is scripted"):
-            clients.client_for(ModelSpec.parse("baseline:reference"), context)
-        with pytest.raises(InputError, match="replay is not available"):
-            clients.client_for(ModelSpec.parse("replay:logs/x"), context)
 
 
 @pytest.mark.slow

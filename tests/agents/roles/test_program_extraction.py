@@ -5,16 +5,6 @@ import pytest
 from lawtrace.agents.roles.program_extraction import extract_program
 
 
-def test_the_last_fenced_block_is_the_program() -> None:
-    answer = "First idea:\n```python\na()\n```\nBetter:\n```python\nBankManager.CheckAuthorization()\n```\nThat is all."
-    assert extract_program(answer, "BankManager") == "BankManager.CheckAuthorization()\n"
-
-
-@pytest.mark.parametrize("fence", ["```python\n", "```py\n", "```\n", "```Python \n", "``` python3\r\n"])
-def test_different_fences_are_accepted(fence: str) -> None:
-    assert extract_program(f"{fence}pass\n```", "BankManager") == "pass\n"
-
-
 def test_unclosed_block_is_a_program() -> None:
     assert extract_program("```python\nBankManager.SearchPayee(", "BankManager") == "BankManager.SearchPayee("
 
@@ -31,21 +21,6 @@ def test_text_without_a_program(answer: str) -> None:
 
 
 PROGRAM = "BankManager.CheckAuthorization()\n"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        f"```python\n{PROGRAM}```\nRun it:\n```bash\npython x.py\n```",
-        f"```python\n{PROGRAM}```\nIt prints:\n```json\n{{}}\n```\nDone.",
-        f"```python\n{PROGRAM}```\nIt prints:\n```\nauthorized\n```",
-        f"1. Do this:\n   ```python\n   {PROGRAM}   ```\n",
-        f"```\n{PROGRAM}```\nIt prints:\n```\nyes\n```",
-        f'```python title="x"\r\n{PROGRAM}```',
-    ],
-)
-def test_other_blocks_do_not_hide_the_program(answer: str) -> None:
-    assert extract_program(answer, "BankManager") == PROGRAM
 
 
 FINAL = "BankManager.PayBill(bill=bill)\n"
@@ -124,7 +99,3 @@ def test_thoughts_and_prose_are_not_programs(answer: str) -> None:
 def test_long_answers_are_read_in_time() -> None:
     """Fences that never become Python are tried a bounded number of times."""
     assert extract_program("```python\nBankManager.A('''\n" * 500, "BankManager") is not None
-
-
-def test_block_of_another_language_is_not_a_program() -> None:
-    assert extract_program("```json\n{}\n```\nI cannot help with that.", "BankManager") is None

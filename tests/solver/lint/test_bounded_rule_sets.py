@@ -19,17 +19,6 @@ def findings(*formulas: str, **named: str) -> list[tuple[str, tuple[str, ...], t
     return [(finding.kind, finding.rules, finding.reasons) for finding in found]
 
 
-def test_a_rule_set_without_defects() -> None:
-    analysis = analysed(
-        "G(a -> F[<= 3h] b)",
-        "forall x, y: G(c(p == x, q == y) -> O[<= 1d] d(p == x, q == y))",
-    )
-    assert analysis.findings == ()
-    assert analysis.breaking["r0"].steps == ("2026-03-02 09:00 a",)
-    assert analysis.breaking["r0"].shortest
-    assert set(analysis.calling) == set("abcd")
-
-
 def test_a_rule_that_no_trace_keeps() -> None:
     (finding,) = analysed("F[<= 1h] a(amount < 0)", "G(b -> F c)").findings
     assert (finding.kind, finding.rules) == ("conflict", ("r0",))
@@ -64,10 +53,6 @@ def test_a_rule_that_others_never_let_be_triggered() -> None:
 )
 def test_equivalent_rules(one: str, other: str) -> None:
     assert findings(one=one, other=other) == [("equivalent", ("one", "other"), ())]
-
-
-def test_a_rule_without_time_that_a_rule_with_time_implies() -> None:
-    assert findings(plain="G(a -> F b)", fast="G(a -> F[<= 1h] b)") == [("redundant", ("plain",), ("fast",))]
 
 
 def test_defects_among_rules_without_time_are_proved_and_reported_once() -> None:

@@ -5,7 +5,6 @@ The cost of an analysis is tested by the number of nodes that its searches creat
 
 from collections.abc import Iterable
 from itertools import pairwise, product
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -29,8 +28,8 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import And, Atom, Formula, Or, Top, atoms_of, body_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.model_checking.call_scopes import AbstractCall, free_scope
-from lawtrace.solver.model_checking.product_search import Component, Exhausted, Found, search
+from lawtrace.solver.model_checking.call_scopes import AbstractCall
+from lawtrace.solver.model_checking.product_search import Component, Found, search
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -88,17 +87,6 @@ def test_curated_rules_have_no_findings_and_are_all_needed() -> None:
     assert analysis.nodes < 1_000
 
 
-def test_a_rule_that_cannot_be_kept() -> None:
-    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("a & b", "c | !c")), "conflict")
-    assert (finding.rules, finding.scope) == (("r0",), "free")
-    assert finding.message == "r0 cannot be kept"
-
-
-def test_a_rule_that_only_the_empty_trace_keeps_cannot_be_kept() -> None:
-    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("G X true")), "conflict")
-    assert finding.rules == ("r0",)
-
-
 def test_a_rule_that_the_preconditions_do_not_allow_to_be_kept() -> None:
     (finding,) = of_kind(analyse_rules(BOXES, rules_of("Open")), "conflict")
     assert (finding.rules, finding.scope) == (("r0",), "environment")
@@ -122,11 +110,6 @@ def test_a_conflict_of_three_is_minimal_and_shows_the_need_for_each_rule() -> No
     assert not of_kind(analysis, "unreachable")  # no trace keeps all rules, so every tool would be listed
 
 
-def test_a_conflict_caused_by_preconditions() -> None:
-    (finding,) = of_kind(analyse_rules(BOXES, rules_of("F Open", "G !Find")), "conflict")
-    assert (finding.rules, finding.scope) == (("r0", "r1"), "environment")
-
-
 def test_a_tool_that_one_rule_forbids_and_another_that_two_forbid() -> None:
     analysis = analyse_rules(BANKING, rules_of("!((!PayBill) U CheckAuthorization)", "G !PayBill"))
     found = {finding.tool: finding for finding in of_kind(analysis, "unreachable")}
@@ -134,22 +117,6 @@ def test_a_tool_that_one_rule_forbids_and_another_that_two_forbid() -> None:
     assert found["PayBill"].message == "no compliant trace can call PayBill, a critical tool: r1 forbids it"
     assert found["CheckAuthorization"].reasons == ("r0", "r1")
     assert {finding.scope for finding in found.values()} == {"free"}
-
-
-def test_a_tool_that_a_rule_and_the_preconditions_forbid_together() -> None:
-    analysis = analyse_rules(BANKING, rules_of("!((!PayBill) U SearchPayee)", "G(TransferFunds -> F RecordAuditEvent)"))
-    found = {finding.tool: finding for finding in of_kind(analysis, "unreachable")}
-    assert found.keys() == {"PayBill", "SearchPayee"}
-    assert found["PayBill"].reasons == ("r0",)
-    assert found["PayBill"].scope == "environment"
-    assert "PayBill refers to a payee, which SearchPayee must have looked up." in found["PayBill"].proof
-
-
-def test_a_tool_that_the_preconditions_alone_forbid() -> None:
-    (finding,) = of_kind(analyse_rules(environment(OPEN, "Wait"), rules_of("G(Wait -> F Open) | true")), "unreachable")
-    assert (finding.tool, finding.reasons, finding.scope) == ("Open", (), "environment")
-    assert "independent of the rules" in finding.message
-    assert "Open refers to a box, which no tool looks up." in finding.proof
 
 
 def test_recording_is_unreachable_if_nothing_is_pending() -> None:
@@ -167,12 +134,6 @@ def test_a_redundant_rule_names_a_small_set_that_implies_it() -> None:
     assert finding.without == {"one": ("a",), "two": ("a", "b")}
     assert "of any length" in finding.proof
     assert analysis.breaking["one"].steps == ("a", "c", "d")
-
-
-def test_a_rule_that_every_trace_keeps_is_redundant_without_reasons() -> None:
-    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("a | !a")), "redundant")
-    assert finding.reasons == ()
-    assert finding.message == "r0 is redundant: every trace keeps it"
 
 
 def test_redundancy_is_decided_over_free_calls() -> None:
@@ -195,28 +156,11 @@ def test_a_rule_that_no_trace_triggers() -> None:
     assert finding.message == "r0 is never triggered: no trace has `a & b` in it"
 
 
-def test_a_rule_that_preconditions_keep_from_triggering() -> None:
-    (finding,) = of_kind(analyse_rules(environment(OPEN, "Wait"), rules_of("G(Open -> F Wait)")), "vacuous")
-    assert (finding.reasons, finding.scope) == ((), "environment")
-
-
 def test_a_rule_that_other_rules_keep_from_triggering() -> None:
     analysis = analyse_rules(LETTERS, rules_of(ban="G !a", idle="G(a -> F b)"))
     (finding,) = of_kind(analysis, "vacuous")  # not the prohibition: without it, a could happen
     assert (finding.rules, finding.reasons, finding.scope) == (("idle",), ("ban",), "free")
     assert not of_kind(analysis, "redundant")
-
-
-def test_a_rule_without_a_tool() -> None:
-    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("true")), "vacuous")
-    assert finding.message == "r0 is never triggered: it names no call"
-
-
-def test_refused_calls_distinguish_rules() -> None:
-    analysis = analyse_rules(LETTERS, rules_of("G(attempted(a) -> F b)", "G(a -> F b)"))
-    (finding,) = analysis.findings
-    assert (finding.kind, finding.rules, finding.reasons) == ("redundant", ("r1",), ("r0",))
-    assert analysis.breaking["r0"].steps == ("a refused",)
 
 
 def test_conditions_are_unconstrained_and_listed_as_an_assumption() -> None:
@@ -240,16 +184,6 @@ def test_undecided_questions_are_reported_without_a_claim() -> None:
     assert claims <= {(finding.kind, finding.rules, finding.tool) for finding in analyse_rules(LETTERS, rules).findings}
 
 
-def test_more_conditions_on_one_tool_than_can_be_combined_are_undecided() -> None:
-    many = " | ".join(f"a(amount > {number})" for number in range(9))
-    found = of_kind(analyse_rules(LETTERS, rules_of(f"G(({many}) -> F b)")), "undecided")
-    assert "more than 8 conditions on one tool" in found[0].message
-
-
-def test_an_empty_rule_set_forbids_nothing() -> None:
-    assert analyse_rules(LETTERS, []).findings == ()
-
-
 # Cost.
 
 
@@ -265,39 +199,6 @@ def test_disjoint_rules_are_never_multiplied() -> None:
         assert analysis.findings == ()
         assert len(analysis.breaking) == 12
         assert analysis.nodes < 500
-
-
-def test_accepting_and_rejecting_sinks_are_merged() -> None:
-    domain, rules = disjoint("!((!{p}) U {q})", 8)
-    impossible = Component(compile_formula(parse("F elsewhere")))
-    answer = search(free_scope(domain), [impossible, *(Component(rule.automaton) for rule in rules)])
-    assert answer == Exhausted(2**8)  # not 3**8
-
-
-def forty_overlapping(*, ordered: bool) -> RuleSetAnalysis:
-    """Forty random precedence and response rules over ten tools that leave every tool reachable."""
-    random = Random(7)
-    tools = [f"t{number}" for number in range(10)]
-    pairs = [random.sample(tools, 2) for _ in range(40)]
-    shapes = ("G({} -> F {})", "!((!{}) U {})")
-    formulas = [random.choice(shapes).format(*(sorted(pair) if ordered else pair)) for pair in pairs]
-    return analyse_rules(environment(*tools), rules_of(*formulas))
-
-
-@pytest.mark.slow
-def test_forty_overlapping_rules_stay_within_bounds() -> None:
-    analysis = forty_overlapping(ordered=True)
-    assert {finding.kind for finding in analysis.findings} == {"equivalent", "redundant"}
-    assert len(analysis.calling) == 10
-    assert analysis.nodes < 100_000
-
-
-@pytest.mark.slow
-def test_forty_mutually_blocking_rules_stay_within_bounds() -> None:
-    analysis = forty_overlapping(ordered=False)
-    assert {"unreachable", "vacuous"} <= {finding.kind for finding in analysis.findings}
-    assert not of_kind(analysis, "undecided")
-    assert analysis.nodes < 100_000
 
 
 @pytest.mark.slow

@@ -3,9 +3,8 @@
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.spec.state import State
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser
+from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import check_wording, find_leaks, find_missing
@@ -39,18 +38,6 @@ HIDDEN = [
     *ENVIRONMENT.event_names,
     *(name.replace("_", " ") for name in ENVIRONMENT.event_names),
 ]
-
-
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_leak_is_found_in_any_case(spelling: str) -> None:
-    for hidden in HIDDEN:
-        text = f"Pay the bill, and do not forget: {SPELLINGS[spelling](hidden)}."
-        assert find_leaks(ENVIRONMENT, text), text
-
-
-def test_a_leak_is_found_inside_code() -> None:
-    for text in ("recordAudit first", "use bank.checkAuthorization()", "a pre_audit first", "(audit)", "re-verify"):
-        assert find_leaks(ENVIRONMENT, text), text
 
 
 @pytest.mark.parametrize(
@@ -137,15 +124,6 @@ def test_an_amount_inside_a_number_does_not_count(amount: float, text: str, ther
     assert missing == ([] if there else [f"PayBill.amount = {amount:.2f}"])
 
 
-def test_every_stated_keyword_is_required() -> None:
-    search = [PlannedCall(Event("SearchPayee", {"keywords": ["Tern", "Gas"]}), {"keywords": SaidByUser()})]
-    assert find_missing(ENVIRONMENT, search, [0], "Search for Gas and Tern") == []
-    assert find_missing(ENVIRONMENT, search, [0], "Search for Tern") == ['SearchPayee.keywords = "Tern" "Gas"']
-    looked_up = [PlannedCall(Event("PayBill", {"payee_id": "P-1"}), {"payee_id": FromResult(0, ("payees",))})]
-    assert find_missing(ENVIRONMENT, looked_up, [0], "Pay it") == []
-    assert find_missing(ENVIRONMENT, paying(5.0), [], "") == []
-
-
 def test_a_goal_names_no_tool_and_a_leak_in_a_variable_counts() -> None:
     trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
     good = write(trace, "goal")
@@ -169,7 +147,3 @@ def test_business_calls_keep_order_and_references() -> None:
                 table, row, key = origin.path
                 assert isinstance(result, dict)
                 assert result[str(table)][int(row)][str(key)] == planned.event.arguments[name]  # type: ignore[index, call-overload]
-
-
-def test_a_state_is_not_needed_to_read_a_plan() -> None:
-    assert literal_calls(ENVIRONMENT, Trace(State(), (), State()).calls) == ()

@@ -73,11 +73,6 @@ def without(trace: Trace, dropped: set[int]) -> list[ReaderCall]:
     return renumbered
 
 
-def test_values_instead_of_references_pass_too() -> None:
-    plain = [ReaderCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in LITERAL]
-    assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", plain) == []
-
-
 def test_equal_values_may_be_written_differently() -> None:
     """22 for 22.0, and an explicit default value: the same call."""
     number = next(number for number, call in enumerate(READING) if call.tool == "SearchPayee")
@@ -111,24 +106,6 @@ def test_a_missing_or_repeated_payment_is_found(style: Style) -> None:
             assert all(objection.startswith("acting on it reaches another state: ") for objection in found)
 
 
-def test_a_wrong_value_is_found() -> None:
-    amount = LITERAL[BILLS[0]].event.arguments["amount"]
-    assert isinstance(amount, float)
-    wrong = changed(BILLS[0], amount=round(amount - 1, 2))
-    number = BILLS[0] + 1
-    assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", wrong)[0].startswith(f"step {number} reads as PayBill(")
-    assert "reaches another state" in check_reader_calls(ENVIRONMENT, TRACE, "goal", wrong)[0]
-
-
-def test_an_extra_look_up_breaks_a_workflow_only() -> None:
-    surplus = [*READING, ReaderCall(tool="SearchPayee", arguments={"keywords": ["a"]})]
-    assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", surplus) == [
-        f"it reads as {len(READING) + 1} steps, not as {len(READING)}"
-    ]
-    assert check_reader_calls(ENVIRONMENT, TRACE, "goal", surplus) == []
-    assert "it reads as" in check_reader_calls(ENVIRONMENT, TRACE, "workflow", READING[:-1])[0]
-
-
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
@@ -146,17 +123,6 @@ def test_calls_that_cannot_run_are_reported(reference: ReaderReference | Json, w
         found = check_reader_calls(ENVIRONMENT, TRACE, style, changed(BILLS[0], payee_id=reference))
         assert len(found) == 1
         assert words in found[0]
-
-
-def test_an_unknown_tool_and_a_refusal_are_reported() -> None:
-    other = [ReaderCall(tool="PayMoney", arguments={})]
-    assert "there is no tool 'PayMoney'" in check_reader_calls(ENVIRONMENT, TRACE, "goal", other)[0]
-    accounts = [row.values["account_number"] for row in TRACE.initial.rows("accounts")]
-    greedy = ReaderCall(
-        tool="TransferFunds",
-        arguments={"from_account_number": accounts[0], "to_account_number": accounts[1], "amount": 9_999_999},
-    )
-    assert check_reader_calls(ENVIRONMENT, TRACE, "goal", [greedy])[0].endswith("it did not succeed")
 
 
 def test_a_reference_is_distinguished_from_a_value() -> None:

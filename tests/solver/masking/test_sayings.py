@@ -1,12 +1,10 @@
 """Values are found in the spellings that people use, and only these values."""
 
-import datetime as dt
-
 import pytest
 
 from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, Choice, ListOf, ValueType
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.sayings import numbers_in, other_values, phrase_spans, plain, value_spans, wrong_weekday
+from lawtrace.solver.masking.sayings import numbers_in, other_values, phrase_spans, plain, value_spans
 
 KIND = Choice(("cancel", "lab results"))
 SAID: list[tuple[str, Json, ValueType]] = [
@@ -67,12 +65,6 @@ def test_euros_and_cents_are_one_amount() -> None:
         (85.4, True),
         (3, False),
     ]
-
-
-def test_a_weekday_that_the_date_is_not_is_noticed() -> None:
-    text, day = "Monday, 24 November", dt.date(2026, 11, 24)
-    assert wrong_weekday(text, value_spans(text, "2026-11-24", DATE)[0], day) == "Monday"
-    assert wrong_weekday("Tuesday 24 November", (8, 19), day) is None
 
 
 def test_what_else_would_fit_is_found_outside_the_spans() -> None:

@@ -1,23 +1,18 @@
 """Wording: calls as a user would say them."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.banking.tools import SEARCH_TRANSACTIONS
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, TEXTS, ValueType
-from lawtrace.schemas.events import Derived, Event, FromResult, Json, Origin, SaidByUser
+from lawtrace.schemas.events import Event, FromResult, Json, Origin, SaidByUser
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables
-from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import load_rules
-from lawtrace.solver.traces import PlannedCall, literal_calls
+from lawtrace.solver.traces import PlannedCall
 
 SAVINGS = PlannedCall(
     Event("GetAccountInformation", {"account_type": "savings"}, result={"accounts": [{"account_number": "1"}]}),
@@ -104,19 +99,6 @@ def test_a_required_boolean_is_always_stated() -> None:
         assert describe_step(house, [planned("Switch", {"on": value})], 0) == f"Switch it: {value}."
 
 
-def test_braces_in_user_values_are_plain_text() -> None:
-    call = planned("SearchTransactions", {"account_number": "1", "keyword": "{amount} [x: y]"})
-    assert '"{amount} [x: y]"' in describe_step(ENVIRONMENT, [call], 0)
-
-
-def test_a_look_up_without_a_noun_phrase_leaves_the_value() -> None:
-    lookup = ENVIRONMENT.tools["GetAccountInformation"]
-    nameless = replace(lookup, phrases=Phrases("Look it up."))
-    tools = {**ENVIRONMENT.tools, lookup.name: nameless, SEARCH_TRANSACTIONS.name: SEARCH_TRANSACTIONS}
-    call = planned("SearchTransactions", {"account_number": "1"}, account_number=FROM_SAVINGS)
-    assert describe_step(replace(ENVIRONMENT, tools=tools), [SAVINGS, call], 1) == "Search the transactions of 1."
-
-
 def test_a_goal_has_the_changes_and_their_look_ups() -> None:
     unused = planned("SearchTransactions", {"account_number": "1"}, account_number=FROM_SAVINGS)
     state = ENVIRONMENT.populate(Random(0))
@@ -135,15 +117,3 @@ def test_variables_name_each_value_once() -> None:
         "amount_1": 22.6,
         "service_account_number_2": "77",
     }
-
-
-def test_variables_exclude_compliance_calls() -> None:
-    audit = planned("RecordAuditEvent", {"events": ["BILL_PAYMENT"]}, events=Derived("pending_events"))
-    assert instruction_variables([audit], [0]) == {}
-    rules = load_rules(load_domain("banking").rules_file)
-    for trace in synthesize(ENVIRONMENT, rules, count=20, length=8, seed=4):
-        hidden = instruction_variables(trace.calls, range(len(trace.calls)))
-        calls = literal_calls(ENVIRONMENT, trace.calls)
-        assert instruction_variables(calls, range(len(calls))) == hidden
-        assert not any(event in str(hidden) for event in ENVIRONMENT.event_names)
-        assert "P-" not in str(hidden)

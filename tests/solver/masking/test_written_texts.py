@@ -29,7 +29,6 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
         {},
     ),
     (CANCELLATION, "goal", "We moved out of Alder Court, so I don't want that rent to go off any more.", {}),
-    (CANCELLATION, "workflow", "Search my orders for the Alder Court one. Then cancel it, please.", {}),
     (
         COPY,
         "goal",
@@ -37,26 +36,12 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
         "report.",
         {},
     ),
-    (
-        COPY,
-        "workflow",
-        "1. Find what Kestrel Heart Center wants for Marcus Ferrante.\n2. Pull up the X-ray report that goes with it.\n"
-        "3. Send it out to them.",
-        {"FindRecord.kind": ("X-ray report",)},
-    ),
     (NEWS, "goal", "Silas Ferrante is on the phone about Marcus Ferrante. Can you tell him how things are going?", {}),
-    (NEWS, "workflow", "Look up the call from Silas Ferrante for Marcus Ferrante, then give him the news.", {}),
     (
         CORRECTION,
         "goal",
         "Nele Vos is right about her training plan. Correct it: it is three sessions a week.",
         {"FindCase.matter": ("correct it",)},
-    ),
-    (
-        CORRECTION,
-        "workflow",
-        "Bring up the case where Nele Vos wants her training plan put right. Next, change it to three sessions a week.",
-        {"1.FindCase.matter": ("put right",)},
     ),
     (
         PASSING_ON,
@@ -81,7 +66,6 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
 ]
 
 BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
-    (PAYMENT, "goal", "", {}, "complete", "no text yet"),
     (
         PAYMENT,
         "goal",
@@ -100,14 +84,6 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
         "FindRequest finds it",
     ),
     (
-        CORRECTION,
-        "goal",
-        "Nele Vos trains three sessions a week; her training plan must say so.",
-        {},
-        "complete",
-        "it does not say 1.FindCase.matter = 'rectification'; name it, or note in says which words do",
-    ),
-    (
         CANCELLATION,
         "goal",
         "I don't want the flat paid for again.",
@@ -118,42 +94,10 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
     (
         PAYMENT,
         "goal",
-        "Send Osier Street Garage 85.40 from the rainy-day pot, or was it €58.40?",
-        {},
-        "unambiguous",
-        "'58.40' would fit SendPayment.amount, too, which is '85.40'",
-    ),
-    (
-        PAYMENT,
-        "goal",
-        "Osier Street Garage gets 85.40 dollars from the rainy-day pot.",
-        {},
-        "unambiguous",
-        "'85.40 dollars' is not an amount in euro",
-    ),
-    (
-        PAYMENT,
-        "goal",
-        "Osier Street Garage gets £85.40 from the rainy-day pot.",
-        {},
-        "unambiguous",
-        "'£85.40' is not an amount in euro",
-    ),
-    (
-        PAYMENT,
-        "goal",
         "85.40 to Osier Street Garage, from the rainy-day pot rather than the everyday account.",
         {},
         "unambiguous",
         "'everyday account' would fit FindAccount.nickname, too, which is 'rainy-day pot'",
-    ),
-    (
-        COPY,
-        "goal",
-        "Kestrel Heart Center needs Marcus Ferrante's imaging report, not the visit summary.",
-        {},
-        "unambiguous",
-        "'visit summary' would fit FindRecord.kind, too, which is 'imaging report'",
     ),
     (
         PAYMENT,
@@ -164,36 +108,12 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
         "a workflow gives its steps in order: first, then, after that, or a list",
     ),
     (
-        CANCELLATION,
-        "workflow",
-        "There is the rent for Alder Court. Then cancel it.",
-        {},
-        "unambiguous",
-        "a workflow says what to look up, too: find, look up, pull up",
-    ),
-    (
         PAYMENT,
         "goal",
         "Osier Street Garage isn't frozen, is it? Send 85.40 from the rainy-day pot.",
         {},
         "leak-free",
         "'frozen' is about the fact of the pair: payments to the payee forbidden",
-    ),
-    (
-        CANCELLATION,
-        "goal",
-        "The rent for Alder Court goes off on 12 March. Stop it.",
-        {},
-        "leak-free",
-        "'12 March' is a value of the fact of the pair: day on which an order is due",
-    ),
-    (
-        NEWS,
-        "goal",
-        "Silas Ferrante wants news of Marcus Ferrante, who agrees.",
-        {},
-        "leak-free",
-        "'agrees' hints at a hidden step",
     ),
     (
         NEWS,
@@ -226,14 +146,6 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
         {},
         "natural",
         "people do not write '=='",
-    ),
-    (
-        PAYMENT,
-        "goal",
-        "payee_id of Osier Street Garage, rainy-day pot, 85.40 euros",
-        {},
-        "natural",
-        "people do not write 'payee_id'",
     ),
     (
         CORRECTION,
