@@ -8,8 +8,7 @@ from pathlib import Path
 from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
-SCHEMA_VERSION = 5
-READABLE_VERSIONS = (4, 5)
+SCHEMA_VERSION = 6
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -19,7 +18,7 @@ SCHEMA = f"""
 BEGIN;
 PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
--- All texts, each stored once, found by 8 bytes of their SHA-256. Blobs: `lawtrace.runs.store.packed_texts`.
+-- All texts, each stored once, found by 8 bytes of their SHA-256. Blobs are compressed with zlib.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest INTEGER NOT NULL, text ANY NOT NULL) STRICT;
 CREATE INDEX texts_by_digest ON texts (digest);
 -- Requests as a tree: a request is its last message and the preceding request (0: none).
@@ -45,49 +44,30 @@ CREATE TABLE conversations (
 ) STRICT;
 -- What many entries have in common.
 CREATE TABLE frames (id INTEGER PRIMARY KEY, frame TEXT NOT NULL UNIQUE) STRICT;
--- ``at`` in microseconds since 1970 and ``hash`` as a blob, or as the texts that they were. ``own``: JSON of fields.
+-- ``own``: JSON of the fields that are not in the frame.
 CREATE TABLE stored_entries (
     seq INTEGER PRIMARY KEY,
-    at ANY NOT NULL,
+    at TEXT NOT NULL,
     kind TEXT NOT NULL,
     conversation INTEGER REFERENCES conversations,
     role TEXT,
     turn INTEGER,
     text INTEGER REFERENCES texts,
     request INTEGER REFERENCES requests,
-    hash ANY,
+    hash TEXT,
     occurrence INTEGER,
-    prompt_tokens INTEGER,
-    completion_tokens INTEGER,
-    latency_ms REAL,
-    queued_ms REAL,
     frame INTEGER NOT NULL REFERENCES frames,
-    own TEXT
+    own TEXT NOT NULL
 ) STRICT;
 CREATE INDEX entries_by_conversation ON stored_entries (conversation);
 CREATE INDEX entries_by_kind ON stored_entries (kind);
 CREATE INDEX entries_by_request ON stored_entries (hash) WHERE kind IN ('model_call', 'failure');
-CREATE VIEW entries AS SELECT seq, kind, conversation, role, turn, text, request, hash, occurrence, own,
-    prompt_tokens, completion_tokens, latency_ms, queued_ms,
-    (SELECT frame FROM frames WHERE id = stored_entries.frame) AS frame,
-    iif(typeof(at) = 'integer', strftime('%Y-%m-%dT%H:%M:%S', at / 1000000, 'unixepoch')
-        || printf('.%06d+00:00', at % 1000000), at) AS at,
-    iif(typeof(hash) = 'blob', lower(hex(hash)), hash) AS request_hash,
-    json_patch((SELECT frame FROM frames WHERE id = stored_entries.frame), iif(own IS NULL AND prompt_tokens IS NULL,
-        '{{}}', json_patch(coalesce(own, '{{}}'), json_object('prompt_tokens', prompt_tokens, 'completion_tokens',
-        completion_tokens, 'latency_ms', latency_ms, 'queued_ms', queued_ms)))) AS payload
-    FROM stored_entries;
+CREATE VIEW entries AS SELECT seq, at, kind, conversation, role, turn, text, request, hash, occurrence,
+    json_patch((SELECT frame FROM frames WHERE id = stored_entries.frame), own) AS payload FROM stored_entries;
 -- Full-text index of messages, by entry number.
 CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, detail = none, tokenize = 'unicode61');
 """  # noqa: S608
 """Leaves the transaction open, so that tables and metadata are committed together."""
-
-_SCHEMA_4 = """
-CREATE TEMP VIEW entries AS SELECT seq, kind, conversation, role, turn, text, request, request_hash AS hash, occurrence,
-    NULL AS own, NULL AS prompt_tokens, NULL AS completion_tokens, NULL AS latency_ms, NULL AS queued_ms,
-    payload AS frame, at, request_hash, payload FROM main.entries;
-"""
-"""Shows the entries of an older log as those of this schema. Its payloads repeat the columns."""
 
 
 def event_log_path(directory: Path) -> Path:
@@ -101,8 +81,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
         with translate_errors(path):
-            if _check_schema(path, connection) == 4:
-                connection.executescript(_SCHEMA_4)
+            _check_schema(path, connection)
     except BaseException:
         connection.close()
         raise
@@ -213,22 +192,8 @@ def translate_errors(path: Path) -> Generator[None]:
         raise OperationalError(f"cannot use the event log {path}: {error}") from error
 
 
-def check_can_resume(path: Path) -> None:
-    """Check that this version can append to an event log. Raises InputError."""
-    connection = connect_reader(path)
-    try:
-        with translate_errors(path):
-            if _check_schema(path, connection) != SCHEMA_VERSION:
-                raise InputError(
-                    f"{path} was written by an older lawtrace, and can only be read; start a new run, with --reuse "
-                    f"{path.parent}"
-                )
-    finally:
-        connection.close()
-
-
-def _check_schema(path: Path, connection: sqlite3.Connection) -> int:
-    """The schema of an event log. Raises InputError for one that cannot be read."""
+def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
+    """Raises InputError for an event log that cannot be read."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
         if {"meta", "entries"} <= tables:
@@ -237,10 +202,10 @@ def _check_schema(path: Path, connection: sqlite3.Connection) -> int:
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) not in READABLE_VERSIONS:
+    if int(about["schema_version"]) != SCHEMA_VERSION:
         newer = int(about["schema_version"]) > SCHEMA_VERSION
+        remedy = "upgrade lawtrace" if newer else "read it with that version, or start a new run"
         raise InputError(
             f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "
-            f"this one reads schema {SCHEMA_VERSION}: {'upgrade lawtrace' if newer else 'start a new run'}"
+            f"this one reads schema {SCHEMA_VERSION}: {remedy}"
         )
-    return int(about["schema_version"])

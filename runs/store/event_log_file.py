@@ -23,7 +23,6 @@ from lawtrace.runs.store.event_log_database import (
     SCHEMA,
     SCHEMA_VERSION,
     check_can_create,
-    check_can_resume,
     connect_reader,
     connect_writer,
     event_log_path,
@@ -32,7 +31,7 @@ from lawtrace.runs.store.event_log_database import (
     way_on,
     write_ahead_path,
 )
-from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter, pack_hash
+from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
@@ -172,10 +171,10 @@ class EventLogFile:
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
-            " WHERE hash IN (?, ?) AND occurrence = ? AND kind IN ('model_call', 'failure')"
+            " WHERE hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
             " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
             " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, variant IS ? DESC, seq LIMIT 1",
-            (pack_hash(request_hash), request_hash, occurrence, *place, context.variant),
+            (request_hash, occurrence, *place, context.variant),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None
@@ -267,7 +266,7 @@ class EventLogFile:
         with translate_errors(path):
             # Checked before opening for writing, which would already change a foreign file.
             if resumed:
-                check_can_resume(path)
+                connect_reader(path).close()
             lock = take_lock(directory)
             try:
                 if not resumed:

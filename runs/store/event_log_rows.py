@@ -7,10 +7,10 @@ many entries have in common is stored once (its frame). The entry is restored by
 
 import json
 import sqlite3
-from datetime import UTC, datetime, timedelta
+import zlib
+from hashlib import sha256
 from typing import Any
 
-from lawtrace.runs.store.packed_texts import TextReader, TextWriter
 from lawtrace.schemas.log_entries import (
     Context,
     Entry,
@@ -25,12 +25,7 @@ from lawtrace.schemas.log_entries import (
     parse_entry,
 )
 
-_FIGURES = ("prompt_tokens", "completion_tokens", "latency_ms", "queued_ms")
-"""Columns of a model call."""
-
-COLUMNS = (
-    f"seq, kind, text, request, conversation, role, turn, request_hash, occurrence, frame, own, {', '.join(_FIGURES)}"
-)
+COLUMNS = "seq, kind, text, request, conversation, role, turn, hash, occurrence, payload"
 """The columns of ``entries`` that `RowReader.entry` expects, in order."""
 
 _TEXT_FIELDS: dict[EntryKind, str] = {
@@ -41,14 +36,17 @@ _TEXT_FIELDS: dict[EntryKind, str] = {
 }
 _OWN_FIELDS: dict[EntryKind, frozenset[str]] = {
     "message": frozenset({"function_calls"}),
-    "model_call": frozenset({"function_calls", "thought"}),
+    "model_call": frozenset(
+        {"function_calls", "thought", "prompt_tokens", "completion_tokens", "latency_ms", "queued_ms"}
+    ),
     "retry": frozenset({"try_number", "waited_seconds"}),
 }
 """Fields that differ between the entries of a conversation, unless they are empty; the others are the frame."""
 
 _KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant")
 _MAX_CACHED = 20_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SHORT = 100
+"""Characters of a text that is stored as it is."""
 
 
 class RowWriter:
@@ -65,7 +63,6 @@ class RowWriter:
         self._requests: dict[tuple[int, str, str], int] = {}
         self._conversations: dict[tuple[object, ...], int] = {}
         self._frames: dict[str, int] = {}
-        self._texts = TextWriter(connection)
 
     def write(self, entry: Entry, at: str) -> None:
         """Write an entry, except a message that the log already has at the same turn of the same conversation.
@@ -78,26 +75,25 @@ class RowWriter:
         fields = _fields(entry)
         own = {name: value for name, value in fields.items() if value and name in _OWN_FIELDS.get(entry.kind, ())}
         row = (
-            pack_time(at),
+            at,
             entry.kind,
             context and self._conversation(context),
             context and context.role,
             context and context.turn,
-            field and self._texts.write(getattr(entry, field), f"{entry.kind} {context.role}" if context else ""),
+            field and self._text(getattr(entry, field)),
             self._request(entry.request) if isinstance(entry, ModelCalled) else None,
-            asked and pack_hash(asked.request_hash),
+            asked and asked.request_hash,
             asked and asked.occurrence,
-            *(fields.pop(name, None) for name in _FIGURES),
             self._frame(_dump({name: value for name, value in fields.items() if name not in own})),
-            _dump(own) if own else None,
+            _dump(own),
         )
         said = isinstance(entry, MessageSent) or (isinstance(entry, RoleFailed) and entry.request_hash is None)
         if self._resumed and said and self._is_known(row):
             return
         number = self._insert(
-            "INSERT INTO stored_entries (at, kind, conversation, role, turn, text, request, hash, occurrence,"
-            " prompt_tokens, completion_tokens, latency_ms, queued_ms, frame, own)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO stored_entries"
+            " (at, kind, conversation, role, turn, text, request, hash, occurrence, frame, own)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         )
         if isinstance(entry, MessageSent | RoleFailed):
@@ -106,10 +102,19 @@ class RowWriter:
     def _is_known(self, row: tuple[object, ...]) -> bool:
         found = self._connection.execute(
             "SELECT 1 FROM stored_entries WHERE conversation = ? AND kind = ? AND role = ? AND turn = ? AND text = ?"
-            " AND hash IS ? AND occurrence IS ? AND frame = ? AND own IS ?",
+            " AND hash IS ? AND occurrence IS ? AND frame = ? AND own = ?",
             (row[2], row[1], row[3], row[4], row[5], row[7], row[8], *row[-2:]),
         )
         return found.fetchone() is not None
+
+    def _text(self, text: str) -> int:
+        """The id of a text, which is stored unless it is already there."""
+        digest = int.from_bytes(sha256(text.encode()).digest()[:8], signed=True)
+        for number, stored in self._connection.execute("SELECT id, text FROM texts WHERE digest = ?", (digest,)):
+            if _unpacked(stored) == text:
+                return number
+        value = text if len(text) <= _SHORT else zlib.compress(text.encode())
+        return self._insert("INSERT INTO texts (digest, text) VALUES (?, ?)", (digest, value))
 
     def _frame(self, frame: str) -> int:
         known = self._frames.get(frame)
@@ -134,7 +139,7 @@ class RowWriter:
         return before
 
     def _step(self, before: int, message: RequestMessage) -> int:
-        values = (before, message.role, self._texts.write(message.content, message.role))
+        values = (before, message.role, self._text(message.content))
         query = "SELECT id FROM requests WHERE before = ? AND role = ? AND text = ?"
         found = self._connection.execute(query, values).fetchone()
         return found[0] if found else self._insert("INSERT INTO requests (before, role, text) VALUES (?, ?, ?)", values)
@@ -173,22 +178,20 @@ class RowReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._texts = TextReader(connection)
         self._conversations: dict[int, dict[str, Any]] = {}
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
         """The entry of a row with `COLUMNS`. Raises pydantic's ``ValidationError`` if the row is invalid."""
-        _, kind, text, request, conversation, role, turn, request_hash, occurrence, frame, own, *figures = row
-        fields: dict[str, Any] = {"kind": kind, **json.loads(frame), **(json.loads(own) if own else {})}
+        _, kind, text, request, conversation, role, turn, request_hash, occurrence, payload = row
+        fields: dict[str, Any] = {"kind": kind, **json.loads(payload)}
         if conversation is not None:
             here = {**self._conversation(conversation), "role": role, "turn": turn}
             fields["context"] = {**here, **fields.get("context", {})}
         if request_hash is not None:
             fields["request_hash"], fields["occurrence"] = request_hash, occurrence
-        if figures[0] is not None:
-            fields.update(zip(_FIGURES, figures, strict=True))
         if text is not None:
-            fields[_TEXT_FIELDS[kind]] = self._texts.read(text)
+            (stored,) = self._connection.execute("SELECT text FROM texts WHERE id = ?", (text,)).fetchone()
+            fields[_TEXT_FIELDS[kind]] = _unpacked(stored)
         if request is not None:
             fields["request"] = self._request(request)
         return parse_entry(fields)
@@ -211,26 +214,15 @@ class RowReader:
             " SELECT path.role, texts.text FROM path JOIN texts ON texts.id = path.text ORDER BY depth DESC",
             (last,),
         ).fetchall()
-        return [{"role": role, "content": self._texts.unpack(text)} for role, text in steps]
+        return [{"role": role, "content": _unpacked(text)} for role, text in steps]
 
 
-def pack_hash(request_hash: str | None) -> bytes | str | None:
-    """A hash as it is stored: the bytes of hexadecimal digits; a hash of another form as it is."""
+def _unpacked(stored: str | bytes) -> str:
+    """The text of a stored value. Raises ValueError for a damaged one."""
     try:
-        packed = bytes.fromhex(request_hash or "")
-    except ValueError:
-        return request_hash
-    return packed if request_hash and packed.hex() == request_hash else request_hash
-
-
-def pack_time(at: str) -> int | str:
-    """A time as it is stored: microseconds since 1970; one that would not be restored as it is, as text."""
-    try:
-        microseconds = (datetime.fromisoformat(at) - _EPOCH) // timedelta(microseconds=1)
-    except (ValueError, TypeError):
-        return at
-    restored = (_EPOCH + timedelta(microseconds=microseconds)).isoformat(timespec="microseconds")
-    return microseconds if restored == at else at
+        return stored if isinstance(stored, str) else zlib.decompress(stored).decode()
+    except zlib.error as error:
+        raise ValueError(f"a text is damaged: {error}") from error
 
 
 def _fields(entry: Entry) -> dict[str, Any]:

@@ -259,12 +259,13 @@ def test_a_truncated_log_is_reported_and_unchanged(event_log: EventLogFile, mess
     assert event_log.path.read_bytes() == before
 
 
-def test_a_newer_schema_asks_for_an_upgrade(event_log: EventLogFile) -> None:
+@pytest.mark.parametrize(("schema", "remedy"), [("5", "read it with that version"), ("99", "upgrade lawtrace")])
+def test_another_schema_is_refused(event_log: EventLogFile, schema: str, remedy: str) -> None:
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (schema,))
     connection.close()
-    with pytest.raises(InputError, match="upgrade lawtrace"):
+    with pytest.raises(InputError, match=remedy):
         EventLogFile.open(event_log.path.parent)
 
 
@@ -290,7 +291,7 @@ def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
         assert edited.recipe
 
 
-@pytest.mark.parametrize("payload", ['{"kind": "dream"}', "{", "[]", "7"])
+@pytest.mark.parametrize("payload", ['{"kind": "dream"}', "[]"])
 def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
     event_log.record(message)
     event_log.close()
@@ -326,7 +327,6 @@ def test_answers_are_found_by_conversation_request_and_occurrence(event_log: Eve
     assert event_log.answer(a.at(variant="w"), "h", 0) == first
     assert event_log.answer(a.at(role="executor"), "h", 0) is None
     assert [model.model for model in event_log.models(a.role)] == ["openai:a", "openai:b"]
-    assert list(event_log.calls(a.role)) == [first, second, elsewhere, for_x, of_variant]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -356,7 +356,7 @@ def test_storage_grows_linearly_with_conversation_length(event_log: EventLogFile
     for turn in range(120):
         said.append(RequestMessage(role="user", content=f"{turn} " + "x" * 1000))
         event_log.record(call(context.at(turn=turn), f"answer {turn}").model_copy(update={"request": tuple(said)}))
-    last = list(event_log.calls(context.role))[-1]
+    last = list(event_log.answered())[-1]
     assert last.request == tuple(said)
     event_log.close()
     assert event_log.path.stat().st_size < 120 * 1000 * 4  # whole requests would be 7 MB
