@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.runtime.documentation import call_schemas, docstring, document_tool, result_schema
+from lawtrace.environments.runtime.documentation import call_schemas, document_tool, result_schema
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec import (
     DATE,
@@ -123,8 +123,6 @@ def test_the_documentation_names_the_fields() -> None:
     }
     (refund, _) = document_tool(REFUND)["returns"]  # type: ignore[misc]
     assert refund["fields"]["method"] == "string, one of: card, voucher, bank transfer"  # type: ignore[index]
-    assert '"date": "string, format YYYY-MM-DD"' in docstring(MAKE)
-    assert "            town: string" in docstring(MAKE).splitlines()
 
 
 def declared(**parts: Any) -> None:
