@@ -1,23 +1,12 @@
 """Reads the lines of a document file, by its suffix."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.legal.page_layout import read_pages
+from lawtrace.environments.legal.page_layout import DecisionText, decision_text
 from lawtrace.environments.legal.pdf_layout import read_pdf_layout
 from lawtrace.environments.regulations.files import read_text
 from lawtrace.environments.regulations.html import html_lines
-from lawtrace.environments.regulations.lines import Line
 from lawtrace.schemas.errors import InputError
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionText:
-    """The lines of a decision and its footnotes, which are no lines of it."""
-
-    lines: Sequence[Line]
-    notes: tuple[str, ...] = ()
 
 
 def read_decision(path: Path) -> DecisionText:
@@ -35,9 +24,3 @@ def read_decision(path: Path) -> DecisionText:
             return DecisionText([line for line in lines if not line.note], notes)
         case _:
             raise InputError(f"{path}: a decision is .pdf, .html or .txt")
-
-
-def decision_text(text: str) -> DecisionText:
-    """The lines of a decision in plain text."""
-    layout = read_pages(text)
-    return DecisionText(layout.lines, layout.notes)

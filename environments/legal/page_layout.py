@@ -48,42 +48,36 @@ class PageLine(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class PageLayout:
-    """The lines of the text, its footnotes, and the page numbers and running heads that were taken out."""
+class DecisionText:
+    """The lines of a decision and its footnotes, which are no lines of it."""
 
-    lines: tuple[PageLine, ...]
+    lines: Sequence[Line]
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
 
 
-def read_pages(text: str) -> PageLayout:
-    """Separate the text of a document from what belongs to its pages."""
-    pages, numbers = _split_pages(text)
-    pages = [[line for line in page if not _LEADERS.search(line.text)] for page in pages]
-    pages, heads = _without_running_heads(pages)
-    pages, notes = _without_footnotes(pages)
+def decision_text(text: str) -> DecisionText:
+    """The text of a decision without what belongs to its pages."""
+    pages = [[line for line in page if not _LEADERS.search(line.text)] for page in _split_pages(text)]
+    pages, notes = _without_footnotes(_without_running_heads(pages))
     lines = [line for page in pages for line in page]
     if len(pages) > 1:
         lines = [line for line in lines if not (line.text.startswith(" " * 8) and _MARKS.match(line.text))]
-    return PageLayout(tuple(lines), tuple(notes), (*numbers, *heads))
+    return DecisionText(lines, tuple(notes))
 
 
-def _split_pages(text: str) -> tuple[list[list[PageLine]], list[str]]:
+def _split_pages(text: str) -> list[list[PageLine]]:
     if "\f" in text:
         parts = text.split("\f")
         return _without_page_numbers([_lines_of(part.splitlines(), number) for number, part in enumerate(parts, 1)])
     rows = text.splitlines()
     sequence = _page_sequence(rows)
-    removed: list[str] = []
     pages: list[list[str]] = [[]]
     for place, row in enumerate(rows):
         if place in sequence:
-            number, rest = sequence[place]
-            removed.append(str(number))
-            pages.append([rest])
+            pages.append([sequence[place]])
         else:
             pages[-1].append(row)
-    return [_lines_of(page, number) for number, page in enumerate(pages, 1)], removed
+    return [_lines_of(page, number) for number, page in enumerate(pages, 1)]
 
 
 def _lines_of(rows: Sequence[str], page: int) -> list[PageLine]:
@@ -138,8 +132,8 @@ def _candidates(rows: Sequence[str]) -> Iterator[_Candidate]:
             yield _Candidate(at, number, "alone", "", indent)
 
 
-def _page_sequence(rows: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """The lines that hold the page numbers, with the number and the words after it; empty if there is no sequence."""
+def _page_sequence(rows: Sequence[str]) -> dict[int, str]:
+    """The lines that hold the page numbers, with the words after them; empty if there is no sequence."""
     filled = 0
     ordinal: list[int] = []
     for row in rows:
@@ -151,7 +145,7 @@ def _page_sequence(rows: Sequence[str]) -> dict[int, tuple[int, str]]:
         chain = _longest_chain([one for one in candidates if one.shape == shape], ordinal)
         if len(chain) > len(best) and _plausible(chain, ordinal, filled):
             best = chain
-    return {one.place: (one.number, one.rest) for one in best}
+    return {one.place: one.rest for one in best}
 
 
 def _longest_chain(candidates: Sequence[_Candidate], ordinal: Sequence[int]) -> list[_Candidate]:
@@ -195,7 +189,7 @@ def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int], filled: int)
     return chain[0].shape != "alone" or (_SMALLEST_PAGE <= usual <= _LARGEST_PAGE and whole and len(chain) >= 3)
 
 
-def _without_page_numbers(pages: Sequence[Sequence[PageLine]]) -> tuple[list[list[PageLine]], list[str]]:
+def _without_page_numbers(pages: list[list[PageLine]]) -> list[list[PageLine]]:
     """Pages of a format that has them, without lines at their edges that hold the number of the page."""
     offsets = Counter[int]()
     places: list[dict[int, int]] = []
@@ -207,17 +201,13 @@ def _without_page_numbers(pages: Sequence[Sequence[PageLine]]) -> tuple[list[lis
                 numbers[place] = int(found["number"]) - index
         places.append(numbers)
         offsets.update(set(numbers.values()))
-    if not offsets:
-        return [list(page) for page in pages], []
-    offset, count = offsets.most_common(1)[0]
+    offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
     if count < max(2, len(pages) / 3):
-        return [list(page) for page in pages], []
-    kept = [
+        return pages
+    return [
         [line for place, line in enumerate(page) if numbers.get(place) != offset]
         for page, numbers in zip(pages, places, strict=True)
     ]
-    removed = [page[place].text for page, found in zip(pages, places, strict=True) for place in found]
-    return kept, removed
 
 
 def _edges(count: int) -> list[int]:
@@ -229,23 +219,21 @@ def _key(text: str) -> str:
     return re.sub(r"[^a-z#]+", "", re.sub(r"\d+", "#", text.casefold()))
 
 
-def _without_running_heads(pages: Sequence[Sequence[PageLine]]) -> tuple[list[list[PageLine]], list[str]]:
+def _without_running_heads(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
     heads = _running_heads(pages)
     texts = sorted({text for text in heads.values() if len(text) >= 8}, key=len, reverse=True)
     kept: list[list[PageLine]] = []
-    removed: list[str] = []
     for page in pages:
         lines: list[PageLine] = []
         for line in page:
             if _key(line.text) in heads and not _PARAGRAPH.match(line.text):
-                removed.append(line.text.strip())
                 continue
             # A head that was joined to the last words of the page before.
             joined = next((head for head in texts if line.text.endswith(head) and line.text.strip() != head), None)
             before = line.text[: -len(joined)] if joined else ""
             lines.append(replace(line, text=before.rstrip()) if joined and not before[-1:].isspace() else line)
         kept.append(lines)
-    return kept, removed
+    return kept
 
 
 def _running_heads(pages: Sequence[Sequence[PageLine]]) -> dict[str, str]:

@@ -18,9 +18,9 @@ from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.environments.legal.case import PreparedCase, build_case
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
+from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 from lawtrace.schemas.log_entries import Context
 

@@ -10,10 +10,10 @@ from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import check_coverage
+from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.environments.regulations.lines import Line
 from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.schemas.log_entries import Context, MessageSent

@@ -1,10 +1,10 @@
 """Signs that a decision was not parsed."""
 
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange
+from lawtrace.environments.legal.page_layout import decision_text
 
 TEXTS = {
     "1": "The Office issues this notice.",

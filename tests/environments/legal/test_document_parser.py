@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from lawtrace.environments.legal.decision_files import decision_text, read_decision
+from lawtrace.environments.legal.decision_files import read_decision
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.environments.regulations.html import html_lines
 from lawtrace.schemas.errors import InputError
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.environments.legal.case import Case, build_case
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
@@ -18,6 +17,7 @@ from lawtrace.environments.legal.document_parts import (
     load_parts,
     paragraphs_by_part,
 )
+from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.schemas.errors import InputError
 
 DOCUMENT = parse_document(decision_text("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)

@@ -8,10 +8,10 @@ from autogen_core.models import SystemMessage
 
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
 from lawtrace.agents.legal.section_mapper import shown_paragraphs
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, paragraphs_by_part
+from lawtrace.environments.legal.page_layout import decision_text
 
 Sections = Sequence[tuple[str, DocumentPart, Sequence[str]]]
 

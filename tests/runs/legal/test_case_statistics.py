@@ -1,9 +1,9 @@
 """Lengths of parts and shares of elements, counted as in the paper."""
 
 from lawtrace.environments.legal.case import build_case
-from lawtrace.environments.legal.decision_files import decision_text
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
+from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.runs.legal.case_statistics import element_counts, part_lengths
 from lawtrace.runs.legal.charts import Bar, case_figures, question_bars
 from tests.support.legal.small_cases import BOTTLES
