@@ -8,18 +8,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.patches import Patch, Rectangle
 
 from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
 from lawtrace.runs.legal.legal_tables import AgreementMatrix
-from lawtrace.runs.report.charts import INK, make_figure, render_svg, shorten_name, svg_settings
-from lawtrace.runs.report.tables import Figure, Table, decimal, make_table, number, words
+from lawtrace.runs.report.charts import INK, draw_heat_map, make_figure, render_svg, shorten_name, svg_settings
+from lawtrace.runs.report.tables import Cell, Figure, Table, make_table, number, words
 from lawtrace.runs.report.text import unique_anchors, visible
-
-_CELL = 0.62
-_FULL = (0.34, 0.71, 0.91)
 
 
 def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tuple[Figure, ...]:
@@ -27,67 +23,28 @@ def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tup
     anchors = unique_anchors([agreement.title.rpartition(":")[0] for agreement in agreements])
     figures: list[Figure] = []
     for agreement, anchor in zip(agreements, anchors, strict=True):
+        rows = {
+            one: {other: _kappa(agreement, one, other) for other in agreement.names} for one in agreement.names[:-1]
+        }
         table = make_table(
             f"{prefix}-{anchor.lower()}",
             agreement.title,
-            agreement.kappa.items(),
+            rows.items(),
             {
-                "First": lambda line: words(line[0][0]),
-                "Second": lambda line: words(line[0][1]),
-                "#kappa": lambda line: decimal(line[1]),
-                "one of the lowest": lambda line, of=agreement: words("yes" if line[0] in of.lowest else ""),
+                "First": lambda line: words(line[0]),
+                **{f"#{other}": lambda line, other=other: line[1][other] for other in agreement.names[1:]},
             },
         )
-        figures.append(Figure(table, draw_agreement_matrix(agreement, table.name)))
+        figures.append(Figure(table, draw_heat_map(table, table.name, unit="Cohen's kappa")))
     return tuple(figures)
 
 
-def draw_agreement_matrix(agreement: AgreementMatrix, name: str) -> Markup:
-    """One heat map: each pair once with its kappa; the three lowest have a thick frame and a star."""
-    names, size = agreement.names, len(agreement.names)
-    with svg_settings():
-        figure = make_figure(1.4 + _CELL * size, 1.0 + _CELL * 0.7 * size)
-        axes = figure.subplots()
-        for (left, right), kappa in agreement.kappa.items():
-            column, row = names.index(left), names.index(right)
-            lowest = (left, right) in agreement.lowest
-            axes.add_patch(
-                Rectangle(
-                    (column, row),
-                    1,
-                    1,
-                    facecolor=_colour(kappa),
-                    edgecolor="black" if lowest else INK,
-                    linewidth=2.2 if lowest else 0.4,
-                    zorder=2 if lowest else 1,
-                )
-            )
-            shown = "–" if kappa is None else f"{kappa:.2f}" + ("*" if lowest else "")
-            axes.text(column + 0.5, row + 0.5, shown, ha="center", va="center", color="black", zorder=3)
-        axes.set_xlim(0, size - 1)
-        axes.set_ylim(size, 1)
-        labels = [visible(label) for label in names]
-        axes.set_xticks([place + 0.5 for place in range(size - 1)], labels=labels[:-1])
-        axes.set_yticks([place + 0.5 for place in range(1, size)], labels=labels[1:])
-        for label in axes.get_xticklabels():
-            label.set(rotation=35, ha="right", rotation_mode="anchor")
-        axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
-        return render_svg(figure, name, f"{agreement.title}. {_describe_agreement(agreement)}")
-
-
-def _colour(kappa: float | None) -> str:
-    """White at 0 and below, blue at 1; always light enough for black text."""
-    if kappa is None:
-        return "#dddddd"
-    share = min(1.0, max(0.0, kappa))
-    red, green, blue = (1 - share * (1 - full) for full in _FULL)
-    return to_hex((red, green, blue))
-
-
-def _describe_agreement(agreement: AgreementMatrix) -> str:
-    known = [(pair, kappa) for pair, kappa in agreement.kappa.items() if kappa is not None]
-    return " ".join(f"{visible(left)} and {visible(right)}: {kappa:.2f}." for (left, right), kappa in known)
+def _kappa(agreement: AgreementMatrix, one: str, other: str) -> Cell:
+    """White at 0 and below; empty for a pair that another cell has."""
+    if (one, other) not in agreement.kappa:
+        return Cell(None, "")
+    kappa = agreement.kappa[one, other]
+    return Cell(None, "–") if kappa is None else Cell(kappa, f"{kappa:.2f}", shade=min(1.0, max(0.0, kappa)))
 
 
 _WIDTH = 6.4

@@ -131,8 +131,7 @@ def _agreement_section(tables: LegalTables) -> Section:
     models = agreement_figures(tables.models_agree, "agreement-of-models")
     text = [
         "Cohen's kappa over the questions, mean over the depths. Refusals and unreadable answers count as labels of "
-        "their own; questions without a reply are left out. The three lowest values of each map have a frame and a "
-        "star."
+        "their own; questions without a reply are left out."
     ]
     text += [f"Between {what}: this needs at least two." for what, drawn in _named(contexts, models) if not drawn]
     return Section("agreement", "Agreement", text=tuple(text), figures=(*contexts, *models))

@@ -35,7 +35,6 @@ REFERENCE = "F+LR"
 """The context that others are compared with: the strongest published baseline, retrieval without agents."""
 
 SINGLE = ("F", "LR", "AR", "CS")
-LOWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +103,11 @@ class ModelComparisonTotal:
 
 @dataclass(frozen=True, slots=True)
 class AgreementMatrix:
-    """Cohen's kappa of each pair of names, mean over the depths. ``lowest``: the three lowest pairs."""
+    """Cohen's kappa of each pair of names, mean over the depths."""
 
     title: str
     names: tuple[str, ...]
     kappa: dict[tuple[str, str], float | None]
-    lowest: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +262,7 @@ def _agreement(title: str, names: tuple[str, ...], rows: dict[str, dict[int, lis
             ]
             known = [value for value in found if value is not None]
             kappa[left, right] = fmean(known) if known else None
-    measured = [pair for pair, value in kappa.items() if value is not None]
-    lowest = sorted(measured, key=lambda pair: kappa[pair] or 0.0)[:LOWEST]
-    return AgreementMatrix(title, names, kappa, tuple(lowest))
+    return AgreementMatrix(title, names, kappa)
 
 
 STOP_REASONS: tuple[StopReason, ...] = get_args(StopReason)

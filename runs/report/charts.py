@@ -206,7 +206,7 @@ def _in_words(lines: Sequence[BarLine]) -> str:
     )
 
 
-def draw_heat_map(table: Table, name: str) -> Markup:
+def draw_heat_map(table: Table, name: str, unit: str = "in percent") -> Markup:
     """The shaded columns of a table as a heat map, a row of cells for each of its rows, groups of columns apart."""
     shaded = [place for place in table.places if any(row.cells[place].shade is not None for row in table.rows)]
     groups = [table.columns[place].group for place in shaded]
@@ -234,7 +234,7 @@ def draw_heat_map(table: Table, name: str) -> Markup:
         axes.set_yticks([at + 0.5 for at in range(height)], labels=[visible(one) for one in names])
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        return render_svg(figure, name, f"{table.title}, in percent")
+        return render_svg(figure, name, f"{table.title}, {unit}")
 
 
 CELL_GAP = 0.4
