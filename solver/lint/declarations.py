@@ -8,24 +8,18 @@ valid declarations that are useless. A claim that something can never happen is 
 reported.
 """
 
-import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.clock import DEFAULT_START
-from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.terms import arguments_of
-from lawtrace.environments.spec.tools import FromTrace, Parameter
-from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType, is_text_type, type_at
+from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.lint.initial_states import check_initial_states
 from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.logic import terms
-from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, Operator, condition_parts
 from lawtrace.solver.logic.syntax import (
     Always,
     Eventually,
@@ -38,12 +32,8 @@ from lawtrace.solver.logic.syntax import (
     atoms_of,
     children,
 )
-from lawtrace.solver.logic.terms import Element, FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.rules import Rule
-
-Path = tuple[str | int, ...]
-"""Steps into an argument."""
 
 
 def lint_declaration(
@@ -63,12 +53,11 @@ def lint_declaration(
         progress: called again and again.
     """
     if not environment.simulated:
-        return (*_check_rule_set(environment, rules, progress), *check_rule_constants(environment, rules))
+        return tuple(_check_rule_set(environment, rules, progress))
     static = (
         *_check_descriptions(environment),
         *_check_tool_roles(environment, rules),
         *_check_provisions(rules, regulation),
-        *check_rule_constants(environment, rules),
         *_check_grounds(environment, rules, regulation),
         *check_deadlines(environment, rules),
     )
@@ -175,27 +164,6 @@ def _check_grounds(
         )
 
 
-def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """Comparisons of an argument with a text that the argument can never equal or contain."""
-    for rule in rules:
-        for atom in atoms_of([rule.parsed]):
-            tool = environment.tools.get(atom.tool)
-            if tool is None:  # a message
-                continue
-            for comparison, elements in _comparisons(atom.condition):
-                for field, text in _text_comparisons(comparison):
-                    path = elements.get(field.name, ()) + field.path if isinstance(field, Element) else field.path
-                    parameter = next((p for p in tool.parameters if path[:1] == (p.name,)), None)
-                    if parameter is not None and (
-                        reason := _why_impossible(environment, parameter, path[1:], comparison.operator, text)
-                    ):
-                        yield DeclarationIssue(
-                            f"rule {rule.id!r}",
-                            f"`{comparison}` matches no call of {tool.name}: {reason}",
-                            "use a value that the argument can have, or an event that a tool `emits`",
-                        )
-
-
 def check_deadlines(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
     """Deadlines of duties that lie after the end of every session, so that missing them is never certain."""
     length = environment.clock.length
@@ -225,52 +193,3 @@ def _duty_windows(formula: Formula, *, positive: bool) -> Iterator[Window]:
                 yield formula.window
             for part in children(formula):
                 yield from _duty_windows(part, positive=positive)
-
-
-def _comparisons(
-    condition: Condition | None, elements: Mapping[str, Path] = MappingProxyType({})
-) -> Iterator[tuple[Comparison, Mapping[str, Path]]]:
-    """The comparisons in a condition, each with the fields of whose lists the named elements are."""
-    if isinstance(condition, Comparison):
-        yield condition, elements
-    if isinstance(condition, ElementCondition):
-        of = condition.elements
-        inside = elements.get(of.name, ()) + of.path if isinstance(of, Element) else ()
-        path = of.path if isinstance(of, FieldPath) else inside
-        elements = {**elements, condition.name: path}
-    for part in condition_parts(condition) if condition is not None else ():
-        yield from _comparisons(part, elements)
-
-
-def _text_comparisons(comparison: Comparison) -> Iterator[tuple[FieldPath | Element, str]]:
-    """The field of an argument, or of an element of it, with each text that it is compared with."""
-    for one, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
-        if isinstance(one, FieldPath | Element):
-            yield from ((one, text) for text in _text_literals(other))
-
-
-def _text_literals(operand: terms.Term) -> Iterator[str]:
-    constants = operand.items if isinstance(operand, LiteralList) else (operand,)
-    for constant in constants:
-        if isinstance(constant, LiteralValue) and isinstance(constant.content, str):
-            yield constant.content
-
-
-def _why_impossible(
-    environment: Environment, parameter: Parameter, path: Path, operator: Operator, text: str
-) -> str | None:
-    """Why no part of the argument there can compare so with the text; None if one can."""
-    source = parameter.source
-    if isinstance(source, FromTrace) and source.function is pending_events and text not in environment.event_names:
-        nearest = difflib.get_close_matches(text, environment.event_names, 1)
-        return f"no tool emits {text!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
-    part = type_at(parameter.type, path)
-    while isinstance(part, ListOf):
-        part = part.items
-    if part is None or (is_text_type(part) and operator not in ("==", "!=", "in")):
-        return None  # any text is before or after others, and may begin, end or contain one
-    try:
-        part.decode(text)
-    except (WrongFormat, WrongType) as error:
-        return str(error)
-    return None
