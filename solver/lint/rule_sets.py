@@ -5,7 +5,7 @@
     analysis.breaking["record-transfer"]     # a trace that breaks this rule and no other
 
 For rules that have automata every answer is a trace, a proof for traces of any length (an exhausted product), or
-*undecided*. One function per question. `lawtrace.solver.lint.bounded_rule_sets` analyses the others.
+*undecided*. One function per question. `lawtrace.solver.lint.first_order_rule_sets` analyses the others.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,8 +16,8 @@ from itertools import combinations
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
-from lawtrace.solver.lint.bounded_rule_sets import BoundedAnalysis, find_bounded_examples
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis, Witness, witness_from
+from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples
 from lawtrace.solver.logic.syntax import Atom, Bottom, Eventually, ForAll, Formula, Or, Top, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.model_checking.call_scopes import free_scope
@@ -284,7 +284,7 @@ class RuleExamples:
 def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NODE_LIMIT) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
     if not is_untimed(rule.parsed):
-        return RuleExamples(*find_bounded_examples(environment, rule))
+        return RuleExamples(*find_first_order_examples(environment, rule))
     prover = _prover(environment, limit)
     queries = RuleSetQueries.build(environment, [rule], prover)
     keeping = prover.prove(trigger_component(queries.bodies[rule.id]), queries.components)
@@ -311,7 +311,7 @@ def analyse_rules(
     """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
     If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed. Rules about time,
-    several variables or aggregates are analysed in traces of a few calls, together with all others.
+    several variables or aggregates are analysed by search, together with all others.
 
     Args:
         environment: where the rules are to be kept.
@@ -343,7 +343,7 @@ def analyse_rules(
         progress()
         needless = {rule for finding in findings if finding.kind in ("redundant", "vacuous") for rule in finding.rules}
         settled = needless | (queries.rules.keys() - set(distinct))
-        bounded = BoundedAnalysis(environment, rules, settled=frozenset(settled), progress=progress)
+        bounded = FirstOrderAnalysis(environment, rules, settled=frozenset(settled), progress=progress)
         findings += bounded.findings
         breaking = {rule.id: bounded.breaking[rule.id] for rule in rules if rule.id in bounded.breaking}
         calling = {**calling, **bounded.calling}

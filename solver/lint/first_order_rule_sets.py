@@ -1,0 +1,392 @@
+"""Rule-set analysis for rules with time, several variables and aggregates.
+
+Automata decide the other rules (`lawtrace.solver.lint.rule_sets`). Here the search of the guard looks for traces: a
+trace is a continuation of the empty one with representative events (`lawtrace.solver.guard.search`), of any tools, with
+any arguments and results of their types. Where it finds none, Z3 proves that there is none of up to `MOST_CALLS` calls,
+and then of up to `LONGER` (`lawtrace.solver.smt.free_traces`), or nothing is claimed. Rules are added lazily. Rules
+without time take part, and are reported only where a rule with time has a share in it.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
+from lawtrace.solver.guard.component import CompiledComponent, Component
+from lawtrace.solver.guard.search import decide
+from lawtrace.solver.guard.space import Budget
+from lawtrace.solver.guard.tools import read_tools
+from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, Witness
+from lawtrace.solver.logic.normal_form import original_names
+from lawtrace.solver.logic.syntax import (
+    Atom,
+    Eventually,
+    Exists,
+    Formula,
+    Not,
+    Or,
+    Top,
+    atoms_of,
+    body_of,
+    free_variables,
+)
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.violations import calls_of_violation
+from lawtrace.solver.model_checking.explanations import join_names
+from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.free_traces import FreeTraces
+
+SEARCH_STEPS: Final = 3_000
+"""How many steps one search may take."""
+MOST_CALLS: Final = 6
+"""How long the traces are in which some rules must exclude something."""
+LONGER: Final = 10
+"""How long they are then; counts and sums may need long traces."""
+
+_Events = tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Exclusion:
+    """Some rules that together exclude something.
+
+    Attributes:
+        calls: no trace of up to so many calls does it.
+        without: for each rule of the core a trace that does it and keeps the others.
+    """
+
+    core: tuple[str, ...]
+    calls: int
+    without: dict[str, tuple[str, ...]]
+
+
+class FirstOrderAnalysis:
+    """The findings about a rule set in which some rules have no automaton.
+
+    Attributes:
+        findings: what was found.
+        breaking: for each rule that is needed a trace that breaks it and keeps all others.
+        calling: for each tool that rules name a trace that calls it and keeps all rules.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        *,
+        settled: frozenset[str] = frozenset(),
+        progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`settled`: rules without time of which it is known that they are not needed; their redundancy is not asked.
+
+        `progress`: called after each search.
+        """
+        self.findings: Final[list[RuleFinding]] = []
+        self.breaking: Final[dict[str, Witness]] = {}
+        self.calling: Final[dict[str, Witness]] = {}
+        self._environment = environment
+        self._search: Final = _Search(environment, progress)
+        self._compliant: list[_Events] = []
+        self._open: dict[str, list[str]] = {}
+        self._rules: Final = {rule.id: rule for rule in rules}
+        named = {atom.tool for atom in atoms_of(rule.parsed for rule in rules)}
+        self._tools = [tool for tool in environment.tools if tool in named]
+        self._find_conflicts()
+        conflicting = bool(self.findings)
+        self._find_triggers(() if conflicting else tuple(self._rules))
+        if not conflicting:
+            self._find_tools()
+            self._find_redundant(settled)
+        self._report_undecided()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the claims rest on, as sentences."""
+        timed = [rule for rule in self._rules if self._is_metric(rule)]
+        return (
+            f"What is said of {join_names(timed)} was searched in traces of a few calls (each finding says how many), "
+            "with any arguments and results of their types, lists of at most two elements and any texts. Longer traces "
+            "are not covered.",
+        )
+
+    # Questions
+
+    def _find_conflicts(self) -> None:
+        """Minimal sets of rules that no trace with a call keeps together; after each, its last rule is set aside."""
+        some_call = _goal(Eventually(_any_of(list(self._environment.tools))))
+        for rule in [rule for rule in self._rules if self._is_metric(rule)]:
+            if isinstance(excluded := self._ask((rule,), some_call), _Exclusion):
+                self._report_conflict(excluded)
+        remaining = [rule for rule in self._rules if all(rule not in finding.rules for finding in self.findings)]
+        while remaining and not isinstance(excluded := self._ask(remaining, some_call), tuple):
+            if excluded is None:
+                self._undecided("can be kept together with the others", remaining[-1])
+                return
+            if not any(map(self._is_metric, excluded.core)):  # known, and proved by automata
+                return
+            self._report_conflict(excluded)
+            remaining.remove(excluded.core[-1])
+
+    def _report_conflict(self, excluded: _Exclusion) -> None:
+        together = "" if len(excluded.core) == 1 else " together"
+        self._report("conflict", excluded, f"{join_names(excluded.core)} cannot be kept{together}", excluded.core)
+
+    def _find_triggers(self, context: Sequence[str]) -> None:
+        """The rules that are never triggered in a trace that keeps the rules of the context."""
+        for rule in self._rules:
+            if any(finding.rules == (rule,) for finding in self.findings):  # cannot be kept at all
+                continue
+            trigger = _trigger(self._rules[rule])
+            goal = _goal(Eventually(trigger))
+            if len(context) == len(self._rules) and self._compliant_trace(goal) is not None:
+                continue
+            excluded = self._ask(context, goal)
+            if excluded is None:
+                self._undecided("can be triggered", rule)
+            if not isinstance(excluded, _Exclusion) or not any(map(self._is_metric, (rule, *excluded.core))):
+                continue
+            trigger = original_names(str(trigger))
+            if excluded.core == (rule,):  # a prohibition of what triggers it
+                continue
+            if rule in excluded.core:
+                others = [other for other in excluded.core if other != rule]
+                because = f"{join_names(others)} {'exclude' if others[1:] else 'excludes'} it"
+                message = f"{rule} cannot be kept once it is triggered by `{trigger}`: {because}"
+                self._report("conflict", excluded, message, (*others, rule))
+            else:
+                keeping = f" that keeps {join_names(excluded.core)}" if excluded.core else ""
+                message = f"{rule} is never triggered: no trace{keeping} has `{trigger}` in it"
+                self._report("vacuous", excluded, message, (rule,), excluded.core)
+
+    def _find_tools(self) -> None:
+        known = {frozenset((*finding.rules, *finding.reasons)) for finding in self.findings}
+        for tool in self._tools:
+            goal = _goal(Eventually(Atom(tool)))
+            answer = self._compliant_trace(goal) or self._ask(list(self._rules), goal)
+            if answer is None:
+                self._undecided("can be called by a compliant trace", tool)
+            elif not isinstance(answer, _Exclusion):
+                self.calling[tool] = _witness(answer)
+            elif any(map(self._is_metric, answer.core)) and frozenset(answer.core) not in known:
+                forbid = "forbid it together" if answer.core[1:] else "forbids it"
+                critical = ", a critical tool" if self._environment.tools[tool].critical else ""
+                message = f"no compliant trace can call {tool}{critical}: {join_names(answer.core)} {forbid}"
+                self._report("unreachable", answer, message, (), answer.core, tool)
+
+    def _find_redundant(self, settled: frozenset[str]) -> None:
+        """The rules that others imply; of equivalent rules the first is kept."""
+        vacuous = {rule for finding in self.findings if finding.kind == "vacuous" for rule in finding.rules}
+        needed = [rule for rule in self._rules if rule not in settled]
+        for rule in [rule for rule in reversed(needed) if rule not in vacuous]:
+            others = [other for other in needed if other != rule]
+            answer = self._ask(others, _broken(self._rules[rule]))
+            if answer is None:
+                self._undecided("is implied by others", rule)
+            elif not isinstance(answer, _Exclusion):
+                self.breaking[rule] = _witness(answer)
+            else:
+                needed.remove(rule)
+                if not any(map(self._is_metric, (rule, *answer.core))):
+                    continue
+                if len(answer.core) == 1 and self._implies(rule, answer.core[0]):
+                    message = f"{answer.core[0]} and {rule} have the same meaning"
+                    self._report("equivalent", answer, message, (*answer.core, rule))
+                    continue
+                keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
+                message = f"{rule} is redundant: every trace{keeping} keeps it"
+                self._report("redundant", answer, message, (rule,), answer.core)
+
+    def _implies(self, rule: str, other: str) -> bool:
+        return isinstance(self._ask([rule], _broken(self._rules[other])), _Exclusion)
+
+    # Answers
+
+    def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | _Exclusion | None:
+        """A trace that keeps some rules and the goal; or the rules that exclude it; None if that was not decided.
+
+        Rules are added lazily, as in `lawtrace.solver.model_checking.prover`: while the trace found breaks some, they
+        are added and the search begins again. So each question is about a few rules and their tools.
+        """
+        added: list[Rule] = []
+        while (events := self._search.find([*added, goal])) is not None:
+            missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], events)
+            if not missed:
+                events = _shortened(events, [*(self._rules[rule] for rule in kept), goal])
+                if len(kept) == len(self._rules):
+                    self._compliant.append(events)
+                return events
+            added += missed[: 1 + len(added) // 4]
+        if self._search.excluded([*added, goal], MOST_CALLS) < MOST_CALLS:
+            return None
+        core = sorted(added, key=list(self._rules.values()).index)
+        without: dict[str, tuple[str, ...]] = {}
+        for rule in reversed(core):
+            others = [other for other in core if other is not rule]
+            if (events := self._search.find([*others, goal])) is not None:
+                without[rule.id] = _witness(_shortened(events, [*others, goal])).steps
+            elif self._search.excluded([*others, goal], MOST_CALLS) == MOST_CALLS:
+                core = others
+        ids = tuple(rule.id for rule in core)
+        calls = max(MOST_CALLS, self._search.excluded([*core, goal], LONGER))
+        return _Exclusion(ids, calls, {rule: without[rule] for rule in ids if rule in without})
+
+    def _is_metric(self, rule: str) -> bool:
+        return isinstance(self._rules[rule].compiled, MetricRule)
+
+    def _report(
+        self,
+        kind: RuleFindingKind,
+        excluded: _Exclusion,
+        message: str,
+        rules: tuple[str, ...],
+        reasons: tuple[str, ...] = (),
+        tool: str | None = None,
+    ) -> None:
+        exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in excluded.without.items()]
+        finding = RuleFinding(
+            kind=kind,
+            rules=rules,
+            reasons=reasons,
+            tool=tool,
+            scope="free",
+            calls=excluded.calls,
+            message=f"in traces of up to {excluded.calls} calls, {message}",
+            proof=" ".join(["Z3 found no exception; longer traces were not searched.", *exceptions]),
+            without=excluded.without,
+        )
+        self.findings.append(finding)
+
+    def _undecided(self, question: str, name: str) -> None:
+        self._open.setdefault(question, []).append(name)
+
+    def _report_undecided(self) -> None:
+        """One finding for each kind of question."""
+        for question, names in self._open.items():
+            finding = RuleFinding(
+                kind="undecided",
+                rules=tuple(name for name in names if name in self._rules),
+                message=f"whether it {question} was not decided for {join_names(names)}",
+                proof="The search reached its limit, or needed a condition that it cannot express; "
+                "neither answer is claimed.",
+            )
+            self.findings.append(finding)
+
+    def _compliant_trace(self, goal: Rule) -> _Events | None:
+        """A known trace that keeps all rules and the goal."""
+        return next((events for events in self._compliant if not _not_kept([goal], events)), None)
+
+
+class _Search:
+    """Searches for traces of an environment's tools, and proofs that there are none."""
+
+    def __init__(self, environment: Environment, progress: Callable[[], None] = lambda: None) -> None:
+        self._environment: Final = environment
+        self._schemas: Final = read_tools(environment)
+        self._progress: Final = progress
+
+    def find(self, rules: Sequence[Rule]) -> _Events | None:
+        """A trace that keeps all rules, if one is found."""
+        self._progress()
+        try:
+            component = Component(CompiledComponent(rules, self._schemas))
+        except FormulaError:  # the negation of a rule may have no monitor
+            return None
+        component.monitor.pass_time(DEFAULT_START)
+        answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
+        return answer.path if answer.status == "met" else None
+
+    def excluded(self, rules: Sequence[Rule], most_calls: int) -> int:
+        """Up to how many calls no trace keeps all rules, as far as Z3 proves it; -1 if it proves nothing."""
+        self._progress()
+        return FreeTraces(self._environment, [rule.compiled for rule in rules]).excluded(most_calls)
+
+
+def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Witness | None, Witness | None]:
+    """Traces in which a rule is triggered and kept, and in which it is broken; None where none was found."""
+    search = _Search(environment)
+    found: list[Witness | None] = []
+    for wanted in ([rule, _goal(Eventually(_trigger(rule)))], [_broken(rule)]):
+        events = search.find(wanted)
+        found.append(None if events is None else _witness(_shortened(events, wanted)))
+    return found[0], found[1]
+
+
+def _not_kept(rules: Sequence[Rule], events: Sequence[Event]) -> list[Rule]:
+    monitor = Monitor({rule.id: rule.compiled for rule in rules})
+    monitor.run(events)
+    endings = monitor.final_statuses()
+    return [rule for rule in rules if endings[rule.id] != "kept"]
+
+
+def _shortened(events: _Events, rules: Sequence[Rule]) -> _Events:
+    """The trace without events that the rules do not need."""
+    for number in reversed(range(len(events))):
+        fewer = (*events[:number], *events[number + 1 :])
+        if not _not_kept(rules, fewer):
+            events = fewer
+    return events
+
+
+def _goal(formula: Formula) -> Rule:
+    return Rule(id="goal", formula=str(formula))
+
+
+def _broken(rule: Rule) -> Rule:
+    """What is kept where the rule is not."""
+    return _goal(Not(rule.parsed))
+
+
+def _any_of(tools: Sequence[str]) -> Formula:
+    return Or(*map(Atom, tools)) if len(tools) > 1 else Atom(tools[0])
+
+
+def _trigger(rule: Rule) -> Formula:
+    """What triggers the rule, as monitors count it: the calls that a violation begins with, else any that it names."""
+    compiled = rule.compiled
+    calls: list[Formula] = []
+    if isinstance(compiled, MetricRule):
+        calls = [call for case in compiled.cases if case.every_step for call in calls_of_violation(case.formula)]
+    if not calls:
+        match match_template(body_of(rule.parsed)):
+            case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
+                calls = [occasion]
+            case None:
+                calls = list(atoms_of([rule.parsed]))
+    quantified = [_quantified(call) for call in dict.fromkeys(calls)]
+    return Or(*quantified) if len(quantified) > 1 else quantified[0] if quantified else Top()
+
+
+def _quantified(call: Formula) -> Formula:
+    """The call, for some values of its variables; any call of the tool where it does not say which values."""
+    names = tuple(sorted(free_variables(call)))
+    if not names:
+        return call
+    found = Exists(names, call)
+    try:
+        MetricRule(Eventually(found))
+    except FormulaError:
+        tools = [Atom(atom.tool) for atom in atoms_of([call])]
+        return Or(*tools) if len(tools) > 1 else tools[0]
+    return found
+
+
+def _witness(events: _Events) -> Witness:
+    return Witness(steps=tuple(map(call_text, events)), shortest=len(events) < 2)
+
+
+def call_text(event: Event) -> str:
+    """A call in one line: `2026-03-02 09:00 Pay(amount=20) -> {"id": "A"}`; the time only where it is known."""
+    when = ""
+    if event.time is not None:
+        time = datetime.fromtimestamp(event.time, UTC)
+        when = f"{time:%Y-%m-%d %H:%M:%S} " if time.second else f"{time:%Y-%m-%d %H:%M} "
+    arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in event.arguments.items())
+    result = f" -> {json.dumps(event.result)}" if event.result else ""
+    return f"{when}{event.tool}{f'({arguments})' if arguments else ''}{result}{'' if event.completed else ' refused'}"
