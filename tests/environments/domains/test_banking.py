@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import INVALID_CALL
 from lawtrace.schemas.events import Json
 from tests.support.small_bank import BILL, MAIN, SPARE, STATE, STATEMENT, TRANSFER, do, tables
@@ -41,19 +40,6 @@ def test_an_event_holds_the_amount_that_was_moved(said: float, taken: float) -> 
     event, _ = do("TransferFunds", {**TRANSFER, "amount": said})
     assert (event.arguments["amount"], list(event.arguments)) == (taken, list(TRANSFER))
     assert type(event.arguments["amount"]) is type(said)
-
-
-def test_the_last_cent_can_be_spent() -> None:
-    event, after = do("PayBill", {**BILL, "amount": 100})
-    assert event.completed
-    assert tables(after)["accounts"][MAIN]["balance"] == 0.0
-
-
-def test_an_audit_entry_holds_the_given_events() -> None:
-    event, after = do("RecordAuditEvent", {"events": ["A", "B", "A"]})
-    assert event.result == {"log_entry_id": "L-00001"}
-    assert tables(after)["audit_log"] == {"L-00001": {"log_entry_id": "L-00001", "events": ["A", "B", "A"]}}
-    assert do("RecordAuditEvent", {"events": ["C"]}, after)[0].result == {"log_entry_id": "L-00002"}
 
 
 @pytest.mark.parametrize(
@@ -103,16 +89,6 @@ def test_a_statement_holds_the_days_of_its_period(start: str, end: str, amounts:
 
 
 # Values of the right type in a wrong format.
-MALFORMED: list[tuple[str, dict[str, Json]]] = [
-    ("TransferFunds", {**TRANSFER, "from_account_number": "1111111"}),
-    ("TransferFunds", {**TRANSFER, "to_account_number": "my savings"}),
-    ("TransferFunds", {**TRANSFER, "amount": 1.005}),
-    ("TransferFunds", {**TRANSFER, "amount": 10**20}),
-    ("PayBill", {**BILL, "payee_id": "Harbour Water"}),
-    ("PayBill", {**BILL, "payment_date": "tomorrow"}),
-    ("GetAccountStatement", {**STATEMENT, "account_number": "checking"}),
-    ("SearchTransactions", {"account_number": MAIN, "min_amount": float("nan")}),
-]
 REJECTED: list[tuple[str, dict[str, Json], str]] = [
     ("TransferMoney", TRANSFER, "there is no tool 'TransferMoney'"),
     ("transferFunds", TRANSFER, "did you mean TransferFunds"),
@@ -128,15 +104,6 @@ REJECTED: list[tuple[str, dict[str, Json], str]] = [
     ("SearchPayee", {"keywords": ["water", 3]}, "expected a string, not a number"),
     ("GetAccountStatement", {**STATEMENT, "download": "yes"}, "expected true or false"),
 ]
-
-
-@pytest.mark.parametrize(("name", "arguments"), MALFORMED)
-def test_a_malformed_value_raises_a_documented_exception(name: str, arguments: dict[str, Json]) -> None:
-    event, after = do(name, arguments)
-    assert event.outcome == "raised"
-    assert event.error is not None
-    assert event.error.split(":")[0] in {raised.exception for raised in ENVIRONMENT.tools[name].raises}
-    assert after is STATE
 
 
 @pytest.mark.parametrize(("name", "arguments", "reason"), REJECTED)

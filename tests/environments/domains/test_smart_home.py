@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.smart_home import ENVIRONMENT
-from lawtrace.environments.domains.smart_home.entities import ACCESS_CODE, ACCESS_CODES, WITHOUT_END
+from lawtrace.environments.domains.smart_home.entities import ACCESS_CODE, WITHOUT_END
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import INVALID_CALL
 from lawtrace.environments.spec.state import State, decode_state
@@ -25,24 +25,6 @@ def test_a_malformed_time_of_the_history_rejects_the_call(time: str) -> None:
     assert after is STATE
 
 
-def test_lock_and_unlock_the_door() -> None:
-    assert do("CheckLockStatus", {})[0].result == {"lock_status": "unlocked"}
-    _, locked = do("LockDoor", {})
-    assert do("CheckLockStatus", {}, locked)[0].result == {"lock_status": "locked"}
-    event, unlocked = do("UnlockDoor", {}, locked)
-    assert (event.result, unlocked) == ({"success": True}, STATE)
-
-
-def test_a_search_finds_what_the_name_contains() -> None:
-    for keyword, found in {"marsh": [EXPIRED, OUTSIDE], "Mara Q": [INSIDE], "nobody": []}.items():
-        event, _ = do("SearchGuests", {"name_keyword": keyword})
-        assert isinstance(event.result, dict)
-        rows = event.result["guests"]
-        assert isinstance(rows, list)
-        assert [row["guest_id"] for row in rows if isinstance(row, dict)] == found
-        assert all(set(row) == {"guest_id", "guest_name", "guest_email"} for row in rows if isinstance(row, dict))
-
-
 def test_a_new_guest_has_an_identifier_and_no_access() -> None:
     event, after = do("AddGuest", GOOD["AddGuest"])
     assert event.result == {"guest_id": "guest_4"}
@@ -55,13 +37,6 @@ def test_a_grant_is_one_access_for_each_guest() -> None:
     made = [tables(after)["accesses"][key] for key in ("A-00003", "A-00004")]
     assert [access["guest_id"] for access in made] == [OUTSIDE, EXPIRED]
     assert [access["end_time"] for access in made] == [GRANT["end_time"]] * 2
-
-
-def test_a_guest_listed_repeatedly_gets_one_access() -> None:
-    named: list[Json] = [OUTSIDE, EXPIRED, *[OUTSIDE] * 50_000]
-    event, after = do("GrantGuestAccess", {**GRANT, "guest_ids": named})
-    assert event.completed
-    assert len(tables(after)["accesses"]) == len(tables(STATE)["accesses"]) + 2
 
 
 def test_a_permanent_grant_ignores_the_given_times() -> None:
@@ -77,14 +52,6 @@ def test_a_revocation_removes_current_access_only() -> None:
     assert list(tables(after)["accesses"]) == ["A-00002"]
 
 
-def test_a_deleted_guest_leaves_the_access_behind() -> None:
-    _, after = do("DeleteGuest", {"guest_ids": [INSIDE, OUTSIDE]})
-    assert list(tables(after)["guests"]) == [EXPIRED]
-    assert tables(after)["accesses"] == tables(STATE)["accesses"]
-    assert do("RevokeGuestAccess", {"guest_ids": [INSIDE]}, after)[0].outcome == "raised"
-    assert do("AddGuest", GOOD["AddGuest"], after)[0].result == {"guest_id": "guest_4"}, "an identifier comes once"
-
-
 def test_a_code_is_made_and_revoked_once() -> None:
     event, after = do("GenerateTemporaryAccessCode", GOOD["GenerateTemporaryAccessCode"])
     assert isinstance(event.result, dict)
@@ -94,13 +61,6 @@ def test_a_code_is_made_and_revoked_once() -> None:
     assert tables(revoked)["access_codes"][code]["status"] == "revoked"
     assert do("RevokeTemporaryAccessCode", {"access_code": code}, revoked)[0].outcome == "raised"
     assert tables(revoked)["access_codes"][CODE] == tables(STATE)["access_codes"][CODE]
-
-
-def test_no_two_codes_are_alike() -> None:
-    assert ACCESS_CODES.key_of is not None
-    codes = [ACCESS_CODES.key_of(number) for number in range(1, 2000)]
-    assert len(set(codes)) == len(codes)
-    assert all(ACCESS_CODE.decode(code) for code in codes)
 
 
 @pytest.mark.parametrize(("now", "outcome"), [("2026-02-01 12:00", "completed"), ("2026-02-01 12:01", "raised")])
@@ -125,22 +85,6 @@ def test_the_history_includes_both_ends_of_the_period() -> None:
                 (INSIDE, "Mara Quell", "2026-01-31 22:00"),
             )
         ]
-    }
-
-
-def test_critical_tools_and_event_names() -> None:
-    assert len(ENVIRONMENT.tools) == 13
-    assert ENVIRONMENT.critical_tools == set(ENVIRONMENT.tools) - {
-        "CheckLockStatus",
-        "SearchGuests",
-        "ViewAccessHistory",
-    }
-    assert set(ENVIRONMENT.event_names) == {
-        "LOCK_OPERATION",
-        "GUEST_MANAGEMENT",
-        "GUEST_ACCESS_CHANGE",
-        "CODE_MANAGEMENT",
-        "ACCESS_HISTORY_VIEW",
     }
 
 

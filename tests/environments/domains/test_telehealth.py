@@ -9,18 +9,15 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import compile_tool
-from lawtrace.environments.spec.state import State, decode_state
+from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import MINUTES_PER_DAY
 from lawtrace.schemas.events import Json
 from tests.support.small_clinic import (
     ADA,
     BEN,
-    BOOK,
     CONSULTATION,
     HELD,
     PLANNED,
-    PRESCRIPTION,
-    REVIEW,
     STATE,
     do,
     tables,
@@ -61,21 +58,6 @@ def test_every_filter_that_is_given_is_applied(filters: dict[str, Json], doctors
     assert list(found(filters)) == doctors
 
 
-def test_a_search_for_a_day_shows_the_slots_of_that_day() -> None:
-    assert found({"date": "2026-03-04"}) == {ADA: ["2026-03-04 10:00"]}
-
-
-def test_a_booked_slot_is_free_again_after_cancellation() -> None:
-    event, booked = do("ScheduleAppointment", BOOK)
-    assert event.result == {"appointment_id": "A-00003", "success": True}
-    assert found(state=booked)[ADA] == FREE[1:]
-    assert do("ScheduleAppointment", BOOK, booked)[0].result == {"appointment_id": None, "success": False}
-    event, cancelled = do("ManageAppointments", {"appointment_id": "A-00003", "action": "cancel"}, booked)
-    assert details(event.result)["status"] == "cancelled"
-    assert found(state=cancelled)[ADA] == FREE
-    assert do("ScheduleAppointment", BOOK, cancelled)[0].completed
-
-
 def test_an_appointment_moves_to_a_free_slot_and_frees_its_own() -> None:
     event, moved = do("ManageAppointments", {"appointment_id": PLANNED, "action": "update", "time": "10:00"})
     assert details(event.result) == {
@@ -108,32 +90,6 @@ def test_an_impossible_update_changes_nothing_and_shows_the_details(change: dict
     assert details(event.result) == {name: value for name, value in row.items() if name != "conclusions"}
 
 
-def test_the_history_holds_past_and_planned_appointments() -> None:
-    _, booked = do("ScheduleAppointment", BOOK)
-    records = cast("dict[str, Any]", do("AccessMedicalHistory", {}, booked)[0].result)["health_records"]
-    assert [record["status"] for record in records] == ["completed", "confirmed", "confirmed"]
-    assert records[0] == {
-        "appointment_id": HELD,
-        "date": "2025-12-01",
-        "time": "14:30",
-        "conclusions": "All well.",
-        "status": "completed",
-    }
-    assert records[2]["appointment_id"] == "A-00003"
-
-
-def test_a_request_is_seen_among_the_prescriptions() -> None:
-    event, after = do("RequestPrescription", PRESCRIPTION)
-    assert event.result == {"prescription_request_id": "R-00002", "success": True}
-    shown = cast("dict[str, Any]", do("ViewPrescriptions", {}, after)[0].result)["prescriptions"]
-    assert shown[-1] == {"prescription_request_id": "R-00002", "status": "pending", **PRESCRIPTION}
-    assert do("RequestPrescription", PRESCRIPTION, after)[0].result == {
-        "prescription_request_id": None,
-        "success": False,
-    }
-    assert do("RequestPrescription", {**PRESCRIPTION, "doctor_id": BEN}, after)[0].completed
-
-
 def test_a_consultation_begins_now_and_its_doctor_answers() -> None:
     event, consulting = do("ConsultDoctor", {"doctor_id": BEN, "reason": "a cough"})
     assert event.result == {"consultation_id": "C-00002"}
@@ -148,22 +104,6 @@ def test_a_consultation_begins_now_and_its_doctor_answers() -> None:
             **message,
             "doctor_response": response,
         }
-
-
-def test_a_review_has_the_name_of_the_patient() -> None:
-    event, after = do("LeaveReview", REVIEW)
-    assert event.result == {"success": True}
-    reviews = cast("dict[str, Any]", do("ViewReviews", {"doctor_id": ADA}, after)[0].result)["reviews"]
-    assert [review["reviewer_name"] for review in reviews] == ["Wen Li", "Noor Bakker"]
-    assert reviews[1]["rating"] == 5
-    assert cast("dict[str, Any]", do("ViewReviews", {"doctor_id": BEN}, after)[0].result)["reviews"] == []
-
-
-def test_the_clock_is_part_of_the_state() -> None:
-    session: Json = {"current": {**tables(STATE)["session"]["current"], "now": "2026-03-03 09:00"}}
-    later = decode_state({**tables(STATE), "session": session}, ENVIRONMENT.entities)
-    assert found(state=later)[ADA] == FREE[1:]
-    assert do("ScheduleAppointment", BOOK, later)[0].outcome == "failed"
 
 
 def test_kinds_of_tools_are_those_of_the_published_domain() -> None:

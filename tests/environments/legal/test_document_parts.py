@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.legal.case import Case, build_case
+from lawtrace.environments.legal.case import build_case
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
     PartRange,
     check_coverage,
-    check_order,
     format_parts,
     load_parts,
     paragraphs_by_part,
@@ -72,11 +71,6 @@ def test_partitions_cover_and_incomplete_ones_do_not(cuts: set[int], data: st.Da
     assert check_coverage(DOCUMENT, parts[:lost] + parts[lost + 1 :])
 
 
-def test_unusual_order_is_reported() -> None:
-    assert check_order(WHOLE) == []
-    assert check_order(ranges((1, 4, "findings"), (5, 8, "facts"))) == ["facts (5 to 8) comes after findings"]
-
-
 def test_a_mapping_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "case.parts.toml"
     odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
@@ -93,17 +87,3 @@ def test_a_malformed_mapping_file_is_an_error(tmp_path: Path, text: str, message
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_parts(path)
-
-
-def test_a_case_has_a_chunk_for_each_paragraph_of_facts_and_rules() -> None:
-    case = build_case("case", DOCUMENT, WHOLE)
-    assert [(chunk.ref, chunk.agent, chunk.paragraphs) for chunk in case.chunks][:3] == [
-        ("LR:2", "LR", ("2",)),
-        ("LR:3", "LR", ("3",)),
-        ("F:4", "F", ("4",)),
-    ]
-    assert case.introduction == "Paragraph 1."
-    assert [paragraph.ref for paragraph in case.paragraphs_of("findings")] == ["7", "8"]
-    assert Case.model_validate_json(case.model_dump_json()) == case
-    with pytest.raises(ValueError, match="in no part"):
-        Case.model_validate(case.model_dump() | {"parts": [{"first": "1", "last": "2", "part": "facts"}]})

@@ -19,13 +19,6 @@ from tests.support.processes import warm_parents
 Run = Callable[[str], Execution]
 
 
-@pytest.mark.slow
-def test_ten_thousand_calls_in_a_row(program: Callable[[str], Program]) -> None:
-    with Jail(Limits(seconds=20, calls=10_000)) as patient:
-        execution = patient.run(program("for n in range(10_000): Manager.Echo(n)"), lambda _t, _a: Returned(None))
-    assert (execution.status, execution.calls) == ("finished", 10_000)
-
-
 def test_the_call_after_the_last_is_not_answered(program: Callable[[str], Program]) -> None:
     seen: list[Json] = []
 
@@ -92,12 +85,6 @@ def test_a_jail_outlives_the_thread_that_opened_it(program: Callable[[str], Prog
     time.sleep(0.1)
     with closing(jail):
         assert jail.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
-
-
-def test_large_answers_arrive_whole(jail: Jail, program: Callable[[str], Program]) -> None:
-    source = "print(sum(len(Manager.Echo()) for _ in range(3)))"
-    execution = jail.run(program(source), lambda _t, _a: Returned("x" * 3_000_000))
-    assert execution.output == "9000000\n"
 
 
 def test_an_exception_in_the_handler_propagates_and_the_jail_survives(

@@ -32,10 +32,6 @@ def test_messages_survive_the_round_trip(tool: str, arguments: dict[str, Any], c
     assert messages == [CallMessage(tool, arguments)] * 2
 
 
-def test_a_call_says_for_how_long_the_program_paused() -> None:
-    assert read_message(b'{"tool": "A", "arguments": {}, "pause": 60}') == CallMessage("A", {}, 60)
-
-
 @given(st.binary(max_size=200))
 def test_garbage_is_refused_without_side_effects(data: bytes) -> None:
     with suppress(ProtocolError):
@@ -74,11 +70,6 @@ def test_garbage_is_refused_without_side_effects(data: bytes) -> None:
 def test_near_misses(body: bytes) -> None:
     with pytest.raises(ProtocolError):
         read_message(body)
-
-
-def test_a_description_is_one_bounded_line() -> None:
-    end = read_message(json.dumps({"end": "x", "type": "T" * 10**4, "message": "a\nb", "line": 3}).encode())
-    assert end == EndMessage("x", "T" * 200, "a", 3)
 
 
 def test_a_frame_is_refused_by_its_length_before_it_is_read() -> None:

@@ -48,17 +48,6 @@ def test_repeated_questions_never_narrow_the_interval(
     assert width(together.interval) >= width(apart.interval) - 1e-9
 
 
-def test_unequal_repetition_reduces_the_effective_number() -> None:
-    """Three answers, two of them to one question: (2 + 1)^2 / (2^2 + 1^2) = 1.8 answers, 1.2 of them true."""
-    share = share_by_question([("a", True), ("a", True), ("b", False)])
-    expected = wilson_interval(1.2, 1.8)
-    assert share is not None
-    assert share.interval is not None
-    assert expected is not None
-    assert (share.interval.low, share.interval.high) == pytest.approx((expected.low, expected.high))
-    assert share_by_question([]) is None
-
-
 def answered(case: str, number: int, outcome: LegalOutcome) -> AnswerRow:
     return AnswerRow(
         case=case,
@@ -88,9 +77,6 @@ def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: Lega
     assert twice.interval == share.interval
 
 
-LABELS = st.lists(st.sampled_from(["Yes", "No", "refused", None]), min_size=1, max_size=30)
-
-
 def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
     return AnswerRow(
         case=case,
@@ -110,23 +96,6 @@ def test_kappa_of_a_worked_example() -> None:
     left = ["y"] * 25 + ["n"] * 25
     right = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
     assert cohen_kappa(left, right) == pytest.approx(0.4)
-
-
-@given(LABELS)
-def test_full_agreement_is_one_or_undefined(labels: list[str | None]) -> None:
-    said = {label for label in labels if label is not None}
-    assert cohen_kappa(labels, labels) == (pytest.approx(1.0) if len(said) > 1 else None)
-
-
-@given(LABELS, st.randoms(use_true_random=False))
-def test_kappa_is_symmetric_and_ignores_order(labels: list[str | None], random: st.DataObject) -> None:
-    other = labels[::-1]
-    kappa = cohen_kappa(labels, other)
-    assert cohen_kappa(other, labels) == (None if kappa is None else pytest.approx(kappa))
-    places = list(range(len(labels)))
-    random.shuffle(places)  # pyright: ignore
-    shuffled = cohen_kappa([labels[p] for p in places], [other[p] for p in places])
-    assert shuffled == (None if kappa is None else pytest.approx(kappa))
 
 
 def test_refusals_agree_and_missing_answers_are_left_out() -> None:

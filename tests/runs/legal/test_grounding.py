@@ -92,22 +92,6 @@ def test_an_answer_that_depends_on_its_citation_changes_without_it(
     assert f"{show_interval(alone)} ({line.answers})" in page
 
 
-def test_a_model_without_answers_has_no_citation_shares() -> None:
-    refused = citing().model_copy(update={"outcome": "refused", "choice": None})
-    (line,) = grounding_lines(BOOK.cases, [refused], [])
-    assert (line.answers, line.cites, line.quoted, line.changed) == (0, None, None, None)
-
-
-def test_repeating_a_question_in_more_columns_does_not_narrow_the_interval() -> None:
-    once = [citing(("F1", "customer records")).model_copy(update={"question": f"bottles/q{n}"}) for n in (1, 2)]
-    often = [row.model_copy(update={"depth": depth}) for depth in (1, 3, 5) for row in once]
-    (few,), (many,) = (grounding_lines(BOOK.cases, rows, []) for rows in (once, often))
-    assert few.quoted is not None
-    assert many.quoted is not None
-    assert (few.quoted.of, many.quoted.of) == (2, 6)
-    assert few.quoted.interval == many.quoted.interval == wilson_interval(2, 2)
-
-
 def test_the_probe_needs_the_pipeline_once(tmp_path: Path) -> None:
     path = tmp_path / "legal.toml"
     path.write_text('pipeline = "decomposed"\nprobe_citations = true\n', encoding="utf-8")

@@ -68,13 +68,6 @@ def test_the_plan_equals_the_calls_of_the_run(
     assert not any(line.model == "offline" for line in plan.calls)
 
 
-@pytest.mark.slow
-def test_unusable_replies_lead_to_the_most_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(lambda request: "Perhaps.") as server:
-        found = calls_made(server, ONCE, tmp_path / "run", monkeypatch)
-    assert found == most(plan_legal_calls(ONCE, BOOK.cases))
-
-
 def test_decomposition_has_a_ceiling_from_its_limits() -> None:
     plan = plan_legal_calls(TEAM, BOOK.cases)
     assert plan.expected_is == "ceiling"

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 from lawtrace.runs.legal.rating_pages import RatingPages
-from lawtrace.runs.legal.ratings import RatingRow, draw_sample, latest_ratings, rating_agreement
+from lawtrace.runs.legal.ratings import RatingRow, draw_sample, rating_agreement
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.server import make_app
@@ -52,18 +52,6 @@ def test_three_raters_rate_the_same_questions_and_see_their_agreement(tmp_path: 
     assert "Fleiss" in page.text
     late = browser(made, "dee").get("/next")
     assert late.url.path == "/items"  # three have rated: a fourth would change the design
-
-
-def test_a_repeated_rating_counts_once_and_both_are_stored(tmp_path: Path) -> None:
-    made = pages(tmp_path / "ratings.jsonl")
-    client = browser(made, "ann")
-    _, question = SAMPLE[0]
-    client.post(f"/items/{question.id}", data=GOOD)
-    assert "You have rated this question" in client.get(f"/items/{question.id}").text
-    client.post(f"/items/{question.id}", data={**GOOD, "expertise": "yes"})
-    rows = read_rows(tmp_path / "ratings.jsonl", RatingRow)
-    assert [row.expertise for row in rows] == [False, True]
-    assert [row.expertise for row in latest_ratings(rows)] == [True]
 
 
 def test_incomplete_ratings_and_unknown_raters_are_rejected(tmp_path: Path) -> None:

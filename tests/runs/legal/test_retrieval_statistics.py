@@ -39,17 +39,6 @@ def test_figures_of_a_retriever() -> None:
     assert (released.shortest, released.most_common) == (0, 1)
 
 
-def test_the_most_common_first_chunk_is_counted_within_a_case() -> None:
-    ids = [question.id for question in BOTTLES.questions]
-    rows = [row("bm25", "F1" if number else "F2", question=name) for number, name in enumerate(ids)]
-    (line,) = retrieval_lines([BOTTLES], rows, (1,))
-    assert line.most_common == (len(ids) - 1) / len(ids)
-
-
-def test_an_empty_context_has_no_line() -> None:
-    assert retrieval_lines([BOTTLES], [row("bm25")], (1,)) == []
-
-
 def no_vectors(pooling: Pooling) -> Encoder:
     raise AssertionError(pooling)
 

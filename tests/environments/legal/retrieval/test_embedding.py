@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, EmbeddingRanker, MiniLM, Vectors
-from lawtrace.environments.legal.retrieval.retrievers import RETRIEVERS, make_ranker
 from lawtrace.schemas.errors import OperationalError
 
 
@@ -38,12 +37,6 @@ def test_no_text_is_encoded_twice(tmp_path: Path) -> None:
     assert other.asked == ["aa"]
 
 
-def test_more_texts_than_a_page_keep_their_order(tmp_path: Path) -> None:
-    texts = ["a" * number for number in range(150)]
-    found = CachedEncoder(Letters(), tmp_path).encode(texts)
-    assert found[:, 0].tolist() == list(range(150))
-
-
 def test_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OperationalError, match="XDG_CACHE_HOME"):
@@ -54,11 +47,6 @@ def test_ranking_uses_the_angle_and_not_the_length() -> None:
     scores = EmbeddingRanker(Letters()).scores(["aaaaaaaa", "bbbbbbbb", "ab"], ["aaaa", "bbbb"])
     assert scores.argmax(axis=1).tolist() == [0, 1]
     assert (np.abs(scores) <= 1 + 1e-6).all()
-
-
-def test_every_retriever_has_a_ranker() -> None:
-    for name in RETRIEVERS:
-        assert make_ranker(name, lambda pooling: Letters(pooling)).scores(["ab", "b"], ["a"]).shape == (1, 2)
 
 
 @pytest.mark.slow
