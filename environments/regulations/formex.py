@@ -56,7 +56,7 @@ class _Reader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if len(self._open) >= _DEEPEST:
-            raise InputError(f"elements are nested more than {_DEEPEST} deep, which no law is")
+            raise InputError(f"elements are nested more than {_DEEPEST} deep; refusing to parse")
         if tag in {"QUOT.START", "QUOT.END"} and not self._silent():
             self._pieces().append(_quote(attributes.get("CODE", "")))
         if tag in _BLOCKS or tag in _HEADINGS or tag == "LIST":

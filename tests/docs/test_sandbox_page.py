@@ -1,10 +1,10 @@
-"""The tests and attacks that docs/jail.md names exist."""
+"""The tests and attacks that docs/sandbox.md names exist."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "jail.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8")
 SANDBOX = ROOT / "tests" / "environments" / "sandbox"
 TESTS = [*SANDBOX.glob("*.py"), *(ROOT / "tests" / "runs").rglob("test_*.py")]
 
