@@ -122,18 +122,6 @@ def identify_ablation(event_log: EventLogFile, recipe: Recipe, folder: RunFolder
     return identify_run(event_log, models=recipe.attempts.all_models, digests=digests)
 
 
-def identify_variant(identity: Mapping[str, str], row: VariantRow) -> dict[str, str]:
-    """What identifies a variant: its run, with its own environment and name."""
-    of_run = {name: value for name, value in identity.items() if not name.startswith("environment ")}
-    environment = f"environment {row.changes['environment']}" if "environment" in row.changes else None
-    own = {
-        name: value
-        for name, value in identity.items()
-        if name == environment or (environment is None and name not in of_run)
-    }
-    return {"variant": f"{row.number}: {row.name}", **of_run, **own}
-
-
 def _folder_name(recipe: Recipe) -> str:
     return Path(recipe.environment).name
 

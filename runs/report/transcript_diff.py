@@ -124,29 +124,16 @@ def message_text(line: LogLine) -> str:
 
 def diff_words(first: str, second: str) -> list[DiffPiece]:
     """Word diff of two texts. The pieces of each side, joined, are its text."""
-    one, other = _words(first), _words(second)
-    start = _common(one, other)
-    end = _common(one[start:][::-1], other[start:][::-1])
-    middle_one, middle_other = one[start : len(one) - end], other[start : len(other) - end]
-    pieces = [DiffPiece("both", "".join(one[:start]))]
-    if max(len(middle_one), len(middle_other)) > MOST_WORDS:
-        pieces += [DiffPiece("first", "".join(middle_one)), DiffPiece("second", "".join(middle_other))]
-    else:
-        matcher = difflib.SequenceMatcher(None, middle_one, middle_other, autojunk=False)
-        for kind, i, j, k, m in matcher.get_opcodes():
-            if kind == "equal":
-                pieces.append(DiffPiece("both", "".join(middle_one[i:j])))
-                continue
-            pieces += [DiffPiece("first", "".join(middle_one[i:j])), DiffPiece("second", "".join(middle_other[k:m]))]
-    pieces.append(DiffPiece("both", "".join(one[len(one) - end :])))
-    return [piece for piece in pieces if piece.text]
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+|\s+|[^\w\s]", text)
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of the common prefix, in words."""
+    one, other = (re.findall(r"\w+|\s+|[^\w\s]", text) for text in (first, second))
     pairs = enumerate(zip(one, other, strict=False))
-    return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
+    start = next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
+    pieces = [DiffPiece("both", "".join(one[:start]))]
+    one, other = one[start:], other[start:]
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    whole: list[tuple[str, int, int, int, int]] = [("replace", 0, len(one), 0, len(other))]
+    for kind, i, j, k, m in whole if max(len(one), len(other)) > MOST_WORDS else matcher.get_opcodes():
+        if kind == "equal":
+            pieces.append(DiffPiece("both", "".join(one[i:j])))
+        else:
+            pieces += [DiffPiece("first", "".join(one[i:j])), DiffPiece("second", "".join(other[k:m]))]
+    return [piece for piece in pieces if piece.text]

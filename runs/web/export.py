@@ -19,7 +19,6 @@ from lawtrace.runs.report.content import (
     ReportContent,
     describe_settings,
     identify_ablation,
-    identify_variant,
     load_content,
     load_run_content,
 )
@@ -139,7 +138,8 @@ def _write_ablation_reports(
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
-            content = load_content(files, variant.recipe, (), identify_variant(identity, row), domains.get(row.number))
+            of_variant = {"variant": f"{row.number}: {row.name}", **identity}
+            content = load_content(files, variant.recipe, (), of_variant, domains.get(row.number))
             write_report(content, files.report, parquet=parquet)
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"lawtrace: {recipe.name}, ablation"

@@ -1,6 +1,5 @@
 """Templates to HTML. All text from models and users is escaped; a template with an undefined variable fails."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -116,7 +115,7 @@ def make_environment(*folders: Path) -> Environment:
 
 
 def render(environment: Environment, template: str, **values: object) -> str:
-    return _unescape_quotes(environment.get_template(template).render(**values))
+    return environment.get_template(template).render(**values)
 
 
 def render_sections(
@@ -143,12 +142,3 @@ def render_css(environment: Environment, labels: Mapping[str, OutcomeLabel] | No
     """The style sheet of all pages, with shades of heat maps and colours of outcomes (of the core, or as given)."""
     css = (TEMPLATES / "site.css").read_text(encoding="utf-8")
     return css + environment.get_template("shades.css.jinja").render(labels=labels or OUTCOME_LABELS)
-
-
-def _unescape_quotes(html: str) -> str:
-    """The page with plain quotes in text between tags, where escaping is not needed; JSON and programs are full of
-    them.
-
-    Escaped text has no angle bracket, so text between ``>`` and ``<`` is never inside a tag.
-    """
-    return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)

@@ -27,7 +27,7 @@ def test_the_pieces_of_each_side_are_its_text(first: str, second: str) -> None:
 def test_a_long_difference_is_shown_as_replaced() -> None:
     first, second = "same " + "a " * (MOST_WORDS + 1) + "end", "same " + "b " * (MOST_WORDS + 1) + "end"
     pieces = diff_words(first, second)
-    assert [piece.kind for piece in pieces] == ["both", "first", "second", "both"]
+    assert [piece.kind for piece in pieces] == ["both", "first", "second"]
     assert side(pieces, "second") == second
 
 
