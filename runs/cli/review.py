@@ -1,6 +1,6 @@
 """``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,16 +37,6 @@ if TYPE_CHECKING:
     from lawtrace.runs.web.site import Site  # needs the extra `view`
 
 
-@dataclass(frozen=True, slots=True)
-class _Pages:
-    """How the pages of a review are served, unless only its status is printed."""
-
-    status_only: bool
-    host: str
-    port: int
-    as_json: bool
-
-
 def review_rules(
     file: Annotated[Path, typer.Argument(help="Rule file to review.")],
     env: EnvironmentOption = "banking",
@@ -69,8 +59,9 @@ def review_rules(
         domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), domain, provenance)
-    pages = _Pages(status, host, port, as_json)
-    return _review(subject, file, reviewers, opinions, out, pages, force=force)
+    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
+    return _review(subject, log, reviewers, out or file.with_suffix(".accepted.jsonl"), serve, force=force)
 
 
 def review_tasks(
@@ -91,26 +82,23 @@ def review_tasks(
     """
     tasks, domain = read_tasks(file, env)
     subject = TaskReview(tasks, domain)
-    pages = _Pages(status, host, port, as_json)
-    return _review(subject, file, reviewers, opinions, out, pages, force=force)
+    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
+    return _review(subject, log, reviewers, out or file.with_suffix(".accepted.jsonl"), serve, force=force)
 
 
 def _review(
     subject: ReviewSubject,
-    file: Path,
+    log: AppendLog[OpinionRow],
     reviewers: int,
-    opinions: Path | None,
-    out: Path | None,
-    pages: _Pages,
+    accepted: Path,
+    serve: "Callable[[Callable[[], Site]], None] | None",
     *,
     force: bool,
 ) -> CommandResult:
-    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
-    accepted = out or file.with_suffix(".accepted.jsonl")
     check_output(accepted, force=force or log.path.exists())  # with decisions, an earlier review wrote it
-    if not pages.status_only:
-        site = partial(_review_pages, subject, log, reviewers)
-        serve_site(site, "Review", host=pages.host, port=pages.port, as_json=pages.as_json)
+    if serve is not None:
+        serve(partial(_review_pages, subject, log, reviewers))
     state = ReviewState(subject.items(), log.rows, reviewers)
     written = subject.export(state.accepted(), accepted)
     summary = state.summary()

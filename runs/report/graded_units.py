@@ -8,8 +8,7 @@ from pathlib import Path
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.scoring.run_comparison import ComparedModel, Flip, RunComparison, compare_runs, read_side
 from lawtrace.runs.scoring.statistics import holm_adjusted
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import ConversationKey, conversation_numbers
+from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.schemas.errors import InputError
 
@@ -46,13 +45,6 @@ def read_graded_index(folder: Path) -> GradedIndex | None:
     """The index of a run of another kind; None for a run of the core."""
     kind = run_kind_of(folder)
     return None if kind is None else GradedIndex(kind, folder)
-
-
-def find_conversation_numbers(event_log: EventLogFile, units: Iterable[GradedUnit]) -> dict[ConversationKey, int]:
-    """The row ids of the conversations of the units."""
-    keys = [unit.conversation for unit in units]
-    numbers = conversation_numbers(event_log, (key.id for key in keys))
-    return {key: numbers[key.id] for key in keys if key.id in numbers}
 
 
 def compare_folders(first: Path, second: Path, models: tuple[str, str] | None = None) -> RunComparison:

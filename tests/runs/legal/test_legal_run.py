@@ -15,8 +15,8 @@ from lawtrace.runs.legal.legal_runner import load_cases_with_questions
 from lawtrace.runs.legal.legal_tables import tabulate
 from lawtrace.runs.legal.run_kind import LEGAL_RUNS
 from lawtrace.runs.recipe_file import read_recipe
-from lawtrace.runs.report.graded_units import find_conversation_numbers
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.schemas.call_options import ConversationOptions
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import ModelCalled
@@ -243,4 +243,5 @@ def test_each_trial_is_a_call_and_an_answer_of_its_own(tmp_path: Path, monkeypat
     units = LEGAL_RUNS.graded_units(tmp_path / "run")
     assert len({unit.conversation for unit in units}) == len({(unit.task, unit.unit) for unit in units}) == 12
     with EventLogFile.open(tmp_path / "run") as event_log:
-        assert len(find_conversation_numbers(event_log, units)) == 12  # each answer leads to its messages
+        ids = {unit.conversation.id for unit in units}
+        assert len(conversation_numbers(event_log, ids)) == 12  # each answer leads to its messages
