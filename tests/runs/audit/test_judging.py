@@ -11,7 +11,6 @@ from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.audit_rows import AuditRow
-from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import PAY
 from tests.support.shell import Shell
@@ -155,16 +154,6 @@ def test_a_call_without_a_recorded_result_may_have_happened(tmp_path: Path) -> N
     assert row.notes == ("call 1, PayBill: no result is recorded",)
 
 
-def test_messages_in_an_unknown_form_make_the_transcript_invalid(tmp_path: Path) -> None:
-    model = {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]}
-    block = {"role": "assistant", "content": [{"type": "function_use", "call": {"name": "PayBill"}}]}
-    for message in (model, block):
-        path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
-        row = audit(next(read_transcripts(path)))
-        assert row.outcome == "invalid"
-        assert "is not read" in row.reason
-
-
 def test_calls_of_other_tools_are_noted_and_the_rest_is_judged(tmp_path: Path) -> None:
     calls = [*CALLS, ("think", {"thought": "done"}, "ok")]
     row = audit(next(read_transcripts(write(tmp_path / "t.json", openai_messages(calls)))))
@@ -188,37 +177,6 @@ def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
             message["tool_call_id"] = "call_0"
     row = TranscriptAuditor(ENVIRONMENT, RULES).audit(next(read_transcripts(write(tmp_path / "t.json", messages))))
     assert [event.outcome for event in row.events if event.tool == "PayBill"] == ["failed", "completed"]
-
-
-def test_a_repeated_id_is_judged_and_noted(tmp_path: Path) -> None:
-    row = {"id": "a", "messages": openai_messages(CALLS)}
-    first, second = (audit(one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row)))
-    assert (first.outcome, second.outcome) == ("kept", "kept")
-    assert first.notes == ()
-    assert second.notes[0].startswith("its id is there before, at ")
-    assert second.notes[0].endswith("t.jsonl, line 1")
-
-
-def test_unjudgeable_conversation_is_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    rows = [
-        json.dumps({"id": "good", "messages": openai_messages(CALLS)}),
-        '{"id": "cut", "messages": [{"role": "us',
-        json.dumps({"id": "foreign", "messages": openai_messages([("LaunchRocket", {}, None)])}),
-        json.dumps({"id": "odd", "messages": [{"content": "no role"}]}),
-        json.dumps(42),
-    ]
-    path.write_text("\n".join(rows), encoding="utf-8")
-    found = [audit(one) for one in read_transcripts(path)]
-    assert [row.outcome for row in found] == ["kept", "invalid", "invalid", "invalid", "invalid"]
-    assert "line 2" in found[1].place
-    assert "LaunchRocket" in found[2].reason
-    for text in ("", " \n"):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match="is empty"):
-            list(read_transcripts(path))
-    with pytest.raises(InputError, match="cannot be read"):
-        list(read_transcripts(tmp_path / "nowhere"))
 
 
 def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_path: Path) -> None:

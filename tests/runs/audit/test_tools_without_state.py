@@ -140,26 +140,6 @@ def test_an_answered_call_counts_though_its_arguments_do_not_fit() -> None:
     assert audit('G !pay(card == "a")', call("pay", "ok", card=7)).outcome == "undetermined"
 
 
-@pytest.mark.parametrize(
-    ("formula", "said"),
-    [
-        ("F search(result.day == 1)", "column 10.*a row of `result` has no field `day`"),
-        ("F seats(result.n == 1)", "column 9.*`result` is a number and has no part `n`"),
-        ('F seats(result == "2")', "column 9.*compares a number with a text"),
-        ("F seats(2 in result)", "column 9.*`in` needs a list or an object, and `result` is a number"),
-        ("F get_user(any c in result.cards: c.source == 1)", "`c` is a text and has no part `source`"),
-        ("F get_user(3 in result.cards)", "looks for a number in an object, of which each name is a text"),
-        ("F `hand-over`(`to-who` == 1)", "column 15.*no argument `to-who`.*did you mean `to-whom`"),
-        ("F get_user(values(result.name) == 1)", "`result.name` is a text, not an object"),
-        ("F get_user(not == 1)", "found `==`"),
-        ("F get_user(now.x == 1)", "`now` cannot name an argument or a field; in backquotes it can"),
-    ],
-)
-def test_errors_point_at_the_place(formula: str, said: str) -> None:
-    with pytest.raises(FormulaError, match=f"(?s){said}"):
-        check_rules([Rule(id="it", formula=formula)], ENVIRONMENT)
-
-
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(monkeypatch, capsys)

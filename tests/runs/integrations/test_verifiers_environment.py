@@ -21,9 +21,8 @@ from openai import AsyncOpenAI
 from lawtrace.agents.scripted.baseline_policies import next_move
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.habits import Habits, find_task_habits
-from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
-from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelSpec
 from lawtrace.schemas.verdict_rows import Verdict
@@ -171,21 +170,6 @@ HUGE = json.dumps({"payee": "x" * 1_100_000})
 UNKIND: list[tuple[str, str]] = [("PayBil", "{}"), ("", ""), ("PayBill", "{"), ("PayBill", "[]"), ("PayBill", HUGE)]
 
 
-async def test_malformed_calls_are_answered(tmp_path: Path) -> None:
-    def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
-        said = [message for message in request["messages"] if message["role"] == "tool"]
-        return calling(*UNKIND) if not said else "Done."
-
-    environment = load_environment(some_tasks("banking", tmp_path, (0,)))
-    with serving(answer) as server:
-        (output,) = await roll(environment, server, ["any"])
-    told = [message["content"] for message in output["completion"] if message["role"] == "tool"]
-    assert len(told) == len(UNKIND)
-    assert all("InvalidCallError" in text for text in told)
-    assert output["metrics"]["calls"] == len(UNKIND)
-    assert (output["reward"], output["error"]) == (0.0, None)
-
-
 async def test_the_call_limit_ends_a_rollout_in_the_middle_of_a_turn(tmp_path: Path) -> None:
     environment = load_environment(some_tasks("banking", tmp_path, (0,)), calls=2)
     with serving(lambda request: calling(*[("CheckAuthorization", "{}")] * 4)) as server:
@@ -204,23 +188,6 @@ async def test_a_failed_endpoint_is_no_verdict(tmp_path: Path) -> None:
         assert (output["reward"], output["verdict"], output["attempt"]) == (0.0, None, None)
         assert output["metrics"]["invalid"] == 1
         assert output["error"]
-
-
-async def test_many_rollouts_at_once_share_nothing(tmp_path: Path) -> None:
-    file = some_tasks("banking", tmp_path, range(10))
-    environment = load_environment(file, shaping=0.5)
-    with serving(Player(file)) as server:
-        alone = [output for policy in ("reference", "literal") for output in await roll(environment, server, [policy])]
-        together = await roll(environment, server, ["reference", "literal"])
-    assert [output["verdict"] for output in together] == [output["verdict"] for output in alone]
-    assert [output["reward"] for output in together] == [1.0] * 10 + [0.0] * 10
-    # The attempts of rollouts can be graded again.
-    write_rows(tmp_path / "rolled.jsonl", [Attempt.model_validate(output["attempt"]) for output in together])
-    lawtrace("grade", "--tasks", file, "--programs", tmp_path / "rolled.jsonl", "--out", tmp_path / "graded.jsonl")
-    graded = {row.model: row for row in read_rows(tmp_path / "graded.jsonl", Verdict)}
-    for output in together:
-        verdict = Verdict.model_validate(output["verdict"])
-        assert comparable(graded[verdict.model]) == comparable(verdict)
 
 
 async def test_a_group_and_an_evaluation(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
 from lawtrace.schemas.attempt_rows import Answer
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.quality_rows import QualityRow
 from tests.support.shell import Shell, run_command
 
@@ -151,14 +150,6 @@ def test_hugging_face_loads_the_tables(release: Path, tmp_path: Path) -> None:
     assert loaded.num_rows == 4
     rules = datasets.load_dataset(str(release), "banking_rules", cache_dir=str(tmp_path / "cache"))["train"]
     assert {row["rule_set"] for row in rules} == set(loaded["rule_set"])
-
-
-def test_invalid_version_is_rejected(lawtrace: Shell, tmp_path: Path) -> None:
-    code, _, err = lawtrace("tasks", "release", "--env", "banking", "--version", "one", "--out", tmp_path / "x")
-    assert code == 2
-    assert "version" in err
-    with pytest.raises(InputError, match="not a release"):
-        read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize(

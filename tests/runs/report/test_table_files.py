@@ -10,8 +10,8 @@ import pytest
 
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
-from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, escape_latex, write_table_files
-from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, number, share, words
+from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, write_table_files
+from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, share, words
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
 from tests.support.latex import check_latex
@@ -38,11 +38,6 @@ def test_csv_has_every_value_in_a_column_of_its_own() -> None:
     assert read[2] == ['line\nbreak, "quoted"', "", "", "", "3"]
 
 
-def test_counts_beside_unknown_ones_stay_whole_numbers() -> None:
-    table = make_table("small", "Small", (1, None), {"#n": number})
-    assert as_csv(table).splitlines() == ["n", "1", '""']
-
-
 def test_no_cell_of_a_csv_is_a_formula() -> None:
     texts = ["=1+1", "@SUM(A1)", "-2+3", "+4", "-", "a=b"]
     table = make_table("small", "Small", texts, {"Name": words})
@@ -58,11 +53,6 @@ def test_latex_escapes_every_special_character(tmp_path: Path) -> None:
     assert r"50 \% \& more\_of \$x\textasciicircum{}2\$ \#1 \{a\} \textbackslash{}b" in text
     assert r"50.0 \% {\footnotesize {[}25.0–75.0{]}}" in text
     assert "hidden" not in text
-
-
-def test_each_ascii_character_is_escaped_alone() -> None:
-    safe = {character for character in map(chr, range(32, 127)) if escape_latex(character) == character}
-    assert not safe & set("\\{}$&#%_~^<>|[]")
 
 
 def test_parquet_has_the_values_of_the_csv() -> None:

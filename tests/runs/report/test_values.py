@@ -48,17 +48,6 @@ def test_text_formatting():
     assert unique_anchors(["a/b", "a b", "", "a-b--2"]) == ["a-b", "a-b--2", "unnamed", "a-b-2"]
 
 
-def test_call_lines_show_the_time_of_day_and_the_days_since_the_first_call():
-    nine = 1_772_442_000
-    events = [
-        Event("A", {}, time=nine),
-        Event("B", {}, time=nine + 65),
-        Event("C", {}, time=nine + 2 * 86_400),
-        Event("D", {}),
-    ]
-    assert [line.time for line in call_lines(events, range(4))] == ["09:00:00", "09:01:05", "09:00:00 +2 d", ""]
-
-
 def test_calls_and_messages_are_numbered_apart():
     said = message_event("user", "Hello", None)
     events = [said, Event("T", {}), message_event("agent", "Which?", None), Event("T", {})]

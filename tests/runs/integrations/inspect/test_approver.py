@@ -18,7 +18,7 @@ from lawtrace.runs.integrations.inspect.approver import guard
 from lawtrace.runs.integrations.inspect.scorers import rules_kept
 from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.schemas.errors import InputError
-from tests.support.inspect_evals import RunSample, run_eval, texts, tool_results, verdict_of
+from tests.support.inspect_evals import RunSample, texts, tool_results, verdict_of
 
 pytestmark = pytest.mark.integration
 
@@ -113,17 +113,6 @@ def test_calls_of_one_message_wait_for_no_result(files: tuple[str, str], run_sam
     assert tool_results(run_sample(_desk(), answers, approval=_policies(*files)))[1] == '{"open": true}'
 
 
-def test_samples_are_guarded_apart(files: tuple[str, str], tmp_path: Path) -> None:
-    task = _desk()
-    task.dataset = MemoryDataset([Sample("Cancel it.", id=name) for name in ("one", "two")])
-    answers = [[call("look_up", id="a")], "Done.", [call("cancel", id="a")], "Done."]
-    log = run_eval(task, answers, tmp_path, approval=_policies(*files), max_samples=1)
-    assert log.samples is not None
-    first, second = (tool_results(sample) for sample in log.samples)
-    assert first == ['{"open": true}']
-    assert second[0].startswith("Not carried out.")
-
-
 def test_a_recording_guard_approves_with_its_finding(files: tuple[str, str], run_sample: RunSample) -> None:
     answers = [[call("cancel", id="a")], "Done."]
     sample = run_sample(_desk(rules_kept(*files)), answers, approval=_policies(*files, mode="record"))
@@ -134,16 +123,6 @@ def test_a_recording_guard_approves_with_its_finding(files: tuple[str, str], run
     assert score.value == "I"
     assert "looked-up (3.2) is broken" in str(score.explanation)
     assert "told (3.4) is broken" in str(score.explanation)
-
-
-def test_a_policy_file_names_the_guard(files: tuple[str, str], run_sample: RunSample, tmp_path: Path) -> None:
-    rules, tools = files
-    policy = tmp_path / "approval.yaml"
-    policy.write_text(
-        f"approvers:\n  - name: lawtrace/guard\n    tools: '*'\n    params: {{rules: '{rules}', tools: '{tools}'}}\n"
-    )
-    sample = run_sample(_desk(), [[call("cancel", id="a")], "Done."], approval=str(policy))
-    assert tool_results(sample)[0].startswith("Not carried out.")
 
 
 def test_the_guard_stands_in_front_of_our_own_tasks(banking: str, run_sample: RunSample) -> None:

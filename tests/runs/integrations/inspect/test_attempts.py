@@ -12,7 +12,6 @@ from inspect_ai.tool import ToolCall
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.documentation import call_schemas
-from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
 from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.runs.integrations.released_tasks import TaskSet
@@ -70,30 +69,6 @@ def test_wrong_calls_are_events_and_not_repaired(banking: str, run_sample: RunSa
     assert told[-1] == '{"authorized": true}'
 
 
-def test_calls_of_one_message_are_made_in_order(banking: str, run_sample: RunSample) -> None:
-    calls = [CHECK, ToolCall(id="2", function="RecordAuditEvent", arguments={"events": ["X"]}), CHECK]
-    sample = run_sample(tasks(banking, style="goal"), [calls, "Done."])
-    assert [tool for tool, _, _ in _events(sample, banking)] == [
-        "CheckAuthorization",
-        "RecordAuditEvent",
-        "CheckAuthorization",
-    ]
-    message = next(one for one in sample.messages if one.role == "assistant")
-    conversation = _answer(sample).conversation
-    assert conversation is not None
-    assert conversation.turns[0].message == message.id
-
-
-def test_results_are_not_cut(banking: str, run_sample: RunSample) -> None:
-    (task,), domain = read_tasks(Path(banking))
-    arguments = {"x" * 40_000: 1}
-    sample = run_sample(
-        tasks(banking, style="goal"), [[ToolCall(id="1", function="SearchPayee", arguments=arguments)], "Done."]
-    )
-    session = Session(ENVIRONMENT, task.initial(domain.environment))
-    assert tool_results(sample) == [session.call("SearchPayee", arguments).text]
-
-
 @pytest.mark.parametrize(
     ("limits", "end", "calls"),
     [({"turns": 2}, "turn_limit", 2), ({"calls": 1}, "call_limit", 1)],
@@ -116,10 +91,6 @@ def test_limits_of_inspect_end_an_attempt(banking: str, run_sample: RunSample) -
     assert conversation is not None
     assert conversation.end == "turn_limit"
     assert "(turn_limit" in verdict_of(sample).reason
-
-
-def test_a_model_without_a_call_has_no_program(banking: str, run_sample: RunSample) -> None:
-    assert verdict_of(run_sample(tasks(banking, style="goal"), ["I will not."])).outcome == "no_program"
 
 
 def test_the_user_of_a_dialogue_answers(banking: str, run_sample: RunSample) -> None:

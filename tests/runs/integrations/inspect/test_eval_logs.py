@@ -17,7 +17,6 @@ from lawtrace.runs.integrations.inspect.scorers import dual_oracle
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.schemas.errors import InputError
 from tests.support.inspect_evals import texts, verdict_of
 from tests.support.shell import Shell
 
@@ -97,14 +96,3 @@ def test_variants_of_an_ablation_have_logs_of_their_own(tmp_path: Path) -> None:
     made = _run(tmp_path, "tools", "baseline:literal", ablation={"attempts.shield": ["off", "refuse"]})
     logs = _logs(made)
     assert [log.eval.task_args["shield"] for log in logs.values()] == ["off", "refuse"]
-
-
-def test_a_report_writes_them(lawtrace: Shell, tools_run: Run) -> None:
-    made = lawtrace.json("report", tools_run.path, "--inspect")
-    names = [Path(file).stem for file in made["logs"]]
-    assert names == ["baseline_reference_tools", "baseline_literal_tools"]
-
-
-def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        _write(tmp_path)

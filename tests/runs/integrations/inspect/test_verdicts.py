@@ -28,12 +28,6 @@ def test_verdicts_of_all_policies_equal_ours(tmp_path: Path) -> None:
     assert {row["outcome"] for row in made.ours.values()} >= {"safe_success", "unsafe_success", "no_program"}
 
 
-def test_verdicts_behind_a_shield_equal_ours(tmp_path: Path) -> None:
-    made = compare(NEWEST / "banking.jsonl", tmp_path, policies=["literal"], tasks=1, shield="refuse")
-    assert len(made.ours) == 2
-    assert made.differing == []
-
-
 def _metrics(log: EvalLog) -> dict[str, float]:
     assert log.results is not None
     return {
