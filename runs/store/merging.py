@@ -90,7 +90,6 @@ def merge_shards(
     recipe: Json,
     stage: str,
     file: AnyFile | None,
-    later: Collection[str] = (),
     progress: StageProgress,
 ) -> Path:
     """Merge all shards of the units of a stage, in order, in a new folder; return the file with all rows.
@@ -101,7 +100,6 @@ def merge_shards(
     Args:
         recipe: for the event log.
         file: what the stage writes; None if the rows of the shards are not what it writes. The folder is returned then.
-        later: stages that every shard went on to make of its own rows. Their calls are merged, and their files are not.
 
     Raises InputError if the folder has a run, or a shard lacks its event log or a file of an earlier stage.
     """
@@ -112,7 +110,7 @@ def merge_shards(
             if shard.events is None:
                 raise InputError(f"{shard}: has no event log; it is not a shard of {stage}")
             logs.append(stack.enter_context(EventLogFile.open(shard.events)))
-        files = _earlier_files(logs, {stage, *later})
+        files = _earlier_files(logs, {stage})
         aside = Path(stack.enter_context(_folder_in(folder)))
         for name, source in files.items():
             copy_file(source, aside / name)
