@@ -18,11 +18,12 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
-from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType, scalars_in
+from lawtrace.environments.spec.types import ValueType, WrongFormat, WrongType
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.sayings import plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
 
@@ -110,17 +111,9 @@ def find_missing(
             if value is None or isinstance(value, bool) or _is_worded(tool, name):
                 continue
             value_type = tool.parameter(name).type
-            if not all(_is_said(text, *scalar) for scalar in scalars_in(value, value_type)):
+            if not value_spans(plain(text), value, value_type):
                 missing.append(f"{tool.name}.{name} = {format_value(value, value_type)}")
     return list(dict.fromkeys(missing))
-
-
-def _is_said(text: str, value: Json, value_type: ValueType) -> bool:
-    if isinstance(value, bool):
-        return True
-    if isinstance(value_type, Choice):
-        return _mentions_inflected(text, str(value))
-    return any(mentions(text, str(item)) for item in _spellings(value, value_type))
 
 
 def _is_worded(tool: Tool, name: str) -> bool:
@@ -174,11 +167,6 @@ def mentions(text: str, value: str) -> bool:
     """Whether a text states a value as a whole."""
     # 22.6 must not be found inside 122.65, nor 122.65 inside 9,122.65.
     return re.search(rf"(?<![\w.])(?<!\d,){re.escape(value)}(?!\w|[.,]\d)", text) is not None
-
-
-def _mentions_inflected(text: str, choice: str) -> bool:
-    """Whether a word of the text is an inflection: for the value ``cancel`` the user writes ``cancelled``."""
-    return re.search(rf"\b{re.escape(choice.removesuffix('e'))}\w*", text, re.IGNORECASE) is not None
 
 
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:

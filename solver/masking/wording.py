@@ -43,14 +43,6 @@ def describe_step(environment: Environment, calls: Sequence[PlannedCall], number
     return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
 
 
-def describe_thing(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
-    """What call ``number`` finds or creates; None without words for it."""
-    phrases = _phrases(environment, calls[number])
-    if phrases is None or phrases.noun_phrase is None:
-        return None
-    return _fill(phrases.noun_phrase, environment, calls, number)
-
-
 def describe_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
     """The change of state by call ``number``, as a desired fact; None if it makes none."""
     phrases = _phrases(environment, calls[number])

@@ -115,7 +115,6 @@ def paying(amount: float, **other: Json) -> list[PlannedCall]:
         (22.0, "Pay 22.50.", False),
         (22.0, "Pay 22,500.", False),
         (22.0, "Pay 122.", False),
-        (22.0, "Pay 22nd.", False),
         (22.0, "Pay.", False),
     ],
 )
