@@ -81,9 +81,9 @@ def test_commands_end_with_the_exit_code_that_the_verdicts_deserve(
 
 
 def test_fewer_tasks_than_asked_for_are_a_shortfall(small_run: RunResult) -> None:
-    recipe = Recipe(tasks=TaskOptions(count=len(small_run.tasks)))
-    assert missing_tasks(small_run, recipe) == []
+    run = replace(small_run, recipe=Recipe(tasks=TaskOptions(count=len(small_run.tasks))))
+    assert missing_tasks(run) == []
     funnel = TaskFunnel(5, 2, dropped={"goal: reading": 1, "nothing to do": 2})
-    fewer = replace(small_run, tasks=small_run.tasks[1:], findings=Findings(funnel=funnel))
-    (sentence,) = missing_tasks(fewer, recipe)
+    fewer = replace(run, tasks=run.tasks[1:], findings=Findings(funnel=funnel))
+    (sentence,) = missing_tasks(fewer)
     assert sentence.startswith("2 of 3 tasks were built; dropped: 2 nothing to do, 1 goal: reading; ")
