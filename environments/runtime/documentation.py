@@ -186,6 +186,8 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
 
 def result_schema(tool: Tool) -> dict[str, Json]:
     """The JSON Schema of the result. Rows have the entity as their title."""
+    if tool.returns is not None:
+        return tool.returns.schema()
     fields = {result.name: _result_schema(tool, result) for result in tool.results}
     return _object_schema(f"{tool.name}Result", f"What {tool.name} returns.", fields, tuple(fields))
 

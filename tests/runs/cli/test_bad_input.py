@@ -110,7 +110,7 @@ def test_broken_run_files(lawtrace: Shell, run: RunFolder) -> None:
     ]
     page = run.report.read_text(encoding="utf-8")
     assert "3 rows could not be used. They count as invalid" in page
-    assert "no task 'another'" in page
+    assert "no task &#39;another&#39;" in page
     code, out, _ = lawtrace("report", run.path)
     assert code == 1
     assert "8 attempts planned: 6 judged" in out
