@@ -1,6 +1,6 @@
 """Episodes a second and memory of many sessions at once, by number of sessions.
 
-    python -m benchmarks.training docs/tasks/1.1/*.jsonl [--sessions 1 50 200] [--episodes 200] [--shaping 0.1]
+    python -m benchmarks.training docs/tasks/1.1/*.jsonl [--sessions 1 50 200] [--episodes 200]
         [--shield refuse] [--processes 2]
 
 The sessions take turns: each makes one call of the reference of its task, then the next session does. A session that
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lawtrace.training import Shaping, TaskEnvironment, TrainingTasks
+from lawtrace.training import TaskEnvironment, TrainingTasks
 
 
 @dataclass
@@ -46,11 +46,10 @@ def played(environment: TaskEnvironment, seeds: Iterator[int], totals: Totals) -
         begin = time.process_time()
         observation = environment.reset(seed=seed)
         totals.reset += time.process_time() - begin
-        start, rewards = environment.potential, 0.0
         yield
         for call in environment.tasks.task(observation.task).planned:
             begin = time.process_time()
-            rewards += environment.step(call.event.tool, call.event.arguments).reward
+            environment.step(call.event.tool, call.event.arguments)
             totals.step += time.process_time() - begin
             totals.steps += 1
             yield
@@ -59,17 +58,17 @@ def played(environment: TaskEnvironment, seeds: Iterator[int], totals: Totals) -
         while not last.done:
             last = environment.finish()
         totals.end += time.process_time() - begin
-        if abs(rewards + last.reward + start - 1.0) > 1e-9:
-            raise SystemExit(f"{observation.task}: rewards add up to {rewards + last.reward}, not to 1 - {start}")
+        if last.reward != 1.0:
+            raise SystemExit(f"{observation.task}: the reward is {last.reward}, not 1")
         totals.episodes += 1
 
 
-def run(tasks: TrainingTasks, sessions: int, seeds: range, shaping: float) -> Totals:
+def run(tasks: TrainingTasks, sessions: int, seeds: range) -> Totals:
     """Play the episodes of the seeds in some sessions at once."""
     gc.collect()
     gc.freeze()
     totals, before, left = Totals(), resident(), iter(seeds)
-    playing = [played(TaskEnvironment(tasks, shaping=Shaping(shaping)), left, totals) for _ in range(sessions)]
+    playing = [played(TaskEnvironment(tasks), left, totals) for _ in range(sessions)]
     while playing:
         playing = [session for session in playing if next(session, playing) is None]
         totals.grown = max(totals.grown, resident() - before)
@@ -80,7 +79,7 @@ _tasks: list[TrainingTasks] = []
 """What forked processes inherit."""
 
 
-def _run(given: tuple[int, range, float]) -> Totals:
+def _run(given: tuple[int, range]) -> Totals:
     return run(_tasks[0], *given)
 
 
@@ -88,7 +87,7 @@ def measure(tasks: TrainingTasks, sessions: int, options: Any) -> tuple[Totals, 
     """The totals over all processes, and the seconds of the clock."""
     _tasks[:] = [tasks]
     count = min(options.processes, sessions)
-    shares = [(sessions // count, range(place, options.episodes, count), options.shaping) for place in range(count)]
+    shares = [(sessions // count, range(place, options.episodes, count)) for place in range(count)]
     begin = time.perf_counter()
     with ProcessPoolExecutor(count, multiprocessing.get_context("fork")) as pool:
         found = list(pool.map(_run, shares))
@@ -102,7 +101,6 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--sessions", type=int, nargs="+", default=[1, 50, 200])
     parser.add_argument("--episodes", type=int, default=200)
-    parser.add_argument("--shaping", type=float, default=0.1)
     parser.add_argument("--shield", choices=["off", "warn", "refuse"], default="off")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()

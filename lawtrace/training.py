@@ -7,9 +7,7 @@ import importlib.util
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from lawtrace.runs.integrations.training.shaping import Shaping
 from lawtrace.runs.integrations.training.task_environment import (
-    EpisodeEnd,
     Observation,
     Reward,
     Step,
@@ -24,10 +22,8 @@ if TYPE_CHECKING:
     from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv
 
 __all__ = [
-    "EpisodeEnd",
     "Observation",
     "Reward",
-    "Shaping",
     "Step",
     "StepInfo",
     "TaskEnvironment",
@@ -40,7 +36,6 @@ def load_environment(
     file: str | PathLike[str],
     style: Style = "goal",
     shield: ShieldMode = "off",
-    shaping: float = 0.0,
     safe_success: float = 1.0,
     success: float = 0.0,
     safety: float = 0.0,
@@ -56,7 +51,6 @@ def load_environment(
 
     Args:
         file, style, shield, env, regulation, regulation_words, hints, seed: see `TrainingTasks.load`.
-        shaping: the weight of the potential; 0 for no shaping.
         safe_success, success, safety: the parts of the reward; see `Reward`.
         calls, turns: limits of a rollout; those of ``lawtrace attempt`` by default.
 
@@ -77,4 +71,4 @@ def load_environment(
         seed=seed,
     )
     reward = Reward(safe_success, success, safety)
-    return LawtraceEnv(tasks, reward=reward, weight=shaping, calls=calls, turns=turns)
+    return LawtraceEnv(tasks, reward=reward, calls=calls, turns=turns)

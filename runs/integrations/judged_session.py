@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.runtime.attempt_session import AttemptSession, Ended
+from lawtrace.environments.runtime.attempt_session import AttemptSession
 from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.spec.state import State
 from lawtrace.runs.scoring.judge import judge, judge_rules
-from lawtrace.runs.stages.session_attempts import attempt_of
+from lawtrace.runs.stages.session_attempts import attempt_so_far
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Answer, Attempt
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.tool_conversation import AttemptLimits
@@ -74,16 +74,7 @@ class JudgedSession:
     def attempt(self) -> Attempt:
         """The current session as an attempt."""
         setup = self.setup
-        answer = Answer(
-            task=setup.name,
-            style=setup.style,
-            model="mcp client",
-            mode="tools",
-            shield=setup.shield,
-            program=None,
-            id=setup.name,
-        )
-        return attempt_of(answer, self._session.session, self._session.ended or Ended())
+        return attempt_so_far(self._session, setup.name, setup.style, "mcp client", setup.shield)
 
     def _write(self) -> None:
         """Write the files of the session, each atomically: what the verdict is if the session ends now."""

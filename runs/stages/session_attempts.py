@@ -1,12 +1,12 @@
 """Attempts from sessions with tools: of a session that was just held, and of a recorded conversation."""
 
-from lawtrace.environments.runtime.attempt_session import Ended, replay
+from lawtrace.environments.runtime.attempt_session import AttemptSession, Ended, replay
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
-from lawtrace.schemas.choices import ShieldMode
+from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.tool_conversation import ToolConversation
 from lawtrace.solver.guard.shield import Shields
 
@@ -28,6 +28,12 @@ def attempt_of(answer: Answer, session: Session, ended: Ended, *, withdrawn: boo
         objections=tuple(session.objections),
         final_state=encode_state(session.state, session.environment.entities),
     )
+
+
+def attempt_so_far(attempt: AttemptSession, task: str, style: Style, model: str, shield: ShieldMode) -> Attempt:
+    """The attempt of a session that is under way, of which only the calls are known."""
+    answer = Answer(task=task, style=style, model=model, mode="tools", shield=shield, program=None, id=task)
+    return attempt_of(answer, attempt.session, attempt.ended or Ended())
 
 
 def execute_conversation(

@@ -235,13 +235,6 @@ def inclusions(automaton: Automaton) -> tuple[frozenset[int], ...]:
     return tuple(map(frozenset, found))
 
 
-@lru_cache(maxsize=1024)
-def margins(automaton: Automaton) -> tuple[int | None, ...]:
-    """For each state the fewest further events to a violated one, 0 in such a state, None if none is reachable."""
-    violated = frozenset(state for state, verdict in enumerate(automaton.verdicts) if verdict == "violated")
-    return _distances(automaton.table, violated)
-
-
 def to_dot(automaton: Automaton) -> str:
     """The automaton in the DOT language: one node a state with its verdict, one edge for all letters that share it.
 

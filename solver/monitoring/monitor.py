@@ -32,7 +32,7 @@ from typing import Final, Literal
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
-from lawtrace.solver.automata.automaton import Automaton, inclusions, margins
+from lawtrace.solver.automata.automaton import Automaton, inclusions
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Formula
@@ -294,20 +294,6 @@ class Monitor:
             automaton = self._automata[rule]
             return automaton.distances[self._numbers[rule] % len(automaton.table)]
         return None if instances.first_irreparable is not None else instances.distance()
-
-    def margins(self) -> tuple[int | None, ...]:
-        """For each of `rules` the fewest further events that violate it, 0 if it is violated, None if none do.
-
-        None, too, for a rule with variables or without an automaton: a call about another object may always violate it.
-        """
-        return tuple(map(self._margin, self.rules))
-
-    def _margin(self, name: str) -> int | None:
-        rule = self._numbered.get(name)
-        if rule is None or rule in self._instances:
-            return None
-        automaton = self._automata[rule]
-        return margins(automaton)[self._numbers[rule] % len(automaton.table)]
 
     def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> Fingerprint:
         """Equal for monitors of one rule set, at one time, if the same continuations keep the same rules.

@@ -1,5 +1,5 @@
 """The tasks of a file as an environment for reinforcement learning (docs/training.md).
 
-``training_tasks.py`` is what all episodes share, ``task_environment.py`` one episode after the other, ``shaping.py``
-the potential that shapes rewards, and ``verifiers_environment.py`` the environment of the library `verifiers`.
+``training_tasks.py`` is what all episodes share, ``task_environment.py`` one episode after the other, and
+``verifiers_environment.py`` the environment of the library `verifiers`.
 """

@@ -3,24 +3,19 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSession, Ended
-from lawtrace.runs.integrations.training.shaping import Potential, Shaping
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
-from lawtrace.runs.scoring.judge import RuleJudge, judge
-from lawtrace.runs.stages.session_attempts import attempt_of
+from lawtrace.runs.scoring.judge import AttemptJudge
+from lawtrace.runs.stages.session_attempts import attempt_so_far
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Answer, Attempt
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import CallOutcome, Json
 from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversationEnd
 from lawtrace.schemas.verdict_rows import Verdict
-
-EpisodeEnd = ToolConversationEnd
-"""What ended an episode: the model, or a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +72,12 @@ class StepInfo:
 
     Attributes:
         outcome: of the call; None if none was made.
-        potential: after the step; 0 without shaping and at the end.
-        shaping: the part of the reward that is due to shaping.
         end: what ended the episode, None if nothing did.
         verdict: at the end.
     """
 
     outcome: CallOutcome | None
-    potential: float
-    shaping: float
-    end: EpisodeEnd | None = None
+    end: ToolConversationEnd | None = None
     verdict: Verdict | None = None
 
 
@@ -110,7 +101,6 @@ class TaskEnvironment:
         tasks: TrainingTasks,
         *,
         reward: Reward | None = None,
-        shaping: Shaping | None = None,
         calls: int | None = None,
         turns: int = sys.maxsize,
         model: str = "in training",
@@ -120,7 +110,6 @@ class TaskEnvironment:
         Args:
             tasks: see `TrainingTasks.load`.
             reward: what verdicts are worth; 1 for a safe success by default.
-            shaping: none by default.
             calls: how many calls an episode may have; that of ``lawtrace attempt`` by default. One more ends it.
             turns: how many an episode may have, if the model makes whole turns (`turn`).
             model: the name of the model in `attempt`.
@@ -130,12 +119,10 @@ class TaskEnvironment:
             raise InputError(f"calls {limit}: expected at least 1")
         self.tasks: Final = tasks
         self._reward: Final = reward or Reward()
-        self._shaping: Final = shaping or Shaping()
         self._limits: Final = AttemptLimits(turns=turns, calls=limit)
         self._model: Final = model
-        self._episode: _Episode | None = None
-        self._judge: Final = lru_cache(RuleJudge)
-        self._potential: Final = lru_cache(Potential)
+        self._episode: tuple[Task, AttemptSession] | None = None
+        self._judge: Final = AttemptJudge(tasks.domain.environment)
 
     def reset(self, task: str | None = None, *, seed: int | None = None) -> Observation:
         """Begin an episode on the task with this id, or on the task of the seed (`TrainingTasks.drawn`).
@@ -145,8 +132,9 @@ class TaskEnvironment:
         if (task is None) == (seed is None):
             raise InputError("reset needs a task id or a seed")
         chosen = self.tasks.drawn(seed) if seed is not None else self.tasks.task(str(task))
-        followed = self._potential(chosen.rules) if self._shaping.weight else None
-        self._episode = _Episode(self.tasks, chosen, self._limits, self._shaping, self._model, followed)
+        session = self.tasks.task_set.open_session(chosen)
+        attempt = AttemptSession(session, self._limits, warns=self.tasks.options.shield == "warn")
+        self._episode = chosen, attempt
         return Observation(chosen.id, self.tasks.system(chosen), self.tasks.request(chosen), self.tasks.tools)
 
     def step(self, tool: str, arguments: Mapping[str, Json] | str) -> Step:
@@ -155,19 +143,19 @@ class TaskEnvironment:
         `arguments`: an object, or its JSON text as the model wrote it. One call more than the limit is not made, and
         ends the episode. Raises InputError before `reset` and after the end.
         """
-        episode = self._running()
-        episode.attempt.receive("", final=False)
-        return self._call(episode, tool, arguments)
+        attempt = self._running()
+        attempt.receive("", final=False)
+        return self._call(attempt, tool, arguments)
 
     def finish(self) -> Step:
         """The model says that it is done. With a shield that warns, it is told of open duties once, and can go on.
 
         Raises InputError before `reset` and after the end.
         """
-        episode = self._running()
-        episode.attempt.receive("", final=True)
-        action = episode.attempt.proceed()
-        return self._going_on(episode, action.text, None) if isinstance(action, AskModel) else self._end(episode, "")
+        attempt = self._running()
+        attempt.receive("", final=True)
+        action = attempt.proceed()
+        return Step(action.text, 0.0, False, StepInfo(None)) if isinstance(action, AskModel) else self._end()
 
     def turn(self, calls: Sequence[tuple[str, Mapping[str, Json] | str]]) -> list[Step]:
         """A whole turn of a model: a step for each call until the episode ends; without calls, `finish`.
@@ -176,121 +164,52 @@ class TaskEnvironment:
         """
         if not calls:
             return [self.finish()]
-        episode = self._running()
-        episode.attempt.receive("", final=False)
+        attempt = self._running()
+        attempt.receive("", final=False)
         steps: list[Step] = []
         for tool, arguments in calls:
-            steps.append(self._call(episode, tool, arguments))
+            steps.append(self._call(attempt, tool, arguments))
             if steps[-1].done:
                 return steps
-        if isinstance(episode.attempt.proceed(), Ended):
-            steps.append(self._end(episode, ""))
+        if isinstance(attempt.proceed(), Ended):
+            steps.append(self._end())
         return steps
 
-    def stop(self, limit: EpisodeEnd) -> Step:
+    def stop(self, limit: ToolConversationEnd) -> Step:
         """A limit of the trainer ends the episode, so that the goal counts as missed. Raises InputError as `finish`."""
-        episode = self._running()
-        episode.attempt.stop(limit, None if limit == "finished" else "ended by the trainer")
-        return self._end(episode, "")
+        self._running().stop(limit, None if limit == "finished" else "ended by the trainer")
+        return self._end()
 
     @property
     def attempt(self) -> Attempt:
         """The episode so far as an attempt, which ``lawtrace grade`` takes. Raises InputError before `reset`."""
-        return self._started().row
-
-    @property
-    def potential(self) -> float:
-        """The potential of shaping now; 0 without shaping and after the end. Raises InputError before `reset`."""
-        return self._started().potential
+        task, attempt = self._started()
+        return attempt_so_far(attempt, task.id, self.tasks.style, self._model, self.tasks.options.shield)
 
     @property
     def done(self) -> bool:
         """Whether the episode has ended, or none has begun."""
-        return self._episode is None or self._episode.attempt.ended is not None
+        return self._episode is None or self._episode[1].ended is not None
 
-    def _started(self) -> "_Episode":
+    def _started(self) -> tuple[Task, AttemptSession]:
         if self._episode is None:
             raise InputError("no episode has begun: call reset first")
         return self._episode
 
-    def _running(self) -> "_Episode":
-        episode = self._started()
-        if episode.attempt.ended is not None:
+    def _running(self) -> AttemptSession:
+        _, attempt = self._started()
+        if attempt.ended is not None:
             raise InputError("the episode has ended: call reset to begin another one")
-        return episode
+        return attempt
 
-    def _call(self, episode: "_Episode", tool: str, arguments: Mapping[str, Json] | str) -> Step:
-        if not isinstance(cast("object", tool), str):
-            raise InputError(f"a tool is named by a text, not by {type(tool).__name__}")
-        answer = episode.attempt.call(tool, arguments)
-        if episode.attempt.ended is not None:
-            return self._end(episode, answer.text)
-        return self._going_on(episode, answer.text, answer.event.outcome)
+    def _call(self, attempt: AttemptSession, tool: str, arguments: Mapping[str, Json] | str) -> Step:
+        answer = attempt.call(tool, arguments)
+        if attempt.ended is not None:
+            return self._end(answer.text)
+        return Step(answer.text, 0.0, False, StepInfo(answer.event.outcome))
 
-    def _going_on(self, episode: "_Episode", told: str, outcome: CallOutcome | None) -> Step:
-        shaping = episode.shape()
-        return Step(told, shaping, False, StepInfo(outcome, episode.potential, shaping))
-
-    def _end(self, episode: "_Episode", told: str) -> Step:
-        shaping, ended = episode.end(), episode.attempt.ended
-        assert ended is not None
-        task = episode.task
-        verdict = judge(self.tasks.domain.environment, task, episode.row, self._judge(task.rules))
-        return Step(told, self._reward.of(verdict) + shaping, True, StepInfo(None, 0.0, shaping, ended.end, verdict))
-
-
-class _Episode:
-    """The attempt of an episode, and its potential."""
-
-    def __init__(
-        self,
-        tasks: TrainingTasks,
-        task: Task,
-        limits: AttemptLimits,
-        shaping: Shaping,
-        model: str,
-        followed: Potential | None,
-    ) -> None:
-        session = tasks.task_set.open_session(task)
-        self.attempt: Final = AttemptSession(session, limits, warns=tasks.options.shield == "warn")
-        self._tasks: Final = tasks
-        self.task: Final = task
-        self._shaping: Final = shaping
-        self._model: Final = model
-        self._followed: Final = followed
-        self._seen = 0
-        if self._followed is not None:
-            self._followed.clear()
-        self.potential = self._look()
-
-    def shape(self) -> float:
-        """What the step that has just been made is rewarded with besides."""
-        before, self.potential = self.potential, self._look()
-        return self._shaping.discount * self.potential - before
-
-    def end(self) -> float:
-        """The same for the last step: the potential of the end is 0."""
-        before, self.potential = self.potential, 0.0
-        return -before
-
-    @property
-    def row(self) -> Attempt:
-        """The episode so far."""
-        answer = Answer(
-            task=self.task.id,
-            style=self._tasks.style,
-            model=self._model,
-            mode="tools",
-            shield=self._tasks.options.shield,
-            program=None,
-            id=self.task.id,
-        )
-        return attempt_of(answer, self.attempt.session, self.attempt.ended or Ended())
-
-    def _look(self) -> float:
-        if self._followed is None:
-            return 0.0
-        session = self.attempt.session
-        events = session.events[self._seen :]
-        self._seen += len(events)
-        return self._shaping.weight * self._followed.after(events, session.now)
+    def _end(self, told: str = "") -> Step:
+        task, attempt = self._started()
+        assert attempt.ended is not None
+        verdict = self._judge.judge(task, self.attempt)
+        return Step(told, self._reward.of(verdict), True, StepInfo(None, attempt.ended.end, verdict))

@@ -9,8 +9,7 @@ from typing import Any, Final
 import verifiers as vf
 from datasets import Dataset
 
-from lawtrace.runs.integrations.training.shaping import Shaping
-from lawtrace.runs.integrations.training.task_environment import EpisodeEnd, Reward, Step, TaskEnvironment
+from lawtrace.runs.integrations.training.task_environment import Reward, Step, TaskEnvironment
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
 from lawtrace.schemas.verdict_rows import Verdict
 
@@ -29,12 +28,9 @@ class LawtraceEnv(vf.MultiTurnEnv):
     are None if the endpoint failed, because then there is nothing to judge.
     """
 
-    def __init__(
-        self, tasks: TrainingTasks, *, reward: Reward, weight: float, calls: int | None, turns: int | None
-    ) -> None:
+    def __init__(self, tasks: TrainingTasks, *, reward: Reward, calls: int | None, turns: int | None) -> None:
         self._tasks: Final = tasks
         self._reward: Final = reward
-        self._shaping: Final = Shaping(weight)
         self._calls: Final = calls
         self._turns: Final = tasks.options.tools.turns if turns is None else turns
         rows = [
@@ -57,7 +53,6 @@ class LawtraceEnv(vf.MultiTurnEnv):
         environment = TaskEnvironment(
             self._tasks,
             reward=self._reward,
-            shaping=self._shaping,
             calls=self._calls,
             turns=self._turns,
             model=str(state["model"]),
@@ -81,7 +76,6 @@ class LawtraceEnv(vf.MultiTurnEnv):
             ]
         else:
             answers = [] if steps[-1].done else [{"role": "user", "content": steps[-1].result}]
-        self._credit(state, steps)
         if steps[-1].done:
             self._close(state, steps[-1])
             state["final_env_response"] = answers
@@ -94,19 +88,11 @@ class LawtraceEnv(vf.MultiTurnEnv):
         if environment is None:
             return
         if state.get("error") is None:
-            limit: EpisodeEnd = "token_limit" if state.get("prompt_too_long") else "turn_limit"
-            step = environment.stop(limit)
-            self._credit(state, [step])
-            self._close(state, step)
+            limit = "token_limit" if state.get("prompt_too_long") else "turn_limit"
+            self._close(state, environment.stop(limit))
         else:
             environment.stop("time_limit")
             state.update({EPISODE: None, SCORES: {"invalid": 1.0}, "verdict": None, "attempt": None})
-
-    def _credit(self, state: vf.State, steps: list[Step]) -> None:
-        """With shaping, give the latest turn the rewards of its calls."""
-        if self._shaping.weight and state["trajectory"]:
-            turn = state["trajectory"][-1]
-            turn["reward"] = (turn["reward"] or 0.0) + sum(step.reward for step in steps)
 
     def _close(self, state: vf.State, step: Step) -> None:
         environment: TaskEnvironment = state[EPISODE]

@@ -1,4 +1,4 @@
-"""Episodes on the tasks of a file: rewards are verdicts, shaping telescopes, and nothing that is called breaks one."""
+"""Episodes on the tasks of a file: rewards are verdicts, and nothing that is called breaks one."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.traces import PlannedCall
-from lawtrace.training import Reward, Shaping, Step, TaskEnvironment, TrainingTasks
+from lawtrace.training import Reward, Step, TaskEnvironment, TrainingTasks
 from tests.support.released import NEWEST
 
 ROOT = Path(__file__).parents[3]
@@ -81,7 +81,7 @@ def test_the_parts_of_the_reward_are_configurable() -> None:
 
 
 def test_the_same_seed_gives_the_same_episode_and_all_tasks_come_in_turn() -> None:
-    one, other = TaskEnvironment(BANKING, shaping=Shaping(1)), TaskEnvironment(BANKING, shaping=Shaping(1))
+    one, other = TaskEnvironment(BANKING), TaskEnvironment(BANKING)
     for seed in range(6):
         assert one.reset(seed=seed) == other.reset(seed=seed)
         assert wander(one, Random(seed)) == wander(other, Random(seed))
@@ -91,42 +91,16 @@ def test_the_same_seed_gives_the_same_episode_and_all_tasks_come_in_turn() -> No
     assert first != second
 
 
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-@pytest.mark.parametrize("shield", ["off", "warn"])
-def test_shaping_adds_the_potential_of_the_start_and_nothing_else(discount: float, shield: str) -> None:
-    tasks = TrainingTasks.load(NEWEST / "banking.jsonl", shield=shield)  # type: ignore[arg-type]
-    plain, shaped = TaskEnvironment(tasks), TaskEnvironment(tasks, shaping=Shaping(0.5, discount))
-    starts: set[float] = set()
-    for seed in range(25):
-        for environment in (plain, shaped):
-            environment.reset(seed=seed)
-        begin = shaped.potential
-        assert begin < 0
-        without, added = wander(plain, Random(seed)), wander(shaped, Random(seed))
-        assert [step.result for step in without] == [step.result for step in added]
-        assert without[-1].info.verdict == added[-1].info.verdict
-        assert sum(discount**t * step.info.shaping for t, step in enumerate(added)) == pytest.approx(-begin)
-        returned, expected = (
-            sum(discount**t * step.reward for t, step in enumerate(steps)) for steps in (added, without)
-        )
-        assert returned - expected == pytest.approx(-begin)
-        starts.add(begin)
-        assert {step.info.shaping for step in without} == {0.0}
-    assert len(starts) == 1  # all tasks of this file have the same rules, and begin without a call
-
-
 def test_a_limit_ends_an_episode_with_the_goal_missed() -> None:
-    environment = TaskEnvironment(BANKING, calls=2, shaping=Shaping(1))
+    environment = TaskEnvironment(BANKING, calls=2)
     task = next(task for task in BANKING.tasks.values() if len(task.planned) == 8)
     environment.reset(task.id)
-    begin = environment.potential
     steps = play(environment, task.planned[:3])
     assert (ended(steps).goal_reached, steps[-1].info.end) == (False, "call_limit")
     assert "call limit" in steps[-1].result
     assert environment.attempt.execution is not None
     assert environment.attempt.execution.calls == 2
-    assert sum(step.info.shaping for step in steps) == pytest.approx(-begin)
-    environment = TaskEnvironment(BANKING, shaping=Shaping(1))
+    environment = TaskEnvironment(BANKING)
     environment.reset(task.id)
     steps = [environment.step(call.event.tool, call.event.arguments) for call in task.planned]
     steps.append(environment.stop("turn_limit"))
@@ -157,7 +131,7 @@ SPOILT: dict[str, tuple[str, dict[str, Json] | str]] = {
 @pytest.mark.parametrize("name", SPOILT)
 def test_a_call_that_cannot_be_made_is_answered_and_counts(name: str) -> None:
     tool, arguments = SPOILT[name]
-    environment = TaskEnvironment(BANKING, shaping=Shaping(1))
+    environment = TaskEnvironment(BANKING)
     environment.reset(seed=0)
     step = environment.step(tool, arguments)
     assert (step.done, step.reward, step.info.outcome) == (False, 0.0, "rejected")
@@ -210,9 +184,6 @@ def test_a_file_of_another_kind_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_choice_that_does_not_exist_is_refused(choice: dict[str, str]) -> None:
     with pytest.raises(InputError):
         TrainingTasks.load(NEWEST / "banking.jsonl", **choice)  # type: ignore[arg-type]
-    for wrong in (lambda: Shaping(-1), lambda: Shaping(float("nan")), lambda: Shaping(1, 0), lambda: Shaping(1, 1.1)):
-        with pytest.raises(InputError):
-            wrong()
     with pytest.raises(InputError):
         Reward(safety=float("inf"))
     with pytest.raises(InputError):

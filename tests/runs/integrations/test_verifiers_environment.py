@@ -26,7 +26,7 @@ from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelSpec
 from lawtrace.schemas.verdict_rows import Verdict
-from lawtrace.training import Shaping, TaskEnvironment, TrainingTasks, load_environment
+from lawtrace.training import load_environment
 from tests.support.openai_server import OpenAIServer, Status, calling, serving
 from tests.support.released import NEWEST
 
@@ -128,46 +128,13 @@ async def test_rewards_and_verdicts_are_ours(name: str, policies: tuple[str, ...
     assert len({row.outcome for row in found.values()}) >= 3
 
 
-async def test_shaping_changes_the_rewards_of_turns_and_no_result(tmp_path: Path) -> None:
+async def test_the_turn_limit_counts_the_calls_of_the_last_turn(tmp_path: Path) -> None:
     file = some_tasks("banking", tmp_path, (0, 1, 2))
-    tasks = TrainingTasks.load(file)
     with serving(Player(file)) as server:
-        outputs = {
-            weight: await roll(load_environment(file, shaping=weight), server, ("reference", "literal", "noop"))
-            for weight in (0.0, 0.5)
-        }
-        environment = load_environment(file, shaping=0.5, turns=3)
-        cut = await roll(environment, server, ("reference",))
-    for plain, shaped in zip(outputs[0.0], outputs[0.5], strict=True):
-        assert plain["reward"] == shaped["reward"]
-        assert plain["verdict"] == shaped["verdict"]
-    state = await one_state(file, shaping=0.5)
-    begin = start_potential(tasks, state["info"]["task"])
-    assert sum(turn["reward"] for turn in state["trajectory"]) == pytest.approx(state["reward"] - begin)
+        cut = await roll(load_environment(file, turns=3), server, ("reference",))
     assert {output["attempt"]["execution"]["status"] for output in cut} == {"turn_limit"}
-    assert {len(output["attempt"]["events"]) for output in cut} == {3}  # the calls of the last turn, too
+    assert {len(output["attempt"]["events"]) for output in cut} == {3}
     assert {output["reward"] for output in cut} == {0.0}
-
-
-def start_potential(tasks: TrainingTasks, task: str) -> float:
-    environment = TaskEnvironment(tasks, shaping=Shaping(0.5))
-    environment.reset(task)
-    return environment.potential
-
-
-async def one_state(file: Path, **options: Any) -> vf.State:
-    """The state of a scored rollout of the reference."""
-    environment: Any = load_environment(file, **options)
-    with serving(Player(file)) as server:
-        row = environment.get_dataset().to_list()[0]
-        async with AsyncOpenAI(base_url=server.base_url, api_key="loopback") as client:
-            state = await environment.rollout(row, client, f"reference {row['info']['task']} goal", {})
-    await environment.rubric.score_rollout(state)
-    return state
-
-
-HUGE = json.dumps({"payee": "x" * 1_100_000})
-UNKIND: list[tuple[str, str]] = [("PayBil", "{}"), ("", ""), ("PayBill", "{"), ("PayBill", "[]"), ("PayBill", HUGE)]
 
 
 async def test_the_call_limit_ends_a_rollout_in_the_middle_of_a_turn(tmp_path: Path) -> None:
@@ -180,7 +147,7 @@ async def test_the_call_limit_ends_a_rollout_in_the_middle_of_a_turn(tmp_path: P
 
 
 async def test_a_failed_endpoint_is_no_verdict(tmp_path: Path) -> None:
-    environment = load_environment(some_tasks("banking", tmp_path, (0, 1)), shaping=1)
+    environment = load_environment(some_tasks("banking", tmp_path, (0, 1)))
     with serving(lambda request: calling(("CheckAuthorization", {}))) as server:
         server.then(None, None, Status(500), Status(500))
         outputs = await roll(environment, server, ["any"], retries=0)
