@@ -22,7 +22,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import StageProgress
-from lawtrace.environments.sandbox import Jail, choose_backend
+from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
 from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
@@ -328,7 +328,7 @@ async def open_session(
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
-        jail = Jail(backend=choose_backend(recipe.sandbox))
+        jail = Jail()
         with jail if options.get("sandbox", True) else closing(jail), bound_contextvars(run=folder.path.name):
             other = None if reuse is None else open_store(reuse)
             yield Session(folder, event_log, clients, jail, store, other, resumed, options)

@@ -1,8 +1,7 @@
 """Runs a program of a model as real CPython in a sandbox, and answers its tool calls from outside."""
 
-from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
-from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
-from lawtrace.environments.sandbox.jail import Diagnosis, Jail, JailPool, choose_backend, diagnose
+from lawtrace.environments.sandbox.bubblewrap import SANDBOX, JailUnavailable
+from lawtrace.environments.sandbox.jail import Diagnosis, Jail, JailPool, diagnose
 from lawtrace.environments.sandbox.program import (
     CallHandler,
     Clock,
@@ -18,8 +17,7 @@ from lawtrace.environments.sandbox.program import (
 from lawtrace.environments.sandbox.program_run import JailLost
 
 __all__ = [
-    "Backend",
-    "Bubblewrap",
+    "SANDBOX",
     "CallHandler",
     "Clock",
     "Diagnosis",
@@ -35,6 +33,5 @@ __all__ = [
     "Returned",
     "ToolSignature",
     "Toolset",
-    "choose_backend",
     "diagnose",
 ]

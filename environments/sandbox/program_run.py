@@ -50,23 +50,14 @@ class _EndedByHost(Exception):
 class ProgramRun:
     """Runs one program on one worker. Entering launches the program, or raises `WorkerGone` before anything ran."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        program: Program,
-        handler: CallHandler,
-        clock: Clock,
-        limits: Limits,
-        *,
-        counts_processes: bool,
-    ) -> None:
+    def __init__(self, worker: Worker, program: Program, handler: CallHandler, clock: Clock, limits: Limits) -> None:
         self._worker = worker
         self._handler = handler
         self._clock = clock
         self._limits = limits
         self._reader = FrameReader(limits.message_bytes)
         self._toolset = program.tools
-        self._program_frame = _program_frame(program, limits, clock.now, counts_processes=counts_processes)
+        self._program_frame = _program_frame(program, limits, clock.now)
         self._outgoing = bytearray()
         self._printed = bytearray()
         self._end: EndMessage | None = None
@@ -257,7 +248,7 @@ class ProgramRun:
         )
 
 
-def _program_frame(program: Program, limits: Limits, now: int, *, counts_processes: bool) -> bytes:
+def _program_frame(program: Program, limits: Limits, now: int) -> bytes:
     """The frame with the program, in ASCII: a model's text may hold what UTF-8 cannot encode, for Python to judge."""
     message = {
         "source": program.source,
@@ -266,7 +257,7 @@ def _program_frame(program: Program, limits: Limits, now: int, *, counts_process
         "limits": {
             "seconds": ceil(limits.seconds),
             "memory_bytes": limits.memory_bytes,
-            "processes": limits.processes if counts_processes else None,
+            "processes": limits.processes,
             "message_bytes": limits.message_bytes,
         },
     }

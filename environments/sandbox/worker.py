@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from lawtrace.environments.sandbox.backend import Backend, BackendProcess, JailUnavailable
+from lawtrace.environments.sandbox.bubblewrap import JailUnavailable, start_jail
 from lawtrace.environments.sandbox.inside.wire import HEADER, READY, REPORT, RUN, STOP
 from lawtrace.environments.sandbox.program import Limits, Toolset
 
@@ -38,31 +38,28 @@ class ProgramReport:
 class Worker:
     """A fork server in its sandbox. `launch` and `report` alternate; `close` always works."""
 
-    def __init__(self, process: BackendProcess, control: socket.socket) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self._process = process
         self._toolset: Toolset | None = None
         self.control = control
         """Readable when a report has arrived, or when the worker has ended."""
 
     @classmethod
-    def start(cls, backend: Backend, limits: Limits) -> Self:
+    def start(cls, limits: Limits) -> Self:
         """Start the sandbox and wait until the fork server is ready. Raises `JailUnavailable` if it does not start."""
         control, inner_end = socket.socketpair()
         with tempfile.TemporaryFile() as errors:
             try:
                 with inner_end:
-                    worker = cls(backend.start(limits, inner_end, errors), control)
+                    worker = cls(start_jail(limits, inner_end, errors), control)
             except BaseException:
                 control.close()
                 raise
             if not worker._is_ready():
                 worker.close()
                 errors.seek(0)
-                lines = errors.read().decode(errors="replace").splitlines()
-                # The last line is the reason, but docker adds a hint to its own help.
-                lines = [line for line in lines if line.strip() and not line.startswith("Run 'docker ")]
-                reason = lines[-1] if lines else "the fork server does not answer"
-                raise JailUnavailable.because(reason, backend.remedy())
+                lines = errors.read().decode(errors="replace").strip().splitlines()
+                raise JailUnavailable.because(lines[-1] if lines else "the fork server does not answer")
         return worker
 
     def _is_ready(self) -> bool:

@@ -137,7 +137,7 @@ class Attempt(BaseModel):
 
     Attributes:
         execution: how the program or the conversation ended; None if nothing was run or called.
-        sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
+        sandbox: the sandbox of the program: ``bwrap``; None if nothing ran.
         events: the calls that happened, and the messages of a dialogue, in order.
         end: the time at which the session ended, in seconds since 1970; None if nothing ran.
         objections: the shield's objections to calls or to ending.

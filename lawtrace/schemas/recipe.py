@@ -53,13 +53,6 @@ from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Diffi
 Name = TypeVar("Name", bound=str)
 
 
-def _check_sandbox(text: str) -> str:
-    name, _, image = text.partition(":")
-    if name not in {"bwrap", "docker"} or (name == "bwrap" and image):
-        raise ValueError(f"unknown sandbox {text!r}; choose bwrap, docker or docker:IMAGE")
-    return text
-
-
 def distinct(values: tuple[Name, ...]) -> tuple[Name, ...]:
     if len(set(values)) != len(values):
         raise ValueError("duplicate name; use trials to repeat a model")
@@ -290,8 +283,8 @@ class Recipe(CallOptions):
     tools: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(distinct)] = "all"
     """The tools that are offered; the compliance tools always are."""
     seed: int = 1
-    sandbox: Annotated[str, AfterValidator(_check_sandbox)] = "bwrap"
-    """Sandbox for programs: ``bwrap``, ``docker`` or ``docker:IMAGE``."""
+    sandbox: Literal["bwrap"] = "bwrap"
+    """The sandbox of programs."""
     regulation: RegulationOptions = RegulationOptions()
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()

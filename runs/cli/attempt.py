@@ -20,7 +20,7 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Attempt
 
 
-@recipe_flags(*ATTEMPT_FLAGS, "seed", "sandbox", env="folder")
+@recipe_flags(*ATTEMPT_FLAGS, "seed", env="folder")
 def attempt(
     flags: RecipeFlags,
     tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],

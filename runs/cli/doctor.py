@@ -1,4 +1,4 @@
-"""``lawtrace doctor``: check sandboxes, endpoints and versions."""
+"""``lawtrace doctor``: check the sandbox, endpoints and versions."""
 
 import os
 import platform
@@ -6,12 +6,9 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from lawtrace.agents.models.endpoints import check_endpoints
-from lawtrace.environments.sandbox import choose_backend, diagnose
+from lawtrace.environments.sandbox import SANDBOX, diagnose
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.report.command_result import CommandResult
-
-SANDBOXES = ("bwrap", "docker")
-"""Each is checked by running a program."""
 
 PACKAGES = (
     "lawtrace",
@@ -30,18 +27,15 @@ _STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
 
 
 def doctor() -> CommandResult:
-    """Check sandboxes, endpoints and versions.
+    """Check the sandbox, endpoints and versions.
 
-    Exit code 3 if no sandbox works or an endpoint that is set up does not answer.
+    Exit code 3 if the sandbox does not work or an endpoint that is set up does not answer.
     """
-    sandboxes = {name: diagnose(choose_backend(name)) for name in SANDBOXES}
-    jail = sandboxes["bwrap"]
-    possible = any(diagnosis.possible for diagnosis in sandboxes.values())
+    jail = diagnose()
     endpoints = check_endpoints(os.environ)
     versions = {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
     table = make_table("what", "state", "detail")
-    for name, diagnosis in sandboxes.items():
-        table.add_row(f"sandbox {name}", "ok" if diagnosis.possible else "NOT POSSIBLE", diagnosis.detail)
+    table.add_row(f"sandbox {SANDBOX}", "ok" if jail.possible else "NOT POSSIBLE", jail.detail)
     for name, answer in endpoints.items():
         table.add_row(f"endpoint {name}", _STATUS_WORDS[answer.split()[0]], answer)
     for name, installed in versions.items():
@@ -51,12 +45,11 @@ def doctor() -> CommandResult:
         {
             "jail": jail.possible,
             "jail_detail": jail.detail,
-            "sandboxes": {name: diagnosis.possible for name, diagnosis in sandboxes.items()},
             "endpoints": {**endpoints},
             "versions": versions,
         },
         [table],
-        exit_code=3 if dead or not possible else 0,
+        exit_code=3 if dead or not jail.possible else 0,
     )
 
 

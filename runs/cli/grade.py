@@ -52,7 +52,7 @@ from lawtrace.schemas.verdict_rows import Verdict
 MAX_CHANGES = 20
 
 
-@recipe_flags("rules", "sandbox", env="folder", budget=False)
+@recipe_flags("rules", env="folder", budget=False)
 def grade(
     flags: RecipeFlags,
     run: Annotated[Path | None, typer.Argument(help="Folder of a finished run to judge again.")] = None,

@@ -40,10 +40,6 @@ BudgetOption = Annotated[
         "--budget", metavar="<name=amount>", help="Limit model use, such as money=2.5 or tokens=100000. Repeatable."
     ),
 ]
-SandboxOption = Annotated[
-    str | None,
-    typer.Option("--sandbox", help="Override the recipe's sandbox: bwrap, docker or docker:IMAGE."),
-]
 ClusterOption = Annotated[
     str | None, typer.Option("--on", metavar="ray[://<host>:<port>]", help="Divide the work among a Ray cluster.")
 ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, SandboxOption, set_parameters
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, set_parameters
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
 from lawtrace.schemas.errors import InputError
@@ -138,7 +138,6 @@ FLAGS: Mapping[str, _Flag] = {
         _sets("tasks.texts"),
     ),
     "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
-    "sandbox": _Flag(SandboxOption, _sets("sandbox")),
     "model": _Flag(
         Annotated[
             list[str] | None,

@@ -31,7 +31,7 @@ from lawtrace.schemas.recipe import Recipe
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
 
-@recipe_flags("rules", "count", *ATTEMPT_FLAGS, "seed", "sandbox", recipe=False, force=False)
+@recipe_flags("rules", "count", *ATTEMPT_FLAGS, "seed", recipe=False, force=False)
 def run(
     flags: RecipeFlags,
     recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,

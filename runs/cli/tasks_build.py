@@ -60,7 +60,6 @@ COMMAND = "tasks build"
     "variant",
     *MODEL_CALLS,
     "seed",
-    "sandbox",
 )
 def build_tasks(
     flags: RecipeFlags,

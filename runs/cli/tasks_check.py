@@ -25,7 +25,7 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 
 
-@recipe_flags(*MODEL_CALLS, "sandbox", env="folder")
+@recipe_flags(*MODEL_CALLS, env="folder")
 def check_tasks(
     flags: RecipeFlags,
     file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.sandbox import Jail, choose_backend
-from lawtrace.runs.cli.options import ForceOption, OutOption, SandboxOption
+from lawtrace.environments.sandbox import Jail
+from lawtrace.runs.cli.options import ForceOption, OutOption
 from lawtrace.runs.cli.output import grouped_notes, problem_notes
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
@@ -20,7 +20,6 @@ def import_published_tasks(
     source: Annotated[Literal["logisafetybench"], typer.Argument(help="Source format.")],
     directory: Annotated[Path, typer.Argument(help="Folder of the data, as published or flat.")],
     domain: Annotated[PublishedDomainName, typer.Option(help="Published domain.")] = "bank_manager",
-    sandbox: SandboxOption = None,
     out: OutOption = Path("tasks.jsonl"),
     force: ForceOption = False,
 ) -> CommandResult:
@@ -30,7 +29,7 @@ def import_published_tasks(
     """
     import_tasks = published_evaluation("logisafetybench:import_tasks")
     check_output(out, force=force)
-    with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
+    with Jail() as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     TASKS.write(out, imported.tasks)
     notes = [(task.id, note) for task in imported.tasks for note in task.notes]

@@ -33,7 +33,7 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
-@recipe_flags("count", *MODEL_CALLS, "seed", "sandbox", env=None)
+@recipe_flags("count", *MODEL_CALLS, "seed", env=None)
 def release_tasks(
     flags: RecipeFlags,
     out: Annotated[Path, typer.Option(help="Output folder.")],

@@ -18,7 +18,7 @@ from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.sandbox import Jail, JailPool, JailUnavailable
+from lawtrace.environments.sandbox import SANDBOX, Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
@@ -287,7 +287,7 @@ def _execute(environment: Environment, task: Task, answer: Answer, jail: Jail, s
     return Attempt(
         answer=answer,
         execution=ran.execution,
-        sandbox=jail.sandbox,
+        sandbox=SANDBOX,
         events=ran.events,
         end=ran.end,
         objections=ran.objections,

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
+from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.habits import Habits
@@ -97,8 +97,7 @@ def attempt_maker(context: StageContext, products: Products, jails: JailPool) ->
 
 def attempt_jails(context: StageContext, count: int | None = None) -> JailPool:
     """The jails of the models under test; ``count`` of them, or as many as this machine has cores for."""
-    limits = Limits(seconds=context.recipe.attempts.seconds)
-    return JailPool(limits, choose_backend(context.recipe.sandbox), count=count)
+    return JailPool(Limits(seconds=context.recipe.attempts.seconds), count=count)
 
 
 def prepare_attempts(

@@ -14,7 +14,7 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.regulations.documents import all_files
-from lawtrace.environments.sandbox import Jail, choose_backend
+from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.bundle import Bundle
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.resolve import resolve_recipe
@@ -75,7 +75,7 @@ class StageJob(Generic[Given, Product]):
             resolve_recipe(recipe).inputs,
             clients=ModelClients(event_log) if access is None else access.clients,
             event_log=event_log,
-            jail=Jail(backend=choose_backend(recipe.sandbox)),
+            jail=Jail(),
             folder=folder,
             variant=self.variant,
         )

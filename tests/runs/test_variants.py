@@ -76,7 +76,7 @@ def test_a_table_in_a_table_is_an_axis_of_whole_values() -> None:
         ({"attempts__shield": ("off", "on")}, "attempts.shield"),
         ({"attempts__shield": ("off", "warn")}, "needs mode 'tools'"),
         ({"models__ltl_critic": ("offline", "os:system")}, "models.ltl_critic"),
-        ({"sandbox": ("bwrap", "docker")}, "how a run is carried out"),
+        ({"sandbox": ("bwrap", "other")}, "how a run is carried out"),
         ({"conversation__concurrency": (1, 2)}, "how a run is carried out"),
         ({"environment": ("banking", "./mine")}, "only built-in"),
         ({"seed": tuple(range(300))}, "more than 256"),

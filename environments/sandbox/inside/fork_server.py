@@ -23,7 +23,7 @@ from .wire import NOBODY, READY, REPORT, RUN, read_frame
 
 INODE_BYTES = 1024
 WATCH_SECONDS = 0.05
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 RESIDENT = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
@@ -101,8 +101,8 @@ class ForkServer:
                 status = how
 
     def _others(self) -> Iterator[int]:
-        """The processes of the program: all in the namespace but process 1 and this one."""
-        yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1, os.getpid()}  # noqa: PTH208
+        """The processes of the program: all in the namespace but this one, which is process 1."""
+        yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1}  # noqa: PTH208
 
     def _memory_held(self) -> int:
         """Bytes held by all processes and /tmp. Memory that a fork shares with its parent counts twice."""
@@ -189,7 +189,6 @@ def main(memory_bytes: str) -> None:
     if os.getuid() == 0:
         drop_root()
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
-    prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans become children of this process, even if it is not process 1
     prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
     reset_interpreter()
     ForkServer(control, int(memory_bytes)).serve()

@@ -121,8 +121,7 @@ def limit_self(limits: Mapping[str, Any]) -> None:
 
     limit(resource.RLIMIT_CPU, limits["seconds"] + 1, spare=1)
     limit(resource.RLIMIT_AS, limits["memory_bytes"], spare=ERROR_REPORT_BYTES)
-    if limits["processes"] is not None:  # None if the kernel would count other processes of this user too
-        limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the fork server is counted too
+    limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the fork server is counted too
     limit(resource.RLIMIT_FSIZE, FILE_BYTES)
     limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     limit(resource.RLIMIT_CORE, 0)

