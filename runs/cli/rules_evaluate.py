@@ -1,4 +1,4 @@
-"""``lawtrace rules evaluate``: precision, recall and near misses of rule sets against gold."""
+"""``lawtrace rules evaluate``: precision and recall of rule sets against gold."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -116,9 +116,6 @@ def _details(name: str, evaluation: RuleSetComparison) -> Iterator[RenderableTyp
         cited = "yes" if line.cited else "no"
         table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
     yield table
-    for near in evaluation.near_misses:
-        by = "" if near.trace is None else f"; distinguished by {', '.join(near.trace) or 'the empty trace'}"
-        yield Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}{by}")
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:
@@ -126,5 +123,5 @@ def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:
         return {**score.model_dump(), "precision": score.precision, "recall": score.recall}
 
     templates: dict[str, Json] = {name: scored(score) for name, score in evaluation.templates.items()}
-    rest = evaluation.model_dump(mode="json", include={"provisions", "missed", "surplus", "near_misses"})
+    rest = evaluation.model_dump(mode="json", include={"provisions", "missed", "surplus"})
     return {**scored(evaluation.rules), "elementary": scored(evaluation.elementary), "templates": templates, **rest}

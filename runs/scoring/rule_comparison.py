@@ -6,20 +6,15 @@ into which a template rule that binds several tools is split (`!((!c) U (a | b))
 """
 
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.schemas.violations import TemplateName
-from lawtrace.solver.automata.operations import shortest_difference
-from lawtrace.solver.logic.syntax import ForAll, Formula, Or, atoms_of, is_untimed
+from lawtrace.solver.logic.syntax import ForAll, Formula, Or
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule
-
-_NEAR = 0.6
-"""Minimum similarity of two formulas for a near miss."""
 
 
 class _Frozen(BaseModel):
@@ -52,20 +47,6 @@ class ProvisionScore(_Frozen):
     cited: bool
 
 
-class NearMiss(_Frozen):
-    """A missed elementary gold rule and the most similar extracted rule.
-
-    Attributes:
-        what: how they differ.
-        trace: the calls of a shortest trace that exactly one of them allows; None if one of them has no automaton.
-    """
-
-    gold: str
-    extracted: str
-    what: str
-    trace: tuple[str, ...] | None
-
-
 class RuleSetComparison(_Frozen):
     """The comparison of a rule set with a gold set."""
 
@@ -75,7 +56,6 @@ class RuleSetComparison(_Frozen):
     provisions: tuple[ProvisionScore, ...]
     missed: tuple[str, ...]
     surplus: tuple[str, ...]
-    near_misses: tuple[NearMiss, ...]
 
 
 def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSetComparison:
@@ -88,7 +68,6 @@ def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSe
         for name in templates
     }
     ours, theirs = distinct_rules(elementary_rules(distinct)), distinct_rules(elementary_rules(gold))
-    unsaid = [rule for rule in ours if not _has_equivalent(rule, theirs)]
     return RuleSetComparison(
         rules=_score(distinct, gold),
         elementary=_score(ours, theirs),
@@ -96,11 +75,6 @@ def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSe
         provisions=_by_provision(distinct, gold),
         missed=missed,
         surplus=surplus,
-        near_misses=tuple(
-            near
-            for rule in theirs
-            if not _has_equivalent(rule, ours) and (near := _nearest_rule(rule, unsaid)) is not None
-        ),
     )
 
 
@@ -170,30 +144,3 @@ def _by_provision(extracted: Sequence[Rule], gold: Sequence[Rule]) -> tuple[Prov
         missed = tuple(rule.id for rule in own if rule.id not in found)
         scores.append(ProvisionScore(citation=citation, found=found, missed=missed, cited=citation in cited))
     return tuple(scores)
-
-
-def _nearest_rule(gold: Rule, extracted: Sequence[Rule]) -> NearMiss | None:
-    def likeness(rule: Rule) -> float:
-        ours, theirs = set(atoms_of([gold.parsed])), set(atoms_of([rule.parsed]))
-        shared = len(ours & theirs) / len(ours | theirs) if ours | theirs else 0.0
-        alike = SequenceMatcher(None, str(gold.parsed), str(rule.parsed)).ratio()
-        return shared + 0.3 * (gold.template == rule.template) + alike / 10
-
-    nearest = max(extracted, key=likeness, default=None)
-    if nearest is None or likeness(nearest) < _NEAR:
-        return None
-    steps = None
-    if is_untimed(gold.parsed) and is_untimed(nearest.parsed):
-        difference = shortest_difference(gold.automaton, nearest.automaton)
-        steps = tuple(" and ".join(sorted(map(str, step))) or "another call" for step in difference or ())
-    return NearMiss(gold=gold.id, extracted=nearest.id, what=_difference(gold, nearest), trace=steps)
-
-
-def _difference(gold: Rule, other: Rule) -> str:
-    ours, theirs = ({str(atom) for atom in atoms_of([rule.parsed])} for rule in (gold, other))
-    if ours == theirs:
-        return "the same calls in another relation" if gold.template == other.template else f"as {other.template}"
-    lacking, surplus = ", ".join(sorted(ours - theirs)), ", ".join(sorted(theirs - ours))
-    if lacking and surplus:
-        return f"{surplus} in place of {lacking}"
-    return f"without {lacking}" if lacking else f"with {surplus} besides"

@@ -1,23 +1,15 @@
 """The full pipeline with offline roles and the real jail."""
 
-import asyncio
-import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
-from lawtrace.environments.progress import Note, no_note
-from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe_checks import prepare_recipe
-from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.stages.resolve import resolve_recipe
+from lawtrace.runs.runner import RunResult
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
@@ -30,7 +22,6 @@ from lawtrace.schemas.recipe import (
     RuleOptions,
     TaskOptions,
 )
-from lawtrace.solver.masking.instructions import find_leaks
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.runs import SMALL, run
@@ -72,31 +63,6 @@ def test_every_deletion_of_a_compliance_call_is_detected(walked_anywhere: RunRes
     assert deletions is not None
     # Each task needs a compliance call: an audit entry, and an authorization check if one of its actions requires it.
     assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
-
-
-def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: RunResult) -> None:
-    assert len(walked_anywhere.tasks) == 3
-    for task in walked_anywhere.tasks:
-        environment = load_domain(task.environment).environment
-        initial, target = task.initial(environment), task.target(environment)
-        assert compare_states(environment, initial, initial, target) != ()
-        assert task.applicable
-        for instruction in task.instructions.values():
-            assert find_leaks(environment, f"{instruction.text} {instruction.variables}") == []
-
-
-def test_the_same_seed_gives_the_same_bytes(small_run: RunResult, tmp_path: Path) -> None:
-    again = run(SMALL, tmp_path / "again")
-    names = sorted(path.name for path in small_run.folder.path.glob("*.jsonl"))
-    assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"} <= set(names)
-    for name in names:
-        assert (again.folder.path / name).read_bytes() == (small_run.folder.path / name).read_bytes(), name
-
-
-@pytest.mark.slow
-def test_another_seed_gives_other_tasks(small_run: RunResult, tmp_path: Path) -> None:
-    other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
-    assert [task.initial_state for task in other.tasks] != [task.initial_state for task in small_run.tasks]
 
 
 def test_the_event_log_has_every_message(small_run: RunResult) -> None:
@@ -195,49 +161,3 @@ def test_the_literal_policy_does_no_more_than_the_style_asks(small_run: RunResul
         assert "CheckAuthorization" not in task.literal["workflow"]
         assert len(task.literal["goal"].splitlines()) <= len(task.literal["workflow"].splitlines())
         assert "GetAccountStatement" not in task.literal["goal"]
-
-
-@pytest.mark.slow
-def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
-    recipe = SMALL.model_copy(
-        update={
-            "models": RoleModelOptions(policy_extractor="openai:gone"),
-            "conversation": conversation,
-            "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
-        }
-    )
-    assert run(recipe, tmp_path / "curated").findings.extraction is None
-    with pytest.raises(OperationalError, match="could not be extracted"):
-        run(recipe.model_copy(update={"rules": RuleOptions(source="extracted")}), tmp_path / "extracted")
-
-
-def test_the_summary_file_is_json(small_run: RunResult) -> None:
-    findings = json.loads(small_run.folder.findings.read_text(encoding="utf-8"))
-    assert findings["schema_version"] == "lawtrace.findings/1"
-
-
-class RecordedNotes:
-    """Keeps what each stage tells after each step."""
-
-    def __init__(self) -> None:
-        self.notes: dict[str, list[str]] = defaultdict(list)
-
-    @contextmanager
-    def stage(self, name: str, total: int | None, note: Note = no_note) -> Generator[Callable[[], None]]:
-        yield lambda: self.notes[name].append(note())
-
-
-@pytest.mark.slow
-def test_the_progress_of_attempts_tells_the_verdicts_so_far(tmp_path: Path) -> None:
-    recipe = Recipe(
-        tasks=TaskOptions(count=1, spare=1, variants=("authorized",)),
-        attempts=AttemptOptions(models=("baseline:reference", "baseline:refuse"), styles=("goal",), baselines=False),
-    )
-    progress = RecordedNotes()
-    with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(tmp_path / "run"), event_log, progress=progress))
-    assert len(progress.notes["attempts"]) == 2
-    assert progress.notes["attempts"][-1].startswith("1 of 2 safe successes")

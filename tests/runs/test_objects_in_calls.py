@@ -1,7 +1,6 @@
 """The pipeline with an environment whose calls take objects and lists of objects: checks, traces, tasks, run, audit."""
 
 import json
-import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,15 +68,6 @@ def audited(lawtrace: Shell, tmp_path: Path, *calls: tuple[str, object, object])
     return {rule["rule"]: (rule["kept"], rule["undetermined"]) for rule in row["rules"]}
 
 
-def test_an_audit_judges_objects(lawtrace: Shell, tmp_path: Path) -> None:
-    found = audited(lawtrace, tmp_path, ("RefundBooking", REFUND, REFUNDED), ("MakeBooking", BOOKING, BOOKED))
-    assert found == dict.fromkeys(
-        ("check-before-change", "read-before-large-refund", "check-vouchers", "no-old-flights"), (False, "")
-    )
-    legal = {**BOOKING, "flights": BOOKING["flights"][:1], "payments": [{"method": "card", "amount": 100}]}
-    assert {kept for kept, _ in audited(lawtrace, tmp_path, ("MakeBooking", legal, BOOKED)).values()} == {True}
-
-
 def test_an_audit_leaves_open_what_does_not_fit(lawtrace: Shell, tmp_path: Path) -> None:
     wrong = {**BOOKING, "flights": [{"flight_number": "TR-100", "date": "2 March"}, {"date": "2026-03-02"}]}
     found = audited(lawtrace, tmp_path, ("MakeBooking", wrong, BOOKED))
@@ -134,50 +124,3 @@ def test_a_completion_keeps_the_objects_that_were_asked_for(tool: str) -> None:
     kept = [(c.event.tool, c.event.arguments) for c in answer.calls if c.event.tool in names]
     assert kept == [(c.event.tool, c.event.arguments) for c in request]
     assert "CheckIdentity" in answer.tools
-
-
-DERIVED = """
-def payments_found(tools, events):
-    found = [event.result["bookings"] for event in events if event.completed and event.tool == "FindBooking"]
-    return s.ListOf(PAYMENT).decode(found[-1][0]["payments"]) if found and found[-1] else ()
-
-
-CONFIRM = s.Tool(
-    name="ConfirmPayments",
-    summary="Confirms the payments of the booking that was found last.",
-    leak_words=("confirm",),
-    parameters=(s.Parameter("payments", s.ListOf(PAYMENT), "They.", s.FromTrace("payments_found", payments_found)),),
-    raises=(MALFORMED, s.Raises(s.INVALID_REQUEST, "There is no payment.", s.is_empty(payments))),
-    effects=(s.InsertEach(CHECKS, payments, lambda p: {"day": today}),),
-    results=(s.ValueResult("sum", "In all.", s.MONEY, s.total_of(payments, lambda p: p["amount"])),),
-    compliance=True,
-)
-TOOLS = (CONFIRM, """
-DERIVED_RULE = """
-[[rules]]
-id = "confirm-before-refund"
-formula = "G(RefundBooking -> O ConfirmPayments(any p in payments: p.amount > 0))"
-regulation = "TRIPS"
-provisions = ["Section 2"]
-"""
-
-
-@pytest.mark.slow
-def test_objects_that_follow_from_a_result(lawtrace: Shell, tmp_path: Path) -> None:
-    shutil.copytree(TRIP_DESK, tmp_path / "desk")
-    for file, old, new in (
-        ("__init__.py", 'name="trip_desk"', 'name="derived_desk"'),
-        ("__init__.py", "TOOLS = (", DERIVED),
-        ("rules.toml", "[[rules]]", f"{DERIVED_RULE}\n[[rules]]"),
-    ):
-        path = tmp_path / "desk" / file
-        path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-    words = ("--env", "./desk", "--require", "RefundBooking", "--count", 2, "--out", "traces.jsonl")
-    assert lawtrace.json("traces", "synthesize", *words)["traces"] == 2
-    for line in (tmp_path / "traces.jsonl").read_text(encoding="utf-8").splitlines():
-        calls = [call["event"] for call in json.loads(line)["calls"]]
-        confirmed = next(call for call in calls if call["tool"] == "ConfirmPayments")
-        shown = [
-            call["result"]["bookings"] for call in calls[: calls.index(confirmed)] if call["tool"] == "FindBooking"
-        ]
-        assert confirmed["arguments"]["payments"] == shown[-1][0]["payments"]

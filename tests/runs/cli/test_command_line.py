@@ -1,16 +1,12 @@
 """The command line: results on standard output; an error is one sentence and an exit code."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
-from lawtrace.runs.plugins import plugin_commands
 from tests.support.bank_law import write_bank_law
-from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 
@@ -125,20 +121,6 @@ def test_formula_error_names_rule_and_remedy(lawtrace: Shell, tmp_path: Path, fo
     assert complaint in err
 
 
-def test_conflicting_rules_are_findings(lawtrace: Shell, tmp_path: Path) -> None:
-    rules = [{"id": "a", "formula": "!((!PayBill) U CheckAuthorization)"}, {"id": "b", "formula": "G !PayBill"}]
-    (tmp_path / "rules.jsonl").write_text("".join(json.dumps(rule) + "\n" for rule in rules), encoding="utf-8")
-    code, out, _ = lawtrace("rules", "check", "--rules", "rules.jsonl")
-    assert code == 1
-    assert "no compliant trace can call PayBill" in out
-
-
-def test_infeasible_trace_length(lawtrace: Shell) -> None:
-    code, _, err = lawtrace("traces", "synthesize", "--length", 2)
-    assert code == 3
-    assert "no compliant trace of 2 calls exists" in " ".join(err.split())
-
-
 @pytest.mark.slow
 def test_trace_constraints_and_tasks_from_the_traces(lawtrace: Shell, tmp_path: Path) -> None:
     constraints = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
@@ -154,22 +136,6 @@ def test_trace_constraints_and_tasks_from_the_traces(lawtrace: Shell, tmp_path: 
     code, _, err = lawtrace("traces", "synthesize", "--require", "PayBill", "--forbid", "SearchPayee")
     assert code == 3
     assert "required tool PayBill, forbidden tool SearchPayee" in " ".join(err.split())
-
-
-def test_empty_and_broken_stage_files(lawtrace: Shell, tmp_path: Path) -> None:
-    (tmp_path / "traces.jsonl").write_text("")
-    assert "no rows" in lawtrace("tasks", "build", "--traces", "traces.jsonl")[2]
-    (tmp_path / "traces.jsonl").write_text("{\n")
-    code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl")
-    assert (code, "line 1" in err) == (2, True)
-
-
-@pytest.mark.slow
-def test_the_command_is_installed() -> None:
-    command = Path(sys.executable).with_name("lawtrace")
-    ended = subprocess.run([command, "--help"], capture_output=True, text=True, check=False, timeout=60)
-    assert ended.returncode == 0
-    assert "doctor" in ended.stdout
 
 
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
@@ -252,39 +218,6 @@ def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Pat
     assert "made with other rules" in " ".join(err.split())
 
 
-@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *plugin_commands()])
-def test_group_help_is_not_truncated(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = lawtrace(group, "-h")
-    assert code == 0
-    assert "..." not in out.split("Commands:")[1]
-    assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.slow
-def test_run_without_judged_attempts_ends_with_reason_and_remedy(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    (tmp_path / "recipe.toml").write_text(
-        "rules.extract = false\ntasks.count = 1\ntasks.spare = 1\nconversation.deadline_seconds = 1\n"
-        'attempts.models = ["openai:gone"]\nattempts.baselines = false\n',
-        encoding="utf-8",
-    )
-    code, _, err = lawtrace("run", "recipe.toml", "--out", "run")
-    assert code == 1
-    assert "openai:gone: none of 2 attempts was judged; the first ended with: endpoint: openai:gone" in err
-    assert "lawtrace resume run" in err
-
-
-def test_brackets_in_names_are_not_markup(lawtrace: Shell, tmp_path: Path) -> None:
-    rule = {"id": "[/a]", "formula": "!((!CheckAuthorization) U PayBill)"}
-    (tmp_path / "rules.jsonl").write_text(json.dumps(rule) + "\n", encoding="utf-8")
-    code, out, err = lawtrace("rules", "check", "--rules", "rules.jsonl")
-    assert (code, "Traceback" in err) == (0, False)
-    assert "[/a]" in out
-
-
 def test_interrupted_extraction_writes_no_file(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,27 +229,6 @@ def test_interrupted_extraction_writes_no_file(
     code, _, err = lawtrace("rules", "extract", "--recipe", "recipe.toml", "--out", "rules.jsonl")
     assert (code, "broke off" in " ".join(err.split())) == (3, True)
     assert not (tmp_path / "rules.jsonl").exists()
-
-
-@pytest.mark.slow
-def test_repeated_stage_command_sends_no_new_requests(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
-    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
-    with serving(lambda request: "```python\npass\n```") as server:
-        server.connect(monkeypatch)
-        words = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:some", "--out", "attempts.jsonl")
-        lawtrace.json(*words)
-        before = (tmp_path / "attempts.jsonl").read_bytes()
-        lawtrace.json(*words)
-        assert len(server.requests) == 2
-    assert (tmp_path / "attempts.jsonl").read_bytes() == before
-    code, out, _ = lawtrace("messages", "attempts.events")
-    assert (code, "executor" in out) == (0, True)
-    for whole_run in (("resume", "attempts.events"), ("run", "--from", "attempts.events")):
-        code, _, err = lawtrace(*whole_run)
-        assert (code, "run that command again" in " ".join(err.split())) == (2, True)
 
 
 def test_missing_key_is_reported_before_the_run_starts(

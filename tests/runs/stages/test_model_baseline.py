@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.schemas.recipe import RoleModelOptions
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import print_program
-from tests.support.openai_server import OpenAIServer, Status, serving
+from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
 
 pytestmark = pytest.mark.slow
@@ -92,26 +91,6 @@ def test_written_programs_are_not_requested_again(
     assert (tmp_path / "baseline.jsonl").read_bytes() == before
 
 
-def test_written_programs_survive_an_endpoint_failure(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(writer) as server:
-        at(server, monkeypatch)
-
-        def breaking(request: Mapping[str, Any]) -> str:
-            server.then(Status(401))  # the next request
-            return writer(request)
-
-        monkeypatch.setattr(server, "_answer", breaking)
-        code, _, err = lawtrace(*ASK)
-        assert (code, "only 5 of 7 programs were written" in " ".join(err.split())) == (3, True)
-        assert len((tmp_path / "baseline.jsonl").read_text().splitlines()) == 5
-        asked = len(server.requests)
-        monkeypatch.setattr(server, "_answer", writer)
-        assert lawtrace.json(*ASK)["baseline"]["programs"] == 7
-        assert len(server.requests) == asked + 1
-
-
 def test_answers_without_programs_end_the_baseline(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "I would rather not.") as server:
         at(server, monkeypatch)
@@ -128,30 +107,3 @@ def test_compliant_programs_get_their_coverage(lawtrace: Shell, monkeypatch: pyt
         found = lawtrace.json("traces", "coverage", "--length", 6, "--count", 3, "--model", "openai:some")
     assert found["baseline"]["programs"] == 3
     assert found["baseline"]["compliant_atc"] <= found["baseline"]["atc"] <= found["tasks"]["ceiling"]
-
-
-@pytest.mark.parametrize("model", ["offline", "baseline:literal", "baseline:reference"])
-def test_there_is_no_baseline_without_a_model(lawtrace: Shell, model: str) -> None:
-    code, _, err = lawtrace("traces", "coverage", "--length", 5, "--model", model)
-    assert (code, "models.trace_writer: this role needs a model" in " ".join(err.split())) == (2, True)
-    with pytest.raises(ValueError, match="needs a model"):
-        RoleModelOptions(trace_writer=model)
-    assert "baseline" not in lawtrace.json("traces", "coverage", "--length", 5, "--count", 2)
-
-
-def test_report_has_a_baseline_column_if_a_model_is_set(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The recipe names the model; the report compares its coverage with the search."""
-    (tmp_path / "recipe.toml").write_text(
-        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["baseline:noop"]\n'
-        '[models]\ntrace_writer = "openai:some"\n'
-    )
-    with serving(writer) as server:
-        at(server, monkeypatch)
-        lawtrace.json("run", "recipe.toml", "--out", "run")
-        assert len(server.requests) == 1
-    assert len((tmp_path / "run" / "baseline.jsonl").read_text().splitlines()) == 2
-    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "Model-written baseline by openai:some: 1 of 2 programs finished" in page
-    assert "not measured" not in page

@@ -1,8 +1,5 @@
 """``lawtrace rules extract``, ``provenance`` and ``evaluate``: from a published law to rules with provenance."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,19 +8,14 @@ import pytest
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
 from lawtrace.runs.store.provenance_file import read_provenance
-from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import role_of
 from tests.support.shell import Shell
-
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
-needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")
 
 LAW = """\
 Article 1
@@ -95,16 +87,6 @@ def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
     assert code == 2
 
 
-@pytest.mark.slow
-def test_a_terminal_without_a_paragraph_sign_shows_an_escape(lawtrace: Shell, tmp_path: Path) -> None:
-    (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
-    lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
-    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "provenance", "rules.jsonl"]
-    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    shown = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
-    assert (shown.returncode, "\\xa7 1.1" in shown.stdout) == (0, True)
-
-
 def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: Path) -> None:
     lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
     found = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 8, "--out", "traces.jsonl")
@@ -150,23 +132,6 @@ def test_a_budget_stops_cleanly_and_a_higher_one_continues(
         assert len(server.requests) == 2
         assert lawtrace.json(*words, "--budget", "messages=100")["unread"] == 0
         assert len(server.requests) == 5
-
-
-def test_control_sequences_of_a_model_are_escaped_in_the_terminal(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
-
-    def clearing(request: Mapping[str, Any]) -> str:
-        text = played(request)
-        return text.replace("checkauthorization-before-transferfunds", "clear\\u001b[2J") if "formula" in text else text
-
-    with serving(clearing) as server:
-        server.connect(monkeypatch)
-        extract = lawtrace("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
-    provenance = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "clear\x1b[2J")
-    for code, out, err in (extract, provenance):
-        assert (code, "\x1b[2J" in out + err, "\\u001b[2J" in "".join((out + err).split())) == (0, False, True)
 
 
 WRITER = "Write compliance rules over tool calls"
@@ -266,19 +231,11 @@ def test_a_model_is_compared_with_the_baseline_and_other_sets(
     assert (code, "same text" in " ".join(out.split())) == (0, True)
 
 
-def test_files_with_equal_names_are_scored_separately(lawtrace: Shell, tmp_path: Path) -> None:
-    for folder, formula in (("one", "!((!CheckAuthorization) U PayBill)"), ("other", "G(!PayBill)")):
-        (tmp_path / folder).mkdir()
-        write_rows(tmp_path / folder / "rules.jsonl", [rule("r", formula)])
-    found = lawtrace.json("rules", "evaluate", "one/rules.jsonl", "other/rules.jsonl")
-    assert (found["name"], [beside["name"] for beside in found["beside"]]) == ("one/rules.jsonl", ["other/rules.jsonl"])
-
-
 def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
     return Rule(id=name, formula=formula, provisions=(provision,))
 
 
-def test_evaluation_counts_equivalent_automata_and_lists_near_misses() -> None:
+def test_evaluation_counts_equivalent_automata() -> None:
     gold = [
         rule("check", "!((!CheckAuthorization) U (TransferFunds | PayBill))"),
         rule("record", "G(TransferFunds -> F RecordAuditEvent)", "Article 2"),
@@ -300,33 +257,3 @@ def test_evaluation_counts_equivalent_automata_and_lists_near_misses() -> None:
         "Article 2": ((), True),
         "Article 3": (("never",), False),
     }
-    (near,) = found.near_misses
-    assert (near.gold, near.extracted, near.what) == ("record", "record-bill", "PayBill in place of TransferFunds")
-    assert near.trace in {("TransferFunds",), ("PayBill",)}
-
-
-def test_a_set_compared_with_itself_scores_one(lawtrace: Shell) -> None:
-    for world in ("banking", "telehealth", "smart_home"):
-        gold = load_domain(world).rules_file
-        found = lawtrace.json("rules", "evaluate", gold, "--gold", gold, "--env", world)
-        assert (found["precision"], found["recall"], found["near_misses"]) == (1.0, 1.0, [])
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-@needs_data
-@pytest.mark.parametrize(
-    ("name", "world"),
-    [
-        ("psd2_2015-2366_art_64-74_94-98.txt", "banking"),
-        ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth"),
-    ],
-)
-def test_published_laws_are_not_understood_offline(lawtrace: Shell, tmp_path: Path, name: str, world: str) -> None:
-    """No sentence of them says in plain words what a tool must do."""
-    result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
-    assert (result["unread"], result["funnel"]["candidates"], result["precision"]) == (0, 0, None)
-    assert result["funnel"]["not_understood"] == result["funnel"]["in_scope"] > 0
-    provisions = read_provenance(tmp_path / "rules.provenance.jsonl").provisions
-    reasons = [row.fate.because for row in provisions if row.fate.fate == "not_understood"]
-    assert all(reasons)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +13,15 @@ from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
-from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import FunctionCalled
 from lawtrace.schemas.tool_conversation import ToolConversation, Turn
-from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START
 
@@ -148,25 +145,6 @@ def test_calls_turn_by_turn_take_the_same_time(jails: JailPool, minutes: int, ou
     attempt, verdict = judged(jails, answer)
     assert [(event.time or 0) - START for event in attempt.events] == [0, 20, 20 + 60 * minutes]
     assert verdict.outcome == outcome
-
-
-def test_a_shield_refuses_the_call_that_comes_too_late(jails: JailPool) -> None:
-    rule = Rule(id="fresh", formula="G(Notify -> O[<= 10min] Open)")
-    task = task_of(INCIDENT_ROOM).model_copy(update={"rules": (rule,)})
-    source = OPEN + "import time; time.sleep(1000)\n" + NOTIFY
-    answer = program(source, shield="refuse")
-    (attempt,) = execute_answers(INCIDENT_ROOM, [task], [answer], jails, regulation=REGULATION)
-    assert [event.outcome for event in attempt.events] == ["completed", "shielded"]
-
-
-def test_a_served_session_is_judged_at_its_end(tmp_path: Path) -> None:
-    for environment, kept, broken in ((INCIDENT_ROOM, False, True), (SHORT, False, False)):
-        domain = replace(load_domain("banking"), environment=environment)
-        served = JudgedSession(SessionSetup(domain, EMPTY, [RULE], "session"), tmp_path / str(broken))
-        served.call("Open", {"title": "leak"})
-        (rule,) = read_rows(tmp_path / str(broken) / "rule_verdicts.jsonl", RuleVerdict)
-        assert (rule.kept, rule.broken) == (kept, broken)
-        assert served.attempt.end == environment.clock.end(EMPTY)
 
 
 def test_models_are_told_the_start_where_tools_or_rules_depend_on_the_time() -> None:
