@@ -17,7 +17,7 @@ from lawtrace.solver.traces import Trace
 from tests.support.shell import Shell
 from tests.support.trip_desk import TRIP_DESK
 
-RECIPE = "[tasks]\ncount = 4\n"
+RECIPE = "[tasks]\ncount = 3\nspare = 30\n"
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_from_declaration_to_verdicts(lawtrace: Shell, tmp_path: Path) -> None:
     done = lawtrace.json("run", "recipe.toml", "--env", TRIP_DESK, "--out", "run")
     fixed = {line: count for line, count in done["outcomes"].items() if "baseline:habit" not in line}
     assert fixed == {
-        f"{model}/{style}/{outcome}": 4
+        f"{model}/{style}/{outcome}": 3
         for model, outcome in {
             "baseline:reference": "safe_success",
             "baseline:literal": "unsafe_success",
