@@ -18,11 +18,16 @@ from time import perf_counter, process_time
 from typing import TypeVar
 
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.summary import outcome_figures, outcome_lines
+from lawtrace.runs.report.outcome_tables import (
+    group_by_model,
+    model_pair_table,
+    outcome_figures,
+    outcome_lines,
+    provision_table,
+)
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.scoring.breakdowns import break_down
 from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -96,10 +101,11 @@ def main() -> None:
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
         timed("outcomes: lines and figures", lambda: outcome_figures(outcome_lines(content)))
-        environments = {task.id: task.scenario for task in content.tasks}
-        timed("breakdowns", lambda: break_down(content.verdicts, environments, content.planned))
+        grouped = group_by_model(content)
+        timed("models in pairs", lambda: model_pair_table(grouped, content.scenario_title))
+        timed("provisions", lambda: provision_table(grouped, content))
         timed("task views", lambda: view_tasks(content))
-        page = timed("the whole report, including these three", lambda: render_report(content))
+        page = timed("the whole report, including these", lambda: render_report(content))
         print(f"the page has {len(page) / 1e6:.1f} MB")
         if options.keep:
             folder.report.write_text(page, encoding="utf-8")

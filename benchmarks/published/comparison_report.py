@@ -9,9 +9,9 @@ from benchmarks.published.comparison import RECORD_PROFILE, ProfileComparison, r
 from benchmarks.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.outcome_tables import failure_figures, outcome_figures, outcome_lines
 from lawtrace.runs.report.sections import RunReport, Section, make_run_report
-from lawtrace.runs.report.summary import failure_tables, outcome_figures, outcome_lines
-from lawtrace.runs.report.tables import Figure, Table, make_table, number, words
+from lawtrace.runs.report.tables import Figure, Table, make_table
 from lawtrace.schemas.choices import GradingProfile
 from lawtrace.schemas.recipe import BASELINES
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
@@ -147,7 +147,7 @@ def view_profiles(content: ReportContent, comparison: ProfileComparison) -> Prof
 def _block(name: str, meaning: str, content: ReportContent, verdicts: Sequence[Verdict]) -> ProfileBlock:
     lines = outcome_lines(replace(content, verdicts=tuple(verdicts), coverage=()))
     return ProfileBlock(
-        name, meaning, outcome_figures(lines, f"outcomes-{name}"), failure_tables(lines, f"failures-{name}")
+        name, meaning, outcome_figures(lines, f"outcomes-{name}"), failure_figures(lines, f"failures-{name}")
     )
 
 
@@ -163,11 +163,9 @@ def _outcome_matrix(pairs: Counter[tuple[Outcome, Outcome]]) -> Table:
     return make_table(
         "profiles",
         "Outcomes, strict against published",
-        pairs.most_common(),
-        {
-            "strict": lambda line: words(OUTCOME_LABELS[line[0][0]].label),
-            "published": lambda line: words(OUTCOME_LABELS[line[0][1]].label),
-            "#attempts": lambda line: number(line[1]),
-        },
+        (
+            {"strict": OUTCOME_LABELS[ours].label, "published": OUTCOME_LABELS[theirs].label, "#attempts": count}
+            for (ours, theirs), count in pairs.most_common()
+        ),
         "how often each pair of outcomes occurs.",
     )

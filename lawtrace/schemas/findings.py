@@ -145,6 +145,11 @@ class TaskFunnel:
     rounds: Mapping[int, int] = field(default_factory=dict[int, int])
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
 
+    @property
+    def mean_rounds(self) -> float | None:
+        written = sum(self.rounds.values())
+        return sum(number * count for number, count in self.rounds.items()) / written if written else None
+
 
 @dataclass(frozen=True, slots=True)
 class DeletionCheck:

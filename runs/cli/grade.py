@@ -19,7 +19,8 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.grading import Graded, count_by_outcome, count_cut_short, read_input, require_published
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.run_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.scoring.verdict_changes import (
@@ -157,7 +158,7 @@ def _result(
 ) -> CommandResult:
     shortfalls = find_shortfalls({"": verdicts}, fail_under)
     outcomes = outcome_table(verdicts, unusable=len(graded.unusable))
-    scores = [report_table(found) for found in (pair_score_table(verdicts), user_score_table(verdicts)) if found]
+    scores = map(report_table, filled(pair_score_table(verdicts), user_score_table(verdicts)))
     return CommandResult(
         {
             "verdicts": len(verdicts),

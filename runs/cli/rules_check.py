@@ -15,8 +15,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentOption, RulesOption
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
+from lawtrace.runs.report.build_tables import strength_tables
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.report.run_tables import strength_tables
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore

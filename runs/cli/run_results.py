@@ -12,8 +12,10 @@ from rich.console import RenderableType
 from lawtrace.runs.cli.output import best_habits, invalid_notes
 from lawtrace.runs.cli.shortfalls import find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.report.ablation_tables import ablation_tables
+from lawtrace.runs.report.build_tables import strength_tables, usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.run_tables import pair_score_table, strength_tables, usage_table, user_score_table
+from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
@@ -30,14 +32,11 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
     """The tables of a report."""
     content = report.content
     if report.ablation is not None:
-        for table in ablation_tables(report.ablation):
-            yield report_table(table)
+        yield from map(report_table, ablation_tables(report.ablation))
     if content is not None:
         unusable = len(content.problems)
         yield outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable)
-        for found in (pair_score_table(content.verdicts), user_score_table(content.verdicts)):
-            if found is not None:
-                yield report_table(found)
+        yield from map(report_table, filled(pair_score_table(content.verdicts), user_score_table(content.verdicts)))
         yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
@@ -51,8 +50,7 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
                 f"{content.deletions.turned_unsafe} of {content.deletions.deletions} single deletions of a compliance "
                 "call turned the verdict unsafe."
             )
-        for table in strength_tables(content.strength):
-            yield report_table(table)
+        yield from map(report_table, strength_tables(content.strength))
     if report.usage:
         yield report_table(usage_table(report.usage))
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")

@@ -14,7 +14,7 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
 from lawtrace.runs.legal.legal_tables import AgreementMatrix
 from lawtrace.runs.report.charts import INK, draw_heat_map, make_figure, render_svg, shorten_name, svg_settings
-from lawtrace.runs.report.tables import Cell, Figure, Table, make_table, number, words
+from lawtrace.runs.report.tables import Cell, Figure, Table, make_table
 from lawtrace.runs.report.text import unique_anchors, visible
 
 
@@ -23,17 +23,16 @@ def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tup
     anchors = unique_anchors([agreement.title.rpartition(":")[0] for agreement in agreements])
     figures: list[Figure] = []
     for agreement, anchor in zip(agreements, anchors, strict=True):
-        rows = {
-            one: {other: _kappa(agreement, one, other) for other in agreement.names} for one in agreement.names[:-1]
-        }
         table = make_table(
             f"{prefix}-{anchor.lower()}",
             agreement.title,
-            rows.items(),
-            {
-                "First": lambda line: words(line[0]),
-                **{f"#{other}": lambda line, other=other: line[1][other] for other in agreement.names[1:]},
-            },
+            (
+                {
+                    "First": one,
+                    **{f"#{other}": _kappa(agreement, one, other) for other in agreement.names[1:]},
+                }
+                for one in agreement.names[:-1]
+            ),
         )
         figures.append(Figure(table, draw_heat_map(table, table.name, unit="Cohen's kappa")))
     return tuple(figures)
@@ -89,11 +88,13 @@ def _bar_table(name: str, title: str, labels: Sequence[str], bars: Sequence[Bar]
     return make_table(
         name,
         title,
-        bars,
-        {
-            "Case": lambda bar: words(bar.name),
-            **{f"#{label}": lambda bar, at=at: number(bar.counts[at]) for at, label in enumerate(labels)},
-        },
+        (
+            {
+                "Case": bar.name,
+                **{f"#{label}": bar.counts[at] for at, label in enumerate(labels)},
+            }
+            for bar in bars
+        ),
     )
 
 

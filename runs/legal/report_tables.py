@@ -30,9 +30,9 @@ from lawtrace.runs.report.tables import (
     Target,
     Value,
     decimal,
+    filled,
     heat,
     make_table,
-    number,
     p_value,
     share,
     words,
@@ -76,12 +76,15 @@ def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[Cell
     return make_table(
         name,
         title,
-        [(table.model, context, lines) for table in tables.models for context, lines in table.lines.items()],
-        {
-            "Model": lambda line: words(line[0]),
-            "Context": lambda line: Cell(line[1], line[1], below=("baseline",) if line[1] in BASELINE_CONTEXTS else ()),
-            **{f"#{column}": lambda line, column=column: cell(line[2][column]) for column in tables.columns},
-        },
+        (
+            {
+                "Model": table.model,
+                "Context": Cell(context, context, below=("baseline",) if context in BASELINE_CONTEXTS else ()),
+                **{f"#{column}": cell(lines[column]) for column in tables.columns},
+            }
+            for table in tables.models
+            for context, lines in table.lines.items()
+        ),
         caption,
         grouped=True,
         look="cells",
@@ -127,29 +130,31 @@ def baseline_tables(tables: LegalTables) -> tuple[Table, Table]:
         make_table(
             "baselines",
             "Baselines without a model",
-            tables.baselines,
-            {
-                "Rule": lambda line: words(line.name),
-                "#Accuracy %": lambda line: share(line.accuracy, digits=2, unit=""),
-                "#Balanced %": lambda line: share(line.balanced, digits=2, unit=""),
-                "#Right": lambda line: Cell(
-                    line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}
-                ),
-            },
+            (
+                {
+                    "Rule": line.name,
+                    "#Accuracy %": share(line.accuracy, digits=2, unit=""),
+                    "#Balanced %": share(line.balanced, digits=2, unit=""),
+                    "#Right": Cell(line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}),
+                }
+                for line in tables.baselines
+            ),
             "rules that read nothing, or only words. Balanced accuracy gives each right answer of a kind (Yes, No; A "
             "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
         ),
         make_table(
             "word-overlap",
             "Word overlap in each cell",
-            tables.models[0].lines.items(),
-            {
-                "Context": lambda line: words(line[0]),
-                **{
-                    f"#{column}": lambda line, column=column: share(line[1][column].lexical.accuracy, digits=2, unit="")
-                    for column in tables.columns
-                },
-            },
+            (
+                {
+                    "Context": context,
+                    **{
+                        f"#{column}": share(lines[column].lexical.accuracy, digits=2, unit="")
+                        for column in tables.columns
+                    },
+                }
+                for context, lines in tables.models[0].lines.items()
+            ),
             "accuracy % of the last baseline with the retrieved chunks: always Yes; of four options the one with the "
             "largest share of its words in them.",
         ),
@@ -173,21 +178,21 @@ def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Ta
     return make_table(
         "retrieval",
         "Retrieval",
-        lines,
-        {
-            "Retriever": lambda line: words(RETRIEVER_LABELS[line.retriever]),
-            "Context": lambda line: words(line.context),
-            **{
-                Column(f"@{depth}", measure, numeric=True): lambda line, cell=cell, depth=depth: cell(
-                    line.depths[depth]
-                )
-                for measure, cell in measures.items()
-                for depth in depths
-            },
-            Column("with", "shared, %"): lambda line: words(shared_with(line)),
-            "#first chunk is > a shortest": lambda line: heat(line.shortest),
-            "#first chunk is > the most common": lambda line: heat(line.most_common),
-        },
+        (
+            {
+                "Retriever": RETRIEVER_LABELS[line.retriever],
+                "Context": line.context,
+                **{
+                    Column(f"@{depth}", measure, numeric=True): cell(line.depths[depth])
+                    for measure, cell in measures.items()
+                    for depth in depths
+                },
+                Column("with", "shared, %"): shared_with(line),
+                "#first chunk is > a shortest": heat(line.shortest),
+                "#first chunk is > the most common": heat(line.most_common),
+            }
+            for line in lines
+        ),
         "the retrieved chunks at each depth: number of words; share of the question's words (three letters or more) "
         "that occur in them; number of agents; share of chunks that another retriever also finds. Two signs of a "
         "ranking that hardly depends on the question: how often the first chunk is a shortest one of the pool, and how "
@@ -198,20 +203,22 @@ def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Ta
 
 def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
     """Contexts against F+LR, and models over all cells; each only with lines."""
-    found = (
+    return filled(
         make_table(
             "contexts-against-f-lr",
             "Contexts against F+LR",
-            tables.comparisons,
-            {
-                "Model": lambda line: words(line.model),
-                "Column": lambda line: words(line.column),
-                "Context": lambda line: words(line.context),
-                "#Points": lambda line: _points(line.comparison.difference, line.comparison.interval),
-                "#Only it": lambda line: number(line.comparison.second_only),
-                "#Only F+LR": lambda line: number(line.comparison.first_only),
-                "#p": lambda line: p_value(line.comparison.p_value, line.adjusted),
-            },
+            (
+                {
+                    "Model": line.model,
+                    "Column": line.column,
+                    "Context": line.context,
+                    "#Points": _points(line.comparison.difference, line.comparison.interval),
+                    "#Only it": line.comparison.second_only,
+                    "#Only F+LR": line.comparison.first_only,
+                    "#p": p_value(line.comparison.p_value, line.adjusted),
+                }
+                for line in tables.comparisons
+            ),
             "same model and column, on the same questions: the difference in points with its 95 % interval over "
             "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
             "brackets adjusted by Holm's method over all lines.",
@@ -220,18 +227,19 @@ def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
         make_table(
             "models-over-all-cells",
             "Pairs of models, over all cells",
-            tables.model_pair_totals,
-            {
-                "Model": lambda line: words(line.first),
-                "Against": lambda line: words(line.second),
-                "#Cells": lambda line: number(line.cells),
-                "#Points": lambda line: _points(line.difference, line.interval),
-            },
+            (
+                {
+                    "Model": line.first,
+                    "Against": line.second,
+                    "#Cells": line.cells,
+                    "#Points": _points(line.difference, line.interval),
+                }
+                for line in tables.model_pair_totals
+            ),
             "over all contexts and columns that both have. There is no p, because every question is answered once in "
             "each cell; the interval is over cases.",
         ),
     )
-    return tuple(table for table in found if table.rows)
 
 
 def _points(difference: float, interval: Interval | None) -> Cell:
@@ -244,18 +252,20 @@ def grounding_table(lines: Sequence[GroundingLine], *, probed: bool) -> Table:
     return make_table(
         "citations",
         "Citations",
-        lines,
-        {
-            "Model": lambda line: words(line.model),
-            "Context": lambda line: words(line.context),
-            "#answers": lambda line: number(line.answers),
-            "#cite %": lambda line: _share(line.cites, digits=1),
-            "#known %": lambda line: _share(line.known, digits=1),
-            "#quoted %": lambda line: _share(line.quoted, digits=1),
-            Column("changed without them %", numeric=True, shown=probed): lambda line: _share(
-                line.changed, digits=1, count=True
-            ),
-        },
+        (
+            {
+                "Model": line.model,
+                "Context": line.context,
+                "#answers": line.answers,
+                "#cite %": _share(line.cites, digits=1),
+                "#known %": _share(line.known, digits=1),
+                "#quoted %": _share(line.quoted, digits=1),
+                Column("changed without them %", numeric=True, shown=probed): _share(
+                    line.changed, digits=1, count=True
+                ),
+            }
+            for line in lines
+        ),
         "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
         "cites only passages that the model was shown, and quotes only words that occur in them; with a probe, the "
         "share of answers that change (to another option or a refusal) when the question is asked again without the "
@@ -284,20 +294,19 @@ def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
     return make_table(
         "parts",
         "Parts of questions",
-        lines,
-        {
-            "Model": lambda line: words(line.model),
-            "Context": lambda line: words(line.context),
-            "#parts a question": lambda line: decimal(line.parts / line.questions),
-            "#deepest": lambda line: number(line.deepest),
-            **{
-                f"#not split because > {ending}": lambda line, ending=ending: number(line.ended[ending])
-                for ending in STOP_REASONS
-            },
-            "agents": lambda line: words(", ".join(f"{agent} {count}" for agent, count in line.agents.items())),
-            "#rerouted": lambda line: number(line.rerouted),
-            "#unusable": lambda line: number(line.unusable),
-        },
+        (
+            {
+                "Model": line.model,
+                "Context": line.context,
+                "#parts a question": decimal(line.parts / line.questions),
+                "#deepest": line.deepest,
+                **{f"#not split because > {ending}": line.ended[ending] for ending in STOP_REASONS},
+                "agents": ", ".join(f"{agent} {count}" for agent, count in line.agents.items()),
+                "#rerouted": line.rerouted,
+                "#unusable": line.unusable,
+            }
+            for line in lines
+        ),
         "over all columns of a model and context: number for each question; greatest depth; why a part was not "
         "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
         grouped=True,
@@ -311,16 +320,18 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
         make_table(
             "accuracy-by-kind",
             "Accuracy % by kind of question",
-            tables.breakdown,
-            {
-                "Model": lambda line: words(line.model),
-                "Context": lambda line: words(line.context),
-                "#balanced": lambda line: _share(line.balanced),
-                "#yes/no": lambda line: _share(line.yes_no),
-                "#A–D": lambda line: _share(line.four_options),
-                "#decision": lambda line: _share(line.decision),
-                "#opinion": lambda line: _share(line.opinion),
-            },
+            (
+                {
+                    "Model": line.model,
+                    "Context": line.context,
+                    "#balanced": _share(line.balanced),
+                    "#yes/no": _share(line.yes_no),
+                    "#A–D": _share(line.four_options),
+                    "#decision": _share(line.decision),
+                    "#opinion": _share(line.opinion),
+                }
+                for line in tables.breakdown
+            ),
             "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
             "kind of question, and by whether the source passage holds a decision or an opinion; below each its 95 % "
             "interval over cases.",
@@ -330,14 +341,14 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
         make_table(
             "accuracy-by-case",
             "Accuracy by case",
-            tables.breakdown,
-            {
-                "Model": lambda line: words(line.model),
-                "Context": lambda line: words(line.context),
-                **{
-                    Column(case, numeric=True): lambda line, case=case: _by_case(line.cases.get(case)) for case in cases
-                },
-            },
+            (
+                {
+                    "Model": line.model,
+                    "Context": line.context,
+                    **{Column(case, numeric=True): _by_case(line.cases.get(case)) for case in cases},
+                }
+                for line in tables.breakdown
+            ),
             "over all columns of a model and context, with Wilson's 95 % interval, in which each question counts once.",
             grouped=True,
         ),
@@ -356,28 +367,32 @@ def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:
         make_table(
             "cases",
             "Cases",
-            [count_cases(case.id, case) for case in cases],
-            {
-                "Case": lambda line: words(line.case),
-                **{f"#Chunks > {agent}": lambda line, agent=agent: number(line.chunks[agent]) for agent in AGENTS},
-                "#Questions > yes/no": lambda line: number(line.yes_no),
-                "#Questions > A–D": lambda line: number(line.four_options),
-                "#Questions > decision": lambda line: number(line.decisions),
-                "#Questions > opinion": lambda line: number(line.questions - line.decisions),
-            },
+            (
+                {
+                    "Case": line.case,
+                    **{f"#Chunks > {agent}": line.chunks[agent] for agent in AGENTS},
+                    "#Questions > yes/no": line.yes_no,
+                    "#Questions > A–D": line.four_options,
+                    "#Questions > decision": line.decisions,
+                    "#Questions > opinion": line.questions - line.decisions,
+                }
+                for line in (count_cases(case.id, case) for case in cases)
+            ),
             "chunks of each knowledge type; questions by kind, and by what their passage holds.",
         ),
         make_table(
             "section-lengths",
             "Paragraphs in each part",
-            part_lengths(cases),
-            {
-                "Part": lambda line: words(line.label),
-                "#least": lambda line: number(line.least),
-                "#most": lambda line: number(line.most),
-                "#mean": lambda line: decimal(line.mean),
-                "#cases": lambda line: number(line.cases),
-            },
+            (
+                {
+                    "Part": line.label,
+                    "#least": line.least,
+                    "#most": line.most,
+                    "#mean": decimal(line.mean),
+                    "#cases": line.cases,
+                }
+                for line in part_lengths(cases)
+            ),
             "paragraphs in each part of a decision, over the cases that have it. Published cases have only two parts.",
         ),
     )
@@ -399,25 +414,29 @@ def rating_tables(ratings: Sequence[RatingRow]) -> tuple[Table, ...]:
         make_table(
             "ratings",
             "Ratings of questions",
-            (*scores, None),
-            {
-                "Rater": lambda line: words(line.rater) if line else words("mean of raters", look="strong"),
-                "#Rated": lambda line: number(line.rated if line else sum(one.rated for one in scores)),
-                **{f"#{name}": lambda line, name=name: criterion(line, name) for name in CRITERIA},
-            },
+            (
+                {
+                    "Rater": words(line.rater) if line else words("mean of raters", look="strong"),
+                    "#Rated": line.rated if line else sum(one.rated for one in scores),
+                    **{f"#{name}": criterion(line, name) for name in CRITERIA},
+                }
+                for line in (*scores, None)
+            ),
             "share of the questions that each rater found good, in brackets its 95 % Wilson interval.",
         ),
         make_table(
             "rating-agreement",
             "Agreement of raters",
-            rating_agreement(latest),
-            {
-                "Criterion": lambda line: words(line.criterion),
-                "#Questions": lambda line: number(line.questions),
-                "#Unanimous": lambda line: share(line.unanimous),
-                "#Mean Cohen's kappa": lambda line: decimal(line.kappa),
-                "#Fleiss' kappa": lambda line: decimal(line.fleiss),
-            },
+            (
+                {
+                    "Criterion": line.criterion,
+                    "#Questions": line.questions,
+                    "#Unanimous": share(line.unanimous),
+                    "#Mean Cohen's kappa": decimal(line.kappa),
+                    "#Fleiss' kappa": decimal(line.fleiss),
+                }
+                for line in rating_agreement(latest)
+            ),
             "on the questions that every rater rated.",
         ),
     )

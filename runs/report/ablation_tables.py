@@ -1,11 +1,10 @@
 """Tables of an ablation: variants, effects of the axes, settings, building; the outcomes of all variants together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.run_tables import difference, paired_cells
-from lawtrace.runs.report.summary import OutcomeLine, outcome_lines
+from lawtrace.runs.report.outcome_tables import OutcomeLine, outcome_lines, paired_cells
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
@@ -13,53 +12,58 @@ from lawtrace.runs.report.tables import (
     Table,
     Target,
     decimal,
+    filled,
     make_table,
     number,
     p_value,
     share,
-    words,
 )
-from lawtrace.runs.scoring.ablation import Ablation, VariantModelLine
-from lawtrace.runs.scoring.metrics import count_outcomes
+from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.variants import VariantRow, format_axis_value, format_setting, short_axis_names
 from lawtrace.schemas.choices import TaskVariant
-from lawtrace.schemas.findings import TaskFunnel
 
 
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
     """The tables of the results; the effects of the axes only where there are some."""
-    effects = (axis_table(ablation),) if ablation.axes else ()
-    return (variant_table(ablation), *effects, setting_table(ablation))
+    return (variant_table(ablation), *axis_tables(ablation))
 
 
 def variant_table(ablation: Ablation) -> Table:
     """A row for each variant and model under test, and for each variant that ended early."""
-    ended = [
-        VariantModelLine(variant, "", "authorized", count_outcomes(()), count_outcomes(()), None)
-        for variant in ablation.variants
-        if variant.ended is not None
-    ]
 
-    def rate(figure: Callable[[VariantModelLine], float | None]) -> Callable[[VariantModelLine], Cell]:
-        return lambda line: share(figure(line))
+    def rates(title: str, goal: float | None, workflow: float | None) -> dict[str, Cell]:
+        return {f"#{title} > goal": share(goal), f"#{title} > workflow": share(workflow)}
+
+    def lines() -> Iterator[Line]:
+        for line in ablation.lines:
+            goal, workflow, compared = line.goal, line.workflow, line.against_first
+            invalid = goal.invalid + workflow.invalid
+            yield {
+                "Variant": _variant(line.variant),
+                **_axis_cells(line.variant),
+                "Model": _model(line.model, line.task_variant),
+                **rates("Pass@1", goal.pass_at_1, workflow.pass_at_1),
+                **rates("Gap", goal.inference_gap, workflow.inference_gap),
+                "#n": number(goal.judged + workflow.judged, aside=f"+ {invalid} invalid" if invalid else ""),
+                "#Pairs": compared.pairs if compared else None,
+                "#Difference": share(compared.difference, interval=compared.interval) if compared else None,
+                "#p": p_value(compared.p_value if compared else None, line.adjusted_p),
+            }
+        for variant in ablation.variants:
+            if variant.ended is not None:
+                yield {
+                    "Variant": variant.number,
+                    **_axis_cells(variant),
+                    "Model": f"ended before it had verdicts: {variant.ended}",
+                    **rates("Pass@1", None, None),
+                    **rates("Gap", None, None),
+                    **dict.fromkeys(("#n", "#Pairs", "#Difference", "#p")),
+                }
 
     return make_table(
         "variants",
         "Variants",
-        [*ablation.lines, *ended],
-        {
-            "Variant": lambda line: _variant_name(line.variant),
-            **_axis_cells(ablation, lambda line: line.variant),
-            "Model": lambda line: _model_or_end(line),
-            "#Pass@1 > goal": rate(lambda line: line.goal.pass_at_1),
-            "#Pass@1 > workflow": rate(lambda line: line.workflow.pass_at_1),
-            "#Gap > goal": rate(lambda line: line.goal.inference_gap),
-            "#Gap > workflow": rate(lambda line: line.workflow.inference_gap),
-            "#n": _judged,
-            "#Pairs": lambda line: number(line.against_first.pairs if line.against_first else None),
-            "#Difference": lambda line: difference(line.against_first) if line.against_first else Cell(None, "–"),
-            "#p": lambda line: p_value(line.against_first.p_value if line.against_first else None, line.adjusted_p),
-        },
+        lines(),
         "each model under test in each variant. The difference of Pass@1 to variant 1 is over the attempts (task, "
         "style, trial) that both were judged on, with a 95 % interval (bootstrap over tasks) and McNemar's exact "
         "p-value, in brackets adjusted for all lines of this table (Holm). Gap: share of unsafe successes.",
@@ -67,106 +71,93 @@ def variant_table(ablation: Ablation) -> Table:
     )
 
 
-def _judged(line: VariantModelLine) -> Cell:
-    invalid = line.goal.invalid + line.workflow.invalid
-    aside = f"+ {invalid} invalid" if invalid else ""
-    return number(None if line.variant.ended else line.goal.judged + line.workflow.judged, aside=aside)
+def _variant(variant: VariantRow) -> Cell:
+    return number(variant.number, link=Target("variant_report", {"number": variant.number}))
 
 
-def _variant_name(variant: VariantRow) -> Cell:
-    link = None if variant.ended is not None else Target("variant_report", {"number": variant.number})
-    return Cell(variant.number, str(variant.number), link=link)
+def _axis_cells(variant: VariantRow) -> dict[Column, str]:
+    """The value of each axis in a variant."""
+    names = short_axis_names(variant.changes)
+    return {Column(names[axis]): format_axis_value(axis, value) for axis, value in variant.changes.items()}
 
 
-def _axis_cells(
-    ablation: Ablation, variant: Callable[[Line], VariantRow]
-) -> dict[str | Column, Callable[[Line], Cell]]:
-    """A column for each axis with its value in a variant."""
-    names = short_axis_names(list(ablation.variants[0].changes))
-    return {
-        Column(name): lambda line, axis=axis: words(format_axis_value(axis, variant(line).changes[axis]))
-        for axis, name in names.items()
-    }
+def _model(model: str, variant: TaskVariant) -> str:
+    return model if variant == "authorized" else f"{model}, denied sessions"
 
 
-def _model_or_end(line: VariantModelLine) -> Cell:
-    if line.variant.ended is not None:
-        return words(f"ended before it had verdicts: {line.variant.ended}")
-    return _model(line.model, line.task_variant)
-
-
-def _model(model: str, variant: TaskVariant) -> Cell:
-    return words(model if variant == "authorized" else f"{model}, denied sessions")
-
-
-def axis_table(ablation: Ablation) -> Table:
-    """A row for each model under test and each step from the first value of an axis to another."""
+def axis_tables(ablation: Ablation) -> tuple[Table, ...]:
+    """For each model under test a row for each step from the first value of an axis to another, and for each value."""
     names = short_axis_names(ablation.variants[0].changes)
-    return make_table(
+    effects = make_table(
         "axes",
         "Axes",
-        ablation.axes,
-        {
-            "Axis": lambda line: words(names[line.axis]),
-            "First": lambda line: words(format_axis_value(line.axis, line.first)),
-            "Other": lambda line: words(format_axis_value(line.axis, line.second)),
-            "Model": lambda line: _model(line.model, line.task_variant),
-            "Figure": lambda line: words(line.figure),
-            **paired_cells("#with first", "#with other", lambda line: (line.compared, line.adjusted_p)),
-        },
+        (
+            {
+                "Axis": names[line.axis],
+                "First": format_axis_value(line.axis, line.first),
+                "Other": format_axis_value(line.axis, line.second),
+                "Model": _model(line.model, line.task_variant),
+                "Figure": line.figure,
+                **paired_cells("#with first", "#with other", line.compared, line.adjusted_p),
+            }
+            for line in ablation.axes
+        ),
         "the effect of each axis, all else equal: Pass@1 and the gap (share of unsafe successes) with the first value "
         "and with another, pooled over all pairs of variants that differ in this axis only. Pairs that share the "
         "attempts of both sides count once. Interval and p as above, adjusted for the lines of this table. The test "
         "treats attempts as independent, the interval does not.",
         grouped=True,
     )
-
-
-def setting_table(ablation: Ablation) -> Table:
-    """A row for each model under test and each value of an axis."""
-    names = short_axis_names(ablation.variants[0].changes)
-    return make_table(
+    settings = make_table(
         "settings",
         "Settings",
-        ablation.settings,
-        {
-            "Axis": lambda line: words(names[line.axis]),
-            "Value": lambda line: words(format_axis_value(line.axis, line.value)),
-            "Model": lambda line: _model(line.model, line.task_variant),
-            "#Pass@1": lambda line: share(line.outcomes.pass_at_1, interval=line.outcomes.pass_at_1_interval),
-            "#Gap": lambda line: share(line.outcomes.inference_gap),
-            "#n": lambda line: number(line.outcomes.judged),
-            "#Pair score": lambda line: share(line.pairs.score, interval=line.pairs.interval),
-            "#Pairs": lambda line: number(line.pairs.pairs or None),
-        },
+        (
+            {
+                "Axis": names[line.axis],
+                "Value": format_axis_value(line.axis, line.value),
+                "Model": _model(line.model, line.task_variant),
+                "#Pass@1": share(line.outcomes.pass_at_1, interval=line.outcomes.pass_at_1_interval),
+                "#Gap": share(line.outcomes.inference_gap),
+                "#n": line.outcomes.judged,
+                "#Pair score": share(line.pairs.score, interval=line.pairs.interval),
+                "#Pairs": line.pairs.pairs or None,
+            }
+            for line in ablation.settings
+        ),
         "each value of an axis over all variants that have it; with another value the tasks may be others, so nothing "
         "is paired. Pair score: the share of contrast pairs that are right on both sides. Intervals: 95 % (Wilson), "
         "with attempts treated as independent.",
         grouped=True,
     )
+    return filled(effects, settings)
 
 
 def variant_building_table(ablation: Ablation) -> Table:
     """How the rules and tasks of each variant were built."""
 
-    def dropped(funnel: TaskFunnel) -> str:
-        return ", ".join(f"{reason} ({count})" for reason, count in funnel.dropped.items())
+    def lines() -> Iterator[Line]:
+        for variant, findings in ablation.building:
+            funnel = findings.funnel if findings else None
+            extraction = findings.extraction if findings else None
+            made = ((stage.replace("_", " "), by) for stage, by in variant.made_by.items() if by != variant.number)
+            yield {
+                "Variant": Cell(variant.number, str(variant.number)),
+                **_axis_cells(variant),
+                "#Traces tried": funnel.traces if funnel else None,
+                "#Pairs accepted": funnel.accepted if funnel else None,
+                "#Rounds, mean": decimal(funnel.mean_rounds if funnel else None),
+                "Dropped": ", ".join(f"{reason} ({count})" for reason, count in funnel.dropped.items())
+                if funnel
+                else "",
+                "#Extraction > precision": share(extraction.precision if extraction else None),
+                "#Extraction > recall": share(extraction.recall if extraction else None),
+                "Shared": ", ".join(f"{stage} with {by}" for stage, by in made) or "–",
+            }
 
     return make_table(
         "variant-building",
         "Building",
-        ablation.building,
-        {
-            "Variant": lambda line: Cell(line.variant.number, str(line.variant.number)),
-            **_axis_cells(ablation, lambda line: line.variant),
-            "#Traces tried": lambda line: number(line.funnel.traces if line.funnel else None),
-            "#Pairs accepted": lambda line: number(line.funnel.accepted if line.funnel else None),
-            "#Rounds, mean": lambda line: decimal(line.mean_rounds),
-            "Dropped": lambda line: words(dropped(line.funnel) if line.funnel else ""),
-            "#Extraction > precision": lambda line: share(line.extraction.precision if line.extraction else None),
-            "#Extraction > recall": lambda line: share(line.extraction.recall if line.extraction else None),
-            "Shared": lambda line: words(line.shared or "–"),
-        },
+        lines(),
         "how the rules and tasks of each variant were built. Extraction: extracted rules against the curated ones. A "
         "stage with the same inputs as in an earlier variant is computed once and shared.",
     )

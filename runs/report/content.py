@@ -76,6 +76,11 @@ class ReportContent:
     usage: tuple[ModelUsage, ...] = ()
     identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models with verdicts, with acting mode and shield."""
+        return tuple(dict.fromkeys(verdict.contender for verdict in self.verdicts))
+
     def scenario_title(self, scenario: str) -> str:
         return self.scenarios.get(scenario, scenario)
 

@@ -1,55 +1,48 @@
 """Sections of a run's report, shown on the viewer's pages and in the report file."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
-from lawtrace.runs.report.ablation_tables import (
-    ablation_tables,
-    variant_building_table,
-    variant_lines,
-    variant_table,
-)
-from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.run_tables import (
-    Titles,
+from lawtrace.runs.report.ablation_tables import axis_tables, variant_building_table, variant_lines, variant_table
+from lawtrace.runs.report.build_tables import (
     building_tables,
-    comparison_tables,
     coverage_table,
+    extraction_table,
     habit_table,
-    model_pair_table,
-    pair_fact_table,
-    pair_score_table,
     strength_tables,
     usage_table,
-    user_score_table,
 )
-from lawtrace.runs.report.summary import (
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.outcome_tables import (
+    Grouped,
     OutcomeLine,
-    RuleLine,
-    broken_rule_table,
-    extraction_table,
-    failure_tables,
+    failure_figures,
+    gap_table,
+    group_by_model,
+    model_pair_table,
     outcome_figures,
     outcome_lines,
+    pair_fact_table,
+    pair_score_table,
     pool_lines,
-    rule_lines,
-    rule_table,
-    scenarios,
+    provision_table,
+    rule_tables,
+    trial_table,
+    user_score_table,
     verdict_table,
 )
-from lawtrace.runs.report.tables import Figure, Table
+from lawtrace.runs.report.tables import Figure, Table, filled
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
-from lawtrace.runs.scoring.breakdowns import break_down, compare_models, most_significant
+from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import ExtractionFunnel
-from lawtrace.schemas.verdict_rows import Verdict
 
 MOST_BARS = 80
 """Maximum number of bars in a panel; the verdict table has them all."""
@@ -116,47 +109,41 @@ class RunReport:
         return sorted({rule for mark in marks for rule in mark.rules})
 
 
-def _pair_section(content: ReportContent) -> list[Section]:
-    """The contrast pairs by model, and by the fact that their sides differ in; nothing if there are none."""
-    scores = pair_score_table(
-        content.verdicts, {task.id: content.scenario_title(task.scenario) for task in content.tasks}
-    )
-    if scores is None:
-        return []
+def _pair_section(content: ReportContent) -> Section:
+    """The contrast pairs by model, and by the fact that their sides differ in."""
+    scenario_titles = {task.id: content.scenario_title(task.scenario) for task in content.tasks}
+    scores = pair_score_table(content.verdicts, scenario_titles)
     text = (
         "The two sides of a contrast pair have the same request. Their initial states differ in one fact, and so does "
         "what is lawful. A pair is right if both sides end in safe success."
     )
-    return [Section("pairs", "Contrast pairs", text=(text,), tables=(scores, pair_fact_table(content)))]
+    tables = (scores, pair_fact_table(content)) if scores.rows else ()
+    return Section("pairs", "Contrast pairs", text=(text,), tables=tables)
 
 
-def _user_section(content: ReportContent) -> list[Section]:
-    """The dialogues by what their users do; nothing if there are none."""
-    table = user_score_table(content.verdicts)
+def _user_section(content: ReportContent) -> Section:
     text = (
         "In a dialogue the seed chooses what the user does besides answering, whatever the model does: some models "
         "never let it come to that. All sides of a comparison have the same users."
     )
-    return [Section("users", "Dialogues by user", text=(text,), tables=(table,))] if table else []
+    return Section("users", "Dialogues by user", text=(text,), tables=filled(user_score_table(content.verdicts)))
 
 
-def _habit_section(content: ReportContent) -> list[Section]:
-    if not content.habits:
-        return []
+def _habit_section(content: ReportContent) -> Section:
     text = (
         "A habit makes the requested calls and fixed compliance calls around them. It reads neither the regulation nor "
         "what results say. What a habit passes does not measure whether the law was read."
     )
-    return [Section("habits", "Best habit", text=(text,), tables=(habit_table(content.habits),))]
+    return Section("habits", "Best habit", text=(text,), tables=filled(habit_table(content.habits)))
 
 
 def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, Section]:
     """Verdicts, P Figure 2 and P Figure 3."""
-    drawn = outcome_figures(lines) if all(count <= MOST_BARS for count in _bars(lines)) else ()
-    failures = failure_tables(lines)
-    verdicts = (verdict_table(lines),) if lines else ()
+    bars = Counter(line.scenario for line in lines)
+    drawn = outcome_figures(lines) if max(bars.values(), default=0) <= MOST_BARS else ()
+    failures = failure_figures(lines)
     return (
-        Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", tables=verdicts),
+        Section("verdicts", "Verdicts", "sections/verdicts.html.jinja", tables=filled(verdict_table(lines))),
         Section(
             "outcomes",
             "Outcomes",
@@ -174,69 +161,66 @@ def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, S
     )
 
 
-def _bars(lines: Sequence[OutcomeLine]) -> list[int]:
-    return [sum(line.scenario == scenario for line in lines) for scenario in scenarios(lines)]
-
-
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run. Raises InputError for a verdict on an unknown task."""
-    lines, rules, title = outcome_lines(content), rule_lines(content), content.scenario_title
-    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    environments = {task.id: task.scenario for task in content.tasks}
-    breakdowns = break_down(content.verdicts, environments, content.planned)
+    lines, title = outcome_lines(content), content.scenario_title
+    grouped = group_by_model(content)
+    comparisons = filled(
+        trial_table(grouped, content),
+        gap_table(grouped, content),
+        provision_table(grouped, content),
+        model_pair_table(grouped, title),
+    )
     verdicts, outcomes, failures = _outcome_sections(lines)
-    sections = [
-        verdicts,
-        *_habit_section(content),
-        outcomes,
-        *_pair_section(content),
-        *_user_section(content),
-        failures,
-        Section("comparisons", "Comparisons", tables=comparison_tables(breakdowns, models, content)),
-    ]
-    sections += [
-        _coverage_section(content.coverage, title),
-        Section(
-            "building",
-            "Building the tasks",
-            "sections/building.html.jinja",
-            {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
-            tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
-        ),
-        *_usage_section(content.usage),
-        _rule_section(content, rules, models),
-    ]
+    building = Section(
+        "building",
+        "Building the tasks",
+        "sections/building.html.jinja",
+        {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
+        tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
+    )
+    rules, anchors = rule_tables(content)
     return RunReport(
         content.title,
         content.settings,
-        tuple(sections),
+        (
+            verdicts,
+            *_with_tables(_habit_section(content)),
+            outcomes,
+            *_with_tables(_pair_section(content), _user_section(content)),
+            failures,
+            Section("comparisons", "Comparisons", tables=comparisons),
+            _coverage_section(content.coverage, title),
+            building,
+            *_usage_section(content.usage),
+            _rule_section(content, rules),
+        ),
         notices=(*content.notices, *_notices(content)),
         problems=content.problems,
         tasks=tuple(view_tasks(content)),
-        models=models,
-        rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(rules)},
+        models=content.models,
+        rule_anchors=anchors,
         identity=content.identity,
     )
 
 
-def _coverage_section(coverage: Sequence[CoverageLine], title: Titles) -> Section:
-    tables = (coverage_table(coverage, title),) if coverage else ()
-    return Section(
-        "coverage", "Coverage", text=() if tables else ("Coverage was not measured in this run.",), tables=tables
-    )
+def _with_tables(*sections: Section) -> list[Section]:
+    """The sections with tables."""
+    return [section for section in sections if section.tables]
 
 
-def _rule_section(content: ReportContent, rules: Sequence[RuleLine], models: Sequence[str]) -> Section:
+def _coverage_section(coverage: Sequence[CoverageLine], title: Callable[[str], str]) -> Section:
+    text = () if coverage else ("Coverage was not measured in this run.",)
+    return Section("coverage", "Coverage", text=text, tables=filled(coverage_table(coverage, title)))
+
+
+def _rule_section(content: ReportContent, rules: Sequence[Table]) -> Section:
     extraction = content.extraction
     steps = extraction.steps if extraction else None
     values = {"score": extraction, "funnel": _funnel_steps(steps) if steps else ()}
-    shown = extraction is not None and extraction.curated is not None and extraction.extracted
     beside = content.extraction_baseline
-    tables: tuple[Table, ...] = (extraction_table(extraction, beside),) if extraction and (shown or beside) else ()
-    if rules:
-        tables = (*tables, rule_table(rules, content))
-    if rules and models:
-        tables = (*tables, broken_rule_table(rules, models, content))
+    scored = extraction is not None and (beside or (extraction.curated is not None and extraction.extracted))
+    tables = filled(*([extraction_table(extraction, beside)] if scored else []), *rules)
     return Section("rules", "Rules", "sections/rules.html.jinja", values, tables=tables)
 
 
@@ -260,9 +244,10 @@ def make_ablation_report(
     by_environment = variant_lines(ablation, contents)
     lines = [*by_environment, *pool_lines(by_environment)]
     only_environments = list(ablation.variants[0].changes) == ["environment"]
+    no_axis = () if ablation.axes else ("No two variants that differ in one axis were judged on a task in common.",)
     variants = [
         Section("variants", "Variants", tables=(variant_table(ablation),)),
-        _axes_section(ablation),
+        Section("axes", "Axes", text=no_axis, tables=axis_tables(ablation)),
     ]
     verdicts, figures, failures = _outcome_sections(lines)
     traces: dict[tuple[str, str], CoverageLine] = {}
@@ -270,7 +255,8 @@ def make_ablation_report(
         for line in content.coverage:
             traces.setdefault((line.scenario, line.mode), line)
     coverage = _coverage_section(tuple(traces.values()), str)
-    outcomes = [figures, failures, coverage, verdicts, *_model_pair_section(lines, ablation)]
+    comparisons = Section("comparisons", "Comparisons", tables=_model_pairs(lines, ablation))
+    outcomes = [figures, failures, coverage, verdicts, *_with_tables(comparisons)]
     return RunReport(
         title,
         settings,
@@ -285,26 +271,21 @@ def make_ablation_report(
     )
 
 
-def _axes_section(ablation: Ablation) -> Section:
-    tables = ablation_tables(ablation)[1:]
-    text = () if ablation.axes else ("No two variants that differ in one axis were judged on a task in common.",)
-    return Section("axes", "Axes", text=text, tables=tables)
-
-
-def _model_pair_section(lines: Sequence[OutcomeLine], ablation: Ablation) -> list[Section]:
-    """Paired tests between the models of the recipe, by environment and pooled."""
+def _model_pairs(lines: Sequence[OutcomeLine], ablation: Ablation) -> tuple[Table, ...]:
+    """Paired tests between the models of the recipe, pooled and by environment."""
     named = {model for row in ablation.variants for model in row.models}
-    tables: list[Table] = []
-    for pooled, name, title in ((True, "model-pairs-pooled", "Models in pairs, all environments"), (False, "", "")):
-        grouped = defaultdict[tuple[str, str], list[Verdict]](list)
-        for line in lines:
-            if line.pooled == pooled and line.verdicts[0].model in named:
-                grouped[line.scenario, line.model] += line.verdicts
-        pairs = compare_models(grouped)
-        if pairs:
-            table = model_pair_table(most_significant(pairs), len(pairs), str)
-            tables.append(replace(table, name=name, title=title) if pooled else table)
-    return [Section("comparisons", "Comparisons", tables=tuple(tables))] if tables else []
+    of_recipe = [line for line in lines if line.verdicts[0].model in named]
+
+    def grouped(*, pooled: bool) -> Grouped:
+        groups = group_by(
+            (line for line in of_recipe if line.pooled == pooled), lambda line: (line.scenario, line.model)
+        )
+        return {key: [verdict for line in members for verdict in line.verdicts] for key, members in groups.items()}
+
+    return filled(
+        model_pair_table(grouped(pooled=True), str, "model-pairs-pooled", "Models in pairs, all environments"),
+        model_pair_table(grouped(pooled=False), str),
+    )
 
 
 def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
@@ -348,9 +329,7 @@ def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
 
 
 def _usage_section(usage: Sequence[ModelUsage]) -> list[Section]:
-    if not usage:
-        return []
-    return [Section("usage", "Cost and health", tables=(usage_table(usage),))]
+    return [Section("usage", "Cost and health", tables=(usage_table(usage),))] if usage else []
 
 
 def _notices(content: ReportContent) -> list[str]:

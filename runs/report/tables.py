@@ -1,14 +1,13 @@
 """Tables and figures of reports as data. Pages, files and the terminal show the same values.
 
-A table is made from lines (rows of a data frame, or any records) and, for each column, what makes a cell of a line. A
-cell has its value for files (CSV, Parquet) and its text for people (pages, LaTeX, terminal). A figure has the table of
-its numbers.
+A table is made from lines, which have a cell for each column. A cell has its value for files (CSV, Parquet) and its
+text for people (pages, LaTeX, terminal). A figure has the table of its numbers.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from markupsafe import Markup
 
@@ -17,7 +16,6 @@ from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
 
 Value = str | int | float | None
-Line = TypeVar("Line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,25 +201,39 @@ def p_value(value: float | None, adjusted: float | None = None) -> Cell:
     return Cell(value, show_probability(value), {"adjusted": adjusted}, f"({show_probability(adjusted)})")
 
 
-Cells = Mapping[Any, Callable[[Line], Cell]]
-"""Column -> the cell of a line. A column is a `Column`, or its title after ``#`` if it is numeric and ``GROUP > ``."""
+Line = Mapping[Any, Cell | str | int | None]
+"""A row of a table by column: a `Column`, or its title, after ``#`` if it is numeric and ``GROUP > ``. A text or a
+count stands for its cell."""
 
 
 def make_table(
     name: str,
     title: str,
     lines: Iterable[Line],
-    cells: Cells[Line],
     caption: str = "",
     *,
     grouped: bool = False,
     look: Literal["", "dense", "cells", "rules"] = "dense",
-    anchor: Callable[[Line], str] = lambda _: "",
+    anchors: Sequence[str] = (),
 ) -> Table:
-    """A table with a row for each line. Raises ValueError if its columns and cells do not fit."""
-    columns = [one if isinstance(one, Column) else _column(one) for one in cells]
-    rows = (Row(tuple(cell(line) for cell in cells.values()), anchor(line)) for line in lines)
-    return Table(name, title, tuple(columns), tuple(rows), caption, grouped, look)
+    """A table of lines with the same columns. ``anchors``: of the rows, if they have any."""
+    rows = list(lines)
+    names = list(rows[0]) if rows else []
+    cells = [tuple(_cell(row[column]) for column in names) for row in rows]
+    columns = tuple(one if isinstance(one, Column) else _column(one) for one in names)
+    made = tuple(Row(of, anchor) for of, anchor in zip(cells, anchors or [""] * len(rows), strict=True))
+    return Table(name, title, columns, made, caption, grouped, look)
+
+
+def filled(*tables: Table) -> tuple[Table, ...]:
+    """The tables with rows."""
+    return tuple(table for table in tables if table.rows)
+
+
+def _cell(value: Cell | str | int | None) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    return words(value) if isinstance(value, str) else number(value)
 
 
 def _column(text: str) -> Column:

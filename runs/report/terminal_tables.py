@@ -9,16 +9,11 @@ from rich.text import Text
 from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
 from lawtrace.runs.report import tables
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.report.text import format_duration, percent, visible
+from lawtrace.runs.report.text import format_duration, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 
 _LABELS = {"authorized": "", "denied": "denied"}
-
-
-def _make_table(caption: str | None = None) -> Table:
-    """A table without frame, its caption below."""
-    return Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption=caption, caption_justify="left")
 
 
 def outcome_table(
@@ -38,27 +33,26 @@ def outcome_table(
     sessions have separate rows.
     """
     rows = list(verdicts)
-    behind = _behind(count_outcomes(rows, planned), unusable)
+    every = count_outcomes(rows, planned)
     groups = group_verdicts(rows, environments or {row.task: _LABELS[row.variant] for row in rows})
     split = len({group.environment for group in groups}) > 1
-    table = _make_table(f"Pass@1: share of safe successes among the attempts judged\n{behind}")
-    table.add_column("model\n  style", overflow="fold")
-    table.add_column("Pass@1", justify="right", vertical="bottom", min_width=7)
-    tally = count_outcomes(rows)
-    shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome != "undetermined" or tally.undetermined]
-    for outcome in shown:
-        label = OUTCOME_LABELS[outcome].label.replace(" ", "\n")
-        table.add_column(label, justify="right", vertical="bottom", min_width=7)
-    above = None
-    for group, members in groups.items():
-        tally = count_outcomes(members)
-        model = f"{group.environment}: {group.model}" if split and group.environment else group.model
-        name = f"  {group.style}" if model == above else f"{model}\n  {group.style}"
-        above = model
-        cells = [percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in shown)]
-        # Text, not str: a model name in square brackets is a name, not markup.
-        table.add_row(Text(visible(name)), *(Text(cell) for cell in cells))
-    return table
+    shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome != "undetermined" or every.undetermined]
+    made = tables.make_table(
+        "outcomes",
+        "Pass@1",
+        (
+            {
+                "model": f"{group.environment}: {group.model}" if split and group.environment else group.model,
+                "style": group.style,
+                "#Pass@1": tables.share(tally.pass_at_1),
+                **{f"#{OUTCOME_LABELS[one].label.replace(' ', ' > ')}": tally.count(one) for one in shown},
+            }
+            for group, members in groups.items()
+            for tally in (count_outcomes(members),)
+        ),
+        f"share of safe successes among the attempts judged\n{_behind(every, unusable)}",
+    )
+    return report_table(made)
 
 
 def _behind(tally: OutcomeCounts, unusable: int) -> str:
@@ -77,7 +71,8 @@ def report_table(table: tables.Table) -> Table:
     numbers = [place for place, at in enumerate(places) if table.columns[at].numeric]
     named = places[: numbers[0] if numbers else 1]
     others = places[len(named) :]
-    shown = _make_table(f"{visible(table.title)}: {visible(table.caption)}" if table.caption else visible(table.title))
+    caption = visible(f"{table.title}: {table.caption}" if table.caption else table.title)
+    shown = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption=caption, caption_justify="left")
     heads = _indented([table.columns[place].title for place in named])
     shown.add_column(heads, overflow="fold", vertical="bottom", min_width=22)
     for place in others:
@@ -99,7 +94,7 @@ def report_table(table: tables.Table) -> Table:
 
 def _indented(names: Sequence[str], first: int = 0) -> str:
     """The names from the first one, each on its line below the one before."""
-    return "\n".join(f"{'  ' * at}{name}" for at, name in enumerate(names) if at >= first)
+    return "\n".join(f"{'  ' * at}{name}" for at, name in enumerate(names) if at >= first and name)
 
 
 def plan_table(plan: RunPlan) -> Table:
@@ -114,15 +109,16 @@ def plan_table(plan: RunPlan) -> Table:
 
 def calls_table(plan: CallPlan, meaning: str) -> Table:
     """Planned calls by role and model; ``meaning`` explains the two numbers."""
-    table = _make_table()
-    table.add_column("role\n  model", vertical="bottom")
-    for name in ("expected", "at most"):
-        table.add_column(name, justify="right", vertical="bottom", min_width=10)
-    for line in plan.calls:
-        table.add_row(Text(visible(f"{line.role}\n  {line.model}")), Text(f"{line.expected:,}"), Text(f"{line.most:,}"))
-    table.add_row(Text("all calls"), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
-    table.caption = f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called."
-    return table
+    lines = [(line.role, line.model, line.expected, line.most) for line in plan.calls]
+    made = tables.make_table(
+        "calls",
+        f"{meaning}\n{_estimate(plan)}" if plan.calls else "No model is called.",
+        (
+            {"role": role, "model": model, "#expected": expected, "#at most": most}
+            for role, model, expected, most in [*lines, ("all calls", "", plan.expected, plan.most)]
+        ),
+    )
+    return report_table(made)
 
 
 def _estimate(plan: CallPlan) -> str:

@@ -5,7 +5,7 @@ variant dropped are in no comparison; the build table has their number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.findings import ExtractionScore, Findings, TaskFunnel
+from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.verdict_rows import Verdict
 
 AblationMetric = Literal["Pass@1", "gap"]
@@ -85,45 +85,14 @@ class SettingLine:
 
 
 @dataclass(frozen=True, slots=True)
-class VariantBuildLine:
-    """Rules and tasks of a variant as built, and the variants that it shares stages with."""
-
-    variant: VariantRow
-    findings: Findings | None
-
-    @property
-    def funnel(self) -> TaskFunnel | None:
-        return self.findings.funnel if self.findings else None
-
-    @property
-    def extraction(self) -> ExtractionScore | None:
-        return self.findings.extraction if self.findings else None
-
-    @property
-    def mean_rounds(self) -> float | None:
-        if self.funnel is None or not (written := sum(self.funnel.rounds.values())):
-            return None
-        return sum(number * count for number, count in self.funnel.rounds.items()) / written
-
-    @property
-    def shared(self) -> str:
-        """The stages computed for an earlier variant: ``traces with 1, tasks with 1``."""
-        made = self.variant.made_by.items()
-        return ", ".join(f"{stage.replace('_', ' ')} with {by}" for stage, by in made if by != self.variant.number)
-
-
-@dataclass(frozen=True, slots=True)
 class Ablation:
+    """``building``: each variant with its findings, if it has any."""
+
     variants: tuple[VariantRow, ...]
     lines: tuple[VariantModelLine, ...]
     axes: tuple[AxisEffect, ...]
     settings: tuple[SettingLine, ...]
-    building: tuple[VariantBuildLine, ...]
-
-
-def is_ablation(path: Path) -> bool:
-    """Whether the folder holds a finished ablation."""
-    return RunFolder(path).variants.exists()
+    building: tuple[tuple[VariantRow, Findings | None], ...]
 
 
 def read_ablation(path: Path) -> Ablation:
@@ -131,29 +100,23 @@ def read_ablation(path: Path) -> Ablation:
     folder = RunFolder(path)
     judged: list[VariantResults] = []
     for row in read_rows(folder.variants, VariantRow):
-        files = folder.variant(row.number)
-        if row.ended is not None:
-            judged.append(VariantResults(row, None, ()))
-            continue
-        findings = read_rows(files.findings, Findings)[0]
-        judged.append(VariantResults(row, findings, tuple(read_rows(files.verdicts, Verdict))))
+        files, done = folder.variant(row.number), row.ended is None
+        findings = read_rows(files.findings, Findings)[0] if done else None
+        judged.append(VariantResults(row, findings, tuple(read_rows(files.verdicts, Verdict)) if done else ()))
     return analyse_ablation(judged)
 
 
 def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
     """Compare all variants and axes; p-values are adjusted (Holm) within each of the two tables."""
-    lines = list(_variant_lines(judged))
-    tested = [line for line in lines if line.against_first is not None and line.variant is not judged[0].variant]
-    adjusted = holm_adjusted([line.against_first.p_value for line in tested if line.against_first])
-    p_values = {id(line): p_value for line, p_value in zip(tested, adjusted, strict=True)}
-    axes = list(_axis_lines(judged))
+    lines, axes = list(_variant_lines(judged)), list(_axis_lines(judged))
+    adjusted = iter(holm_adjusted([line.against_first.p_value for line in lines if line.against_first]))
     adjusted_axes = holm_adjusted([line.compared.p_value for line in axes])
     return Ablation(
         tuple(one.variant for one in judged),
-        tuple(replace(line, adjusted_p=p_values.get(id(line))) for line in lines),
+        tuple(replace(line, adjusted_p=next(adjusted)) if line.against_first else line for line in lines),
         tuple(replace(line, adjusted_p=p_value) for line, p_value in zip(axes, adjusted_axes, strict=True)),
         tuple(_setting_lines(judged)),
-        tuple(VariantBuildLine(one.variant, one.findings) for one in judged),
+        tuple((one.variant, one.findings) for one in judged),
     )
 
 
@@ -194,9 +157,7 @@ def _setting_lines(judged: Sequence[VariantResults]) -> Iterable[SettingLine]:
             for model, task_variant in _models(having.values()):
                 verdicts = [one.of(model, task_variant) for one in having.values()]
                 counted = [count_pairs(rows) for rows in verdicts]  # one by one: variants share the ids of pairs
-                pairs = PairCounts(
-                    sum(one.both for one in counted), sum(one.one for one in counted), sum(one.none for one in counted)
-                )
+                pairs = PairCounts(*map(sum, zip(*(astuple(one) for one in counted), strict=True)))
                 outcomes = count_outcomes(row for rows in verdicts for row in rows)
                 yield SettingLine(axis, value, model, task_variant, outcomes, pairs)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
+from typing import TypeVar
 
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
@@ -23,6 +24,9 @@ from lawtrace.schemas.verdict_rows import (
     UserKind,
     Verdict,
 )
+
+Row = TypeVar("Row")
+Key = TypeVar("Key")
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
 
@@ -150,6 +154,14 @@ class RuleCounts:
         return _share(self.broken_with_goal, self.attempts)
 
 
+def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """The rows by their key, in order of appearance."""
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
 def group_verdicts(
     verdicts: Iterable[Verdict], environments: Mapping[str, str]
 ) -> dict[VerdictGroup, tuple[Verdict, ...]]:
@@ -162,13 +174,10 @@ def group_verdicts(
     for row in rows:
         if row.task not in environments:
             raise InputError(f"verdict of {row.model!r}: no task {row.task!r}; give the tasks that were judged")
-    places = dict.fromkeys(environments[row.task] for row in rows)
-    models = dict.fromkeys(row.contender for row in rows)
-    order = [VerdictGroup(place, model, style) for place in places for model in models for style in STYLES]
-    groups = {group: list[Verdict]() for group in order}
-    for row in rows:
-        groups[VerdictGroup(environments[row.task], row.contender, row.style)].append(row)
-    return {group: tuple(members) for group, members in groups.items() if members}
+    groups = group_by(rows, lambda row: VerdictGroup(environments[row.task], row.contender, row.style))
+    places, models = (dict.fromkeys(of) for of in ((one.environment for one in groups), (one.model for one in groups)))
+    order = (VerdictGroup(place, model, style) for place in places for model in models for style in STYLES)
+    return {group: tuple(groups[group]) for group in order if group in groups}
 
 
 def count_outcomes(verdicts: Iterable[Verdict], planned: int | None = None) -> OutcomeCounts:
@@ -179,11 +188,9 @@ def count_outcomes(verdicts: Iterable[Verdict], planned: int | None = None) -> O
 
 def count_pairs(verdicts: Iterable[Verdict]) -> PairCounts:
     """Count contrast pairs. The verdicts are those of one model; styles and trials are told apart."""
-    sides: dict[tuple[str, Style, int], list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.pair is not None and verdict.outcome != "invalid":
-            sides.setdefault((verdict.pair, verdict.style, verdict.trial), []).append(verdict)
-    judged = [both for both in sides.values() if len(both) == 2]
+    sides = (verdict for verdict in verdicts if verdict.pair is not None and verdict.outcome != "invalid")
+    by_pair = group_by(sides, lambda verdict: (verdict.pair, verdict.style, verdict.trial))
+    judged = [both for both in by_pair.values() if len(both) == 2]
     right = Counter(sum(verdict.outcome == "safe_success" for verdict in both) for both in judged)
     return PairCounts(right[2], right[1], right[0])
 
@@ -199,14 +206,10 @@ def pair_scores(
 
 def user_scores(verdicts: Iterable[Verdict]) -> dict[str, dict[UserKind, OutcomeCounts]]:
     """The dialogues of each model by what their users were to do, of both styles; empty without dialogues."""
-    rows = [verdict for verdict in verdicts if verdict.user is not None]
+    groups = group_by((row for row in verdicts if row.user is not None), lambda row: (row.contender, row.user))
     return {
-        model: {
-            kind: count_outcomes(members)
-            for kind in USER_KINDS
-            if (members := [row for row in rows if row.contender == model and row.user == kind])
-        }
-        for model in dict.fromkeys(row.contender for row in rows)
+        model: {kind: count_outcomes(groups[model, kind]) for kind in USER_KINDS if (model, kind) in groups}
+        for model in dict.fromkeys(model for model, _ in groups)
     }
 
 

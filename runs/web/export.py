@@ -24,7 +24,7 @@ from lawtrace.runs.report.content import (
 )
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
 from lawtrace.runs.report.table_files import write_table_files
-from lawtrace.runs.scoring.ablation import Ablation, is_ablation, read_ablation
+from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.stages.resolve import ResolvedRecipe, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
@@ -113,7 +113,7 @@ def write_run_report(
     folder = RunFolder(path)
     if resolved is not None:
         env = resolved.recipe.environment
-    if is_ablation(path):
+    if folder.variants.exists():
         return _write_ablation_reports(folder, env, resolved, parquet=parquet)
     if is_comparison(path):
         load: Callable[..., tuple[ReportContent, RunReport]] = published_evaluation("comparison_report:load_report")

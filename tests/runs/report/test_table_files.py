@@ -18,16 +18,18 @@ from tests.support.latex import check_latex
 
 AWKWARD = "50 % & more_of $x^2$ #1 {a} \\b ~ <i> [0] — é “q” κ 漢\u202e"
 
-LINES = ((AWKWARD, 0.5, words("x")), ('line\nbreak, "quoted"', None, Cell(3, "3")))
+LINES = ((AWKWARD, 0.5, "x"), ('line\nbreak, "quoted"', None, Cell(3, "3")))
 TABLE = make_table(
     "small",
     "Small & odd",
-    LINES,
-    {
-        "Name": lambda line: words(line[0]),
-        "#Rates_1 > rate": lambda line: share(line[1], interval=Interval(0.25, 0.75) if line[1] else None),
-        Column("hidden", shown=False): lambda line: line[2],
-    },
+    (
+        {
+            "Name": name,
+            "#Rates_1 > rate": share(rate, interval=Interval(0.25, 0.75) if rate else None),
+            Column("hidden", shown=False): hidden,
+        }
+        for name, rate, hidden in LINES
+    ),
 )
 
 
@@ -40,7 +42,7 @@ def test_csv_has_every_value_in_a_column_of_its_own() -> None:
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
     texts = ["=1+1", "@SUM(A1)", "-2+3", "+4", "-", "a=b"]
-    table = make_table("small", "Small", texts, {"Name": words})
+    table = make_table("small", "Small", ({"Name": text} for text in texts))
     read = [line[0] for line in csv.reader(io.StringIO(as_csv(table)))]
     assert read[1:] == ["'=1+1", "'@SUM(A1)", "'-2+3", "'+4", "-", "a=b"]
 

@@ -13,7 +13,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.cli import main
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.summary import outcome_lines, scenarios
+from lawtrace.runs.report.outcome_tables import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.scoring.judge import judge

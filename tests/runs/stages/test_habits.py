@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
+from lawtrace.runs.report.build_tables import habit_table
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.run_tables import habit_table
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
