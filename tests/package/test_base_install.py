@@ -5,6 +5,8 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
+
 from lawtrace.runs.bench_extra import BENCH_MODULES
 from lawtrace.runs.plugins import plugin_commands
 
@@ -44,6 +46,7 @@ assert lawtrace.GuardedAgent and lawtrace.GuardedWorkbench
     _python("-c", NO_BENCH + code)
 
 
+@pytest.mark.slow
 def test_base_commands_need_nothing_of_the_benchmark(tmp_path: Path) -> None:
     code = f"""
 import contextlib, io
@@ -64,6 +67,7 @@ for words in {BASE_COMMANDS}:
     assert "never" in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
     commands = ["run", "report .", "attempt --tasks tasks.jsonl"]
     if "legal" in plugin_commands():

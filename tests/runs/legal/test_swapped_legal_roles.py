@@ -47,7 +47,14 @@ def check(server: OpenAIServer, folder: Path, roles: set[str]) -> None:
     assert {context.model for context in said if context.role in roles} == {MODEL}
 
 
-@pytest.mark.parametrize("role", ["section_mapper", "facts", "rules", "application", "common_sense", "question_writer"])
+@pytest.mark.parametrize(
+    "role",
+    [
+        "section_mapper",
+        "question_writer",
+        *(pytest.param(role, marks=pytest.mark.slow) for role in ("facts", "rules", "application", "common_sense")),
+    ],
+)
 def test_a_role_that_prepares_cases(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
