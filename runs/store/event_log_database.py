@@ -1,14 +1,16 @@
 """The SQLite database of an event log: tables, connections, the lock of the writer, error messages."""
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
+_READABLE = (6, SCHEMA_VERSION)
+"""A log of schema 6 has the same columns, in a view, so it can be read, but not be continued."""
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -42,10 +44,8 @@ CREATE TABLE conversations (
     trial INTEGER NOT NULL,
     variant TEXT
 ) STRICT;
--- What many entries have in common.
-CREATE TABLE frames (id INTEGER PRIMARY KEY, frame TEXT NOT NULL UNIQUE) STRICT;
--- ``own``: JSON of the fields that are not in the frame.
-CREATE TABLE stored_entries (
+-- ``payload``: JSON of the fields that no column has.
+CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -56,17 +56,14 @@ CREATE TABLE stored_entries (
     request INTEGER REFERENCES requests,
     hash TEXT,
     occurrence INTEGER,
-    frame INTEGER NOT NULL REFERENCES frames,
-    own TEXT NOT NULL
+    payload TEXT NOT NULL
 ) STRICT;
-CREATE INDEX entries_by_conversation ON stored_entries (conversation);
-CREATE INDEX entries_by_kind ON stored_entries (kind);
-CREATE INDEX entries_by_request ON stored_entries (hash) WHERE kind IN ('model_call', 'failure');
-CREATE VIEW entries AS SELECT seq, at, kind, conversation, role, turn, text, request, hash, occurrence,
-    json_patch((SELECT frame FROM frames WHERE id = stored_entries.frame), own) AS payload FROM stored_entries;
+CREATE INDEX entries_by_conversation ON entries (conversation);
+CREATE INDEX entries_by_kind ON entries (kind);
+CREATE INDEX entries_by_request ON entries (hash) WHERE kind IN ('model_call', 'failure');
 -- Full-text index of messages, by entry number.
 CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, detail = none, tokenize = 'unicode61');
-"""  # noqa: S608
+"""
 """Leaves the transaction open, so that tables and metadata are committed together."""
 
 
@@ -74,14 +71,14 @@ def event_log_path(directory: Path) -> Path:
     return directory / EVENT_LOG_FILE
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open for reading, also while another process writes. Raises InputError if it is not an event log."""
+def connect_reader(path: Path, *, schemas: Collection[int] = _READABLE) -> sqlite3.Connection:
+    """Open for reading, also while another process writes. Raises InputError if it is no event log of these schemas."""
     if not path.is_file():
         raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
         with translate_errors(path):
-            _check_schema(path, connection)
+            _check_schema(path, connection, schemas)
     except BaseException:
         connection.close()
         raise
@@ -192,7 +189,7 @@ def translate_errors(path: Path) -> Generator[None]:
         raise OperationalError(f"cannot use the event log {path}: {error}") from error
 
 
-def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
+def _check_schema(path: Path, connection: sqlite3.Connection, schemas: Collection[int]) -> None:
     """Raises InputError for an event log that cannot be read."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
@@ -202,7 +199,7 @@ def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) != SCHEMA_VERSION:
+    if int(about["schema_version"]) not in schemas:
         newer = int(about["schema_version"]) > SCHEMA_VERSION
         remedy = "upgrade lawtrace" if newer else "read it with that version, or start a new run"
         raise InputError(

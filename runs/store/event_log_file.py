@@ -40,7 +40,6 @@ from lawtrace.schemas.model_spec import ModelParameters, RecordedModel
 Clock = Callable[[], datetime]
 
 _PAGE = 256
-_COLUMNS_OF_ENTRIES = ", ".join(f"entries.{column}" for column in COLUMNS.split(", "))
 
 
 def utc_now() -> datetime:
@@ -50,10 +49,10 @@ def utc_now() -> datetime:
 class EventLogFile:
     """Open with `create`, `resume`, `append_to` or `open`, best in a ``with`` block."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, writing: "_Writer | None" = None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, writer: "_Writer | None" = None) -> None:
         self.path = path
         self._connection = connection
-        self._writing = writing
+        self._writer = writer
         self._reader = RowReader(connection)
         self._one_at_a_time = Lock()
 
@@ -114,63 +113,62 @@ class EventLogFile:
 
     def record(self, entry: Entry) -> None:
         """Append an entry and return when it is committed. Thread-safe."""
-        if self._writing is None:
+        self.append([(None, entry)])
+
+    def append(self, entries: Iterable[tuple[str | None, Entry]]) -> int:
+        """Append entries that were recorded elsewhere, with their times, in one transaction; return their number.
+
+        A time of None is now.
+        """
+        writer = self._writer
+        if writer is None:
             raise OperationalError(f"{self.path} is open for reading only; resume the run to write")
         with self._one_at_a_time, translate_errors(self.path):
-            self._writing.write(entry)
+            return writer.write(entries)
 
     async def flush(self) -> None:
         """Return once all entries so far are on disk. Concurrent callers share one flush."""
-        if self._writing is not None:
-            await self._writing.flush()
+        if self._writer is not None:
+            await self._writer.flush()
 
-    def entries(
-        self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
-    ) -> Iterator[Entry]:
-        """The entries in order, filtered by kind, task and role.
+    def timed_entries(
+        self,
+        *,
+        kind: EntryKind | Sequence[EntryKind] = (),
+        role: str | None = None,
+        conversation: str | None = None,
+    ) -> Iterator[tuple[str, Entry]]:
+        """The entries in order, each with the time at which it was recorded (ISO 8601).
 
-        They are read in pages, so memory stays bounded and entries appended meanwhile are included.
+        They are filtered by kind, role and the id of their conversation. They are read in pages, so memory stays
+        bounded and entries appended meanwhile are included.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        of_task = "conversation IN (SELECT id FROM conversations WHERE task = ?)"
-        wanted: list[tuple[str, str | None]] = [(of_task, task), ("role = ?", role)]
-        chosen = [(clause, value) for clause, value in wanted if value is not None]
-        clauses = ["seq > ?", *(clause for clause, _ in chosen)]
-        if kinds:
-            clauses.append(f"kind IN ({', '.join('?' * len(kinds))})")
-        query = f"SELECT {COLUMNS} FROM entries WHERE {' AND '.join(clauses)} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608
-        values = [value for _, value in chosen]
-        after = 0
-        while rows := self.rows(query, (after, *values, *kinds)):
-            for row in rows:
-                yield self.entry(row)
+        wanted = {
+            "conversation = (SELECT id FROM conversations WHERE name = ?)": conversation,
+            "role = ?": role,
+            "kind IN (SELECT value FROM json_each(?))": json.dumps(kinds) if kinds else None,
+        }
+        chosen = {clause: value for clause, value in wanted.items() if value is not None}
+        where = " AND ".join(["seq > ?", *chosen])
+        query, after = f"SELECT {COLUMNS} FROM entries WHERE {where} ORDER BY seq LIMIT {_PAGE}", 0  # noqa: S608
+        while rows := self.rows(query, (after, *chosen.values())):
+            yield from ((row[1], self.entry(row)) for row in rows)
             after = rows[-1][0]
 
-    def timed_entries(self) -> Iterator[tuple[str, Entry]]:
-        """All entries in order, each with the time at which it was recorded (ISO 8601)."""
-        query, after = f"SELECT {COLUMNS}, at FROM entries WHERE seq > ? ORDER BY seq LIMIT {_PAGE}", 0  # noqa: S608
-        while rows := self.rows(query, (after,)):
-            for *row, at in rows:
-                yield at, self.entry(tuple(row))
-            after = rows[-1][0]
+    def entries(self, *, kind: EntryKind | Sequence[EntryKind] = (), role: str | None = None) -> Iterator[Entry]:
+        """The entries in order, filtered by kind and role."""
+        return (entry for _, entry in self.timed_entries(kind=kind, role=role))
 
     def conversation(self, name: str) -> list[Entry]:
         """The entries of a conversation, by its id."""
-        query = f"SELECT {COLUMNS} FROM entries WHERE conversation = (SELECT id FROM conversations WHERE name = ?)"  # noqa: S608
-        return [self.entry(row) for row in self.rows(f"{query} ORDER BY seq", (name,))]
-
-    def append(self, entries: Iterable[tuple[str, Entry]]) -> int:
-        """Append entries that were recorded elsewhere, with their times, in one transaction; return their number."""
-        if self._writing is None:
-            raise OperationalError(f"{self.path} is open for reading only; resume the run to write")
-        with self._one_at_a_time, translate_errors(self.path):
-            return self._writing.write_all(entries)
+        return [entry for _, entry in self.timed_entries(conversation=name)]
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request, else its failure, else None; in the same variant if there is one."""
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
-            f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
+            f"SELECT {COLUMNS} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
             " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
             " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, variant IS ? DESC, seq LIMIT 1",
@@ -244,13 +242,13 @@ class EventLogFile:
 
     def close(self) -> None:
         """Close the file. A finished log becomes a single file, readable on a read-only file system."""
-        if self._writing is not None:
+        if self._writer is not None:
             self._connection.execute("PRAGMA busy_timeout=0")
             with suppress(sqlite3.OperationalError):  # Another process reads: the log stays complete in two files.
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
-        if self._writing is not None:
-            self._writing.lock.close()
+        if self._writer is not None:
+            self._writer.lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -266,7 +264,7 @@ class EventLogFile:
         with translate_errors(path):
             # Checked before opening for writing, which would already change a foreign file.
             if resumed:
-                connect_reader(path).close()
+                connect_reader(path, schemas=(SCHEMA_VERSION,)).close()
             lock = take_lock(directory)
             try:
                 if not resumed:
@@ -275,7 +273,7 @@ class EventLogFile:
             except BaseException:
                 lock.close()
                 raise
-        return cls(path, connection, writing=_Writer(path, connection, lock, clock, resumed=resumed))
+        return cls(path, connection, writer=_Writer(path, RowWriter(connection, resumed=resumed), lock, clock))
 
     def _meta(self, key: str) -> str:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
@@ -285,37 +283,16 @@ class EventLogFile:
 
 
 class _Writer:
-    """The writing side: one transaction for each entry, one flush for all concurrent callers."""
+    """The writing side: rows, the lock, the clock, and one flush for all concurrent callers."""
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection, clock: Clock, *, resumed: bool
-    ) -> None:
+    def __init__(self, path: Path, rows: RowWriter, lock: sqlite3.Connection, clock: Clock) -> None:
         self.lock = lock
-        self._path = path
-        self._connection = connection
-        self._clock = clock
-        self._resumed = resumed
-        self._writer = RowWriter(connection, resumed=resumed)
+        self._path, self._rows, self._clock = path, rows, clock
         self._written = self._flushed = 0
         self._flushing: asyncio.Task[None] | None = None
 
-    def write(self, entry: Entry) -> None:
-        self.write_all([(self._clock().isoformat(), entry)])
-
-    def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
-        """Write entries with their times in one transaction; return their number."""
-        written = 0
-        self._connection.execute("BEGIN")
-        try:
-            for at, entry in entries:
-                self._writer.write(entry, at)
-                written += 1
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:  # some errors of SQLite roll back by themselves
-                self._connection.execute("ROLLBACK")
-            self._writer = RowWriter(self._connection, resumed=self._resumed)
-            raise
+    def write(self, entries: Iterable[tuple[str | None, Entry]]) -> int:
+        written = self._rows.write_all((at or self._clock().isoformat(), entry) for at, entry in entries)
         self._written += written
         return written
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_rows import COLUMNS
+from lawtrace.runs.store.event_log_rows import COLUMNS, KEY
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled, RequestMessage, RoleFailed, conversation_id
 
@@ -118,8 +118,6 @@ class MessageQuery:
 
 ANY_MESSAGE = MessageQuery()
 
-_KEY_COLUMNS = "stage, task, unit, style, conversation_kind, tested_model, trial, variant"
-
 _Clauses = tuple[list[str], list[object]]
 
 
@@ -129,7 +127,7 @@ def find_conversations(
     """The conversations in the order in which they began. Raises InputError for a text without words."""
     clauses, values = _conversation_clauses(wanted)
     rows = event_log.rows(
-        f"SELECT id, {_KEY_COLUMNS}, (SELECT count(*) FROM entries"  # noqa: S608
+        f"SELECT id, {', '.join(KEY)}, (SELECT count(*) FROM entries"  # noqa: S608
         " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
         f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
         (*values, limit, offset),
@@ -191,15 +189,15 @@ def _select_messages(
     event_log: EventLogFile, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int
 ) -> list[LoggedMessage]:
     rows: list[tuple[Any, ...]] = event_log.rows(
-        f"SELECT {COLUMNS}, conversation, at FROM entries"  # noqa: S608
+        f"SELECT {COLUMNS} FROM entries"  # noqa: S608
         f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
         ("message", "failure", *values, limit, offset),
     )
     calls = _calls_behind(event_log, [row[0] for row in rows])
     return [
-        LoggedMessage(row[0], conversation, at, line, calls.get(row[0]))
-        for *row, conversation, at in rows
-        if isinstance(line := event_log.entry(tuple(row)), MessageSent | RoleFailed)
+        LoggedMessage(row[0], row[3], row[1], line, calls.get(row[0]))
+        for row in rows
+        if isinstance(line := event_log.entry(row), MessageSent | RoleFailed)
     ]
 
 
@@ -258,7 +256,7 @@ def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
 def _key_clauses(wanted: MessageQuery) -> _Clauses:
     clauses: list[str] = []
     values: list[object] = []
-    for column in ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant"):
+    for column in KEY:
         value = getattr(wanted, column)
         if value is not None:
             clauses.append(f"{column} = ?")

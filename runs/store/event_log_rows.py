@@ -1,13 +1,13 @@
 """Entries as database rows, and back. Each text is stored once, and a request as a path in a tree.
 
 A conversation of n turns has n requests, each of which extends the previous one. Stored in full they would take
-O(n^2) space; here a turn adds only its new messages. What the columns of an entry say is not in its fields, and what
-many entries have in common is stored once (its frame). The entry is restored byte for byte.
+O(n^2) space; here a turn adds only its new messages. The entry is restored byte for byte.
 """
 
 import json
 import sqlite3
 import zlib
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -25,8 +25,10 @@ from lawtrace.schemas.log_entries import (
     parse_entry,
 )
 
-COLUMNS = "seq, kind, text, request, conversation, role, turn, hash, occurrence, payload"
+COLUMNS = "seq, at, kind, conversation, role, turn, text, request, hash, occurrence, payload"
 """The columns of ``entries`` that `RowReader.entry` expects, in order."""
+KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant")
+"""The fields of `Context` that identify a conversation."""
 
 _TEXT_FIELDS: dict[EntryKind, str] = {
     "message": "content",
@@ -34,23 +36,13 @@ _TEXT_FIELDS: dict[EntryKind, str] = {
     "failure": "text",
     "retry": "error",
 }
-_OWN_FIELDS: dict[EntryKind, frozenset[str]] = {
-    "message": frozenset({"function_calls"}),
-    "model_call": frozenset(
-        {"function_calls", "thought", "prompt_tokens", "completion_tokens", "latency_ms", "queued_ms"}
-    ),
-    "retry": frozenset({"try_number", "waited_seconds"}),
-}
-"""Fields that differ between the entries of a conversation, unless they are empty; the others are the frame."""
-
-_KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant")
 _MAX_CACHED = 20_000
 _SHORT = 100
 """Characters of a text that is stored as it is."""
 
 
 class RowWriter:
-    """Writes entries in the caller's transaction. Make a new writer after a rollback.
+    """Writes entries.
 
     Args:
         resumed: the log has an earlier part of the run, so a message may be in it already.
@@ -62,9 +54,25 @@ class RowWriter:
         # Bounded caches of row ids, to save queries.
         self._requests: dict[tuple[int, str, str], int] = {}
         self._conversations: dict[tuple[object, ...], int] = {}
-        self._frames: dict[str, int] = {}
 
-    def write(self, entry: Entry, at: str) -> None:
+    def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
+        """Write entries with their times in one transaction; return their number."""
+        written = 0
+        self._connection.execute("BEGIN")
+        try:
+            for at, entry in entries:
+                self._write(entry, at)
+                written += 1
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # some errors of SQLite roll back by themselves
+                self._connection.execute("ROLLBACK")
+            self._requests.clear()
+            self._conversations.clear()
+            raise
+        return written
+
+    def _write(self, entry: Entry, at: str) -> None:
         """Write an entry, except a message that the log already has at the same turn of the same conversation.
 
         A resumed run repeats its messages up to the point where it was interrupted.
@@ -72,10 +80,7 @@ class RowWriter:
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
         asked = entry if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed) else None
         field = _TEXT_FIELDS.get(entry.kind)
-        fields = _fields(entry)
-        own = {name: value for name, value in fields.items() if value and name in _OWN_FIELDS.get(entry.kind, ())}
         row = (
-            at,
             entry.kind,
             context and self._conversation(context),
             context and context.role,
@@ -84,28 +89,15 @@ class RowWriter:
             self._request(entry.request) if isinstance(entry, ModelCalled) else None,
             asked and asked.request_hash,
             asked and asked.occurrence,
-            self._frame(_dump({name: value for name, value in fields.items() if name not in own})),
-            _dump(own),
+            _payload(entry),
         )
         said = isinstance(entry, MessageSent) or (isinstance(entry, RoleFailed) and entry.request_hash is None)
-        if self._resumed and said and self._is_known(row):
+        if self._resumed and said and self._connection.execute(_SAME, row).fetchone() is not None:
             return
-        number = self._insert(
-            "INSERT INTO stored_entries"
-            " (at, kind, conversation, role, turn, text, request, hash, occurrence, frame, own)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
+        number = self._insert("entries", (at, *row))
         if isinstance(entry, MessageSent | RoleFailed):
-            self._insert("INSERT INTO words (rowid, said) VALUES (?, ?)", (number, _searchable_text(entry)))
-
-    def _is_known(self, row: tuple[object, ...]) -> bool:
-        found = self._connection.execute(
-            "SELECT 1 FROM stored_entries WHERE conversation = ? AND kind = ? AND role = ? AND turn = ? AND text = ?"
-            " AND hash IS ? AND occurrence IS ? AND frame = ? AND own = ?",
-            (row[2], row[1], row[3], row[4], row[5], row[7], row[8], *row[-2:]),
-        )
-        return found.fetchone() is not None
+            words = (number, _searchable_text(entry))
+            self._connection.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", words)
 
     def _text(self, text: str) -> int:
         """The id of a text, which is stored unless it is already there."""
@@ -114,17 +106,7 @@ class RowWriter:
             if _unpacked(stored) == text:
                 return number
         value = text if len(text) <= _SHORT else zlib.compress(text.encode())
-        return self._insert("INSERT INTO texts (digest, text) VALUES (?, ?)", (digest, value))
-
-    def _frame(self, frame: str) -> int:
-        known = self._frames.get(frame)
-        if known is None:
-            if len(self._frames) >= _MAX_CACHED:
-                self._frames.clear()
-            found = self._connection.execute("SELECT id FROM frames WHERE frame = ?", (frame,)).fetchone()
-            known = found[0] if found else self._insert("INSERT INTO frames (frame) VALUES (?)", (frame,))
-            self._frames[frame] = known
-        return known
+        return self._insert("texts", (digest, value))
 
     def _request(self, messages: tuple[RequestMessage, ...]) -> int:
         before = 0
@@ -142,35 +124,29 @@ class RowWriter:
         values = (before, message.role, self._text(message.content))
         query = "SELECT id FROM requests WHERE before = ? AND role = ? AND text = ?"
         found = self._connection.execute(query, values).fetchone()
-        return found[0] if found else self._insert("INSERT INTO requests (before, role, text) VALUES (?, ?, ?)", values)
+        return found[0] if found else self._insert("requests", values)
 
     def _conversation(self, context: Context) -> int:
-        place = (
-            context.stage,
-            context.task,
-            context.unit,
-            context.style,
-            context.conversation_kind,
-            context.tested_model,
-            context.trial,
-            context.variant,
-        )
-        known = self._conversations.get(place)
+        key = tuple(getattr(context, name) for name in KEY)
+        known = self._conversations.get(key)
         if known is None:
             name = context.conversation_id
             found = self._connection.execute("SELECT id FROM conversations WHERE name = ?", (name,)).fetchone()
-            insert = (
-                "INSERT INTO conversations"
-                " (name, stage, task, unit, style, conversation_kind, tested_model, trial, variant)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            known = self._conversations[place] = found[0] if found else self._insert(insert, (name, *place))
+            known = self._conversations[key] = found[0] if found else self._insert("conversations", (name, *key))
         return known
 
-    def _insert(self, statement: str, values: tuple[object, ...]) -> int:
+    def _insert(self, table: str, values: tuple[object, ...]) -> int:
+        """Insert a row with a new id, which is returned."""
+        statement = f"INSERT INTO {table} VALUES (NULL{', ?' * len(values)})"  # noqa: S608
         number = self._connection.execute(statement, values).lastrowid
         assert number is not None
         return number
+
+
+_SAME = (
+    "SELECT 1 FROM entries WHERE kind = ? AND conversation = ? AND role = ? AND turn = ? AND text = ? AND request IS ?"
+    " AND hash IS ? AND occurrence IS ? AND payload = ?"
+)
 
 
 class RowReader:
@@ -182,7 +158,7 @@ class RowReader:
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
         """The entry of a row with `COLUMNS`. Raises pydantic's ``ValidationError`` if the row is invalid."""
-        _, kind, text, request, conversation, role, turn, request_hash, occurrence, payload = row
+        _, _, kind, conversation, role, turn, text, request, request_hash, occurrence, payload = row
         fields: dict[str, Any] = {"kind": kind, **json.loads(payload)}
         if conversation is not None:
             here = {**self._conversation(conversation), "role": role, "turn": turn}
@@ -201,9 +177,9 @@ class RowReader:
         if known is None:
             if len(self._conversations) >= _MAX_CACHED:
                 self._conversations.clear()
-            query = f"SELECT {', '.join(_KEY)} FROM conversations WHERE id = ?"  # noqa: S608
+            query = f"SELECT {', '.join(KEY)} FROM conversations WHERE id = ?"  # noqa: S608
             values = self._connection.execute(query, (number,)).fetchone()
-            known = self._conversations[number] = dict(zip(_KEY, values, strict=True))
+            known = self._conversations[number] = dict(zip(KEY, values, strict=True))
         return known
 
     def _request(self, last: int) -> list[dict[str, str]]:
@@ -225,18 +201,14 @@ def _unpacked(stored: str | bytes) -> str:
         raise ValueError(f"a text is damaged: {error}") from error
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
-    """The fields of an entry that no column has. None is a field's default."""
+def _payload(entry: Entry) -> str:
+    """The fields of an entry that no column has, as JSON. None is a field's default."""
     left_out: dict[str, Any] = {"kind": True, _TEXT_FIELDS.get(entry.kind, "kind"): True}
     if not isinstance(entry, StageFinished | RunResumed):
-        left_out |= {"request": True, "context": {*_KEY, "role", "turn"}}
+        left_out |= {"request": True, "context": {*KEY, "role", "turn"}}
     if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed):
         left_out |= {"request_hash": True, "occurrence": True}
-    return entry.model_dump(mode="json", exclude=left_out, exclude_none=True)
-
-
-def _dump(fields: dict[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return entry.model_dump_json(exclude=left_out, exclude_none=True)
 
 
 def _searchable_text(entry: MessageSent | RoleFailed) -> str:
