@@ -23,7 +23,7 @@ from autogen_core.models import (
     SystemMessage,
     UserMessage,
 )
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
@@ -33,21 +33,20 @@ from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
 from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.errors import LawtraceError
 from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.models import FrozenModel
 
 Answer = TypeVar("Answer", bound=BaseModel)
 MessageFilter = Callable[[BaseModel | str], str | None]
 """The text that a role reads of a message's content; None for messages that do not concern it."""
 
 
-class RoleFailure(BaseModel):
+class RoleFailure(FrozenModel):
     """A role failed. Never replaced by a default answer: the conversation ends with it.
 
     Attributes:
         answered: whether there was an answer that could not be used; otherwise no answer came.
         declined: whether the answer was a refusal in plain text.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     role: str
     reason: str
@@ -56,10 +55,8 @@ class RoleFailure(BaseModel):
     declined: bool = False
 
 
-class Objections(BaseModel):
+class Objections(FrozenModel):
     """Objections of code to a proposal; none if it is accepted."""
-
-    model_config = ConfigDict(frozen=True)
 
     objections: tuple[str, ...]
 

@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from lark import Lark, Token, Transformer
-from pydantic import BaseModel, ConfigDict
 
 from benchmarks.published.mock_tools import MOCKS, PublishedMock
 from lawtrace.environments.sandbox import Returned
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.schemas.task_rows import PublishedCase
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}
@@ -43,10 +43,8 @@ GRAMMAR = r"""
 """
 
 
-class Node(BaseModel):
+class Node(FrozenModel):
     """A formula; ``op`` is its operator."""
-
-    model_config = ConfigDict(frozen=True)
 
     op: Literal["atom", "not", "and", "or", "implies", "until", "always", "eventually"]
     name: str = ""

@@ -23,10 +23,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from lawtrace.schemas.call_options import PromptOptions
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import StrictModel
 
 PUBLISHED = "published"
 """The folder of the papers' prompts, and the value in place of a prompt file that chooses them."""
@@ -36,9 +37,7 @@ _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=
 """Prompts are plain text, not HTML: escaping would change them."""
 
 
-class _FrontMatter(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _FrontMatter(StrictModel):
     id: str
     version: int
     inputs: tuple[str, ...]

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.agents.models.call_settings import Price, call_settings
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
@@ -14,6 +12,7 @@ from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls, StageInputs, planned_keys
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
+from lawtrace.schemas.models import FrozenModel
 
 CHARACTERS_PER_TOKEN = 3
 
@@ -23,10 +22,8 @@ USUAL_ANSWER_SECONDS = 10
 USUAL_CHARACTERS_PER_TOKEN = 4
 
 
-class PlannedCalls(BaseModel):
+class PlannedCalls(FrozenModel):
     """Calls of one model in one role: expected if every answer is accepted at once, and at most."""
-
-    model_config = ConfigDict(frozen=True)
 
     role: str
     model: str
@@ -38,10 +35,8 @@ class PlannedCalls(BaseModel):
     """The maximum cost of these calls; None without a price or without parameters.max_tokens."""
 
 
-class CallPlan(BaseModel):
+class CallPlan(FrozenModel):
     """The calls of a whole run of any kind."""
-
-    model_config = ConfigDict(frozen=True)
 
     calls: tuple[PlannedCalls, ...]
     budget: dict[str, float]

@@ -7,8 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.scoring.verdict_changes import RuleChange
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
@@ -21,6 +19,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GradingProfile
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
 
@@ -85,7 +84,7 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[Submitte
     return matched, recorded
 
 
-class Graded(BaseModel):
+class Graded(StrictModel):
     """What is known of graded programs besides the verdicts.
 
     Attributes:
@@ -93,8 +92,6 @@ class Graded(BaseModel):
         cut_short: programs stopped by a limit or killed: status -> number.
         moved: how verdicts differ from those that a run had.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     unusable: list[str]
     cut_short: dict[str, int]

@@ -16,13 +16,14 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import Recipe
 
 MAX_VARIANTS = 256
@@ -65,7 +66,7 @@ class Variant:
         return ", ".join(format_setting(names[axis], axis, value) for axis, value in self.changes.items())
 
 
-class VariantRow(BaseModel):
+class VariantRow(StrictModel):
     """A row of the variants file.
 
     Attributes:
@@ -74,8 +75,6 @@ class VariantRow(BaseModel):
         made_by: stage -> number of the variant it was computed for: this one or an earlier one.
         declaration: the digest of its environment; None if it was not recorded.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.variant/1"] = "lawtrace.variant/1"
     number: int

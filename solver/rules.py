@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error, describe_validation_error
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -48,7 +49,7 @@ RuleKind = Literal[
 """What a rule asks of an agent, as a lawyer would sort it."""
 
 
-class Rule(BaseModel):
+class Rule(StrictModel):
     """One temporal formula, the provisions it rests on, and the reason.
 
     Attributes:
@@ -60,8 +61,6 @@ class Rule(BaseModel):
         derived: why the rule goes further than the text of those provisions; None if it does not.
         rationale: how the provision becomes this formula over these tools.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.rule/1"] = "lawtrace.rule/1"
     id: str = Field(min_length=1)
@@ -145,7 +144,7 @@ class Rule(BaseModel):
                 return "general"
 
 
-class RuleExample(BaseModel):
+class RuleExample(StrictModel):
     """Short traces about one rule, in the notation of `lawtrace.solver.trace_notation`. There is at least one.
 
     Attributes:
@@ -154,8 +153,6 @@ class RuleExample(BaseModel):
         broken: a trace that breaks it.
         undetermined: a trace at whose end a duty is not due yet.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     words: str = ""
     kept: str | None = None
@@ -179,7 +176,7 @@ class RuleExample(BaseModel):
         return {verdict: trace for verdict, trace in written.items() if trace is not None}
 
 
-class SessionExample(BaseModel):
+class SessionExample(StrictModel):
     """A trace about a whole rule set.
 
     Attributes:
@@ -187,8 +184,6 @@ class SessionExample(BaseModel):
         trace: in the notation of `lawtrace.solver.trace_notation`.
         breaks: the ids of the rules that it does not keep; it keeps all others.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     about: str = Field(min_length=1)
     trace: str

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.scripted.justification import Ground
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Entry
+from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.rules import Rule
 
 ProvisionStatusName = Literal["out_of_scope", "not_checkable", "not_understood", "no_rule", "rule", "unread"]
@@ -24,11 +25,7 @@ PROVISION_STATUS_LABELS: dict[ProvisionStatusName, str] = {
 RuleStatus = Literal["proposed", "accepted", "merged", "dropped", "invalid"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ProvisionStatus(_Frozen):
+class ProvisionStatus(StrictModel):
     """The status of a provision.
 
     Attributes:
@@ -46,7 +43,7 @@ class ProvisionStatus(_Frozen):
     not_understood: tuple[str, ...] = ()
 
 
-class ProvenanceMessage(_Frozen):
+class ProvenanceMessage(StrictModel):
     """One message, with the prompt file of the role that sent it."""
 
     role: str
@@ -56,7 +53,7 @@ class ProvenanceMessage(_Frozen):
     prompt_hash: str | None = None
 
 
-class ProvisionBatch(_Frozen):
+class ProvisionBatch(StrictModel):
     """Provisions that were processed together, with the messages of their conversations."""
 
     kind: Literal["piece"] = "piece"
@@ -65,7 +62,7 @@ class ProvisionBatch(_Frozen):
     messages: tuple[ProvenanceMessage, ...]
 
 
-class Quote(_Frozen):
+class Quote(StrictModel):
     """Words of a provision. ``checked``: the provision contains them."""
 
     citation: str
@@ -73,7 +70,7 @@ class Quote(_Frozen):
     checked: bool
 
 
-class StatusChange(_Frozen):
+class StatusChange(StrictModel):
     """A step of a candidate's history.
 
     Attributes:
@@ -86,7 +83,7 @@ class StatusChange(_Frozen):
     into: tuple[str, ...] = ()
 
 
-class RuleCandidate(_Frozen):
+class RuleCandidate(StrictModel):
     """A proposed rule and its status history.
 
     Attributes:
@@ -126,7 +123,7 @@ class RuleCandidate(_Frozen):
         )
 
 
-class ProvisionProvenance(_Frozen):
+class ProvisionProvenance(StrictModel):
     """A provision with its text and status.
 
     Attributes:
@@ -144,7 +141,7 @@ class ProvisionProvenance(_Frozen):
     piece: int
 
 
-class ProvenanceHeader(_Frozen):
+class ProvenanceHeader(StrictModel):
     """The first row: the regulation, the environment and the models of the roles."""
 
     kind: Literal["head"] = "head"
@@ -154,7 +151,7 @@ class ProvenanceHeader(_Frozen):
     source: str
     restated: bool
     environment: str
-    models: dict[str, str] = {}
+    models: dict[str, str] = Field(default={})
     funnel: ExtractionFunnel
     stopped: str | None = None
     parse_warnings: tuple[str, ...] = ()

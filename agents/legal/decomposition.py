@@ -13,12 +13,13 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import BaseModel, Field, SerializeAsAny, field_validator
 
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.legal.case import AGENTS, Agent, Chunk
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.schemas.models import FrozenModel
 
 AGENT_ROLES: Mapping[Agent, LegalRole] = {
     "F": "facts_agent",
@@ -45,11 +46,7 @@ StopReason = Literal["atomic", "depth", "calls", "not split", "not judged", "ask
 unusable, or the Meta-LLM asked it back."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class SubTask(_Frozen):
+class SubTask(FrozenModel):
     """A subtask and the agent that is to answer it."""
 
     task: str
@@ -62,7 +59,7 @@ def _not_too_many(tasks: tuple[SubTask, ...]) -> tuple[SubTask, ...]:
     return tasks
 
 
-class Decomposition(_Frozen):
+class Decomposition(FrozenModel):
     """The subtasks of a task."""
 
     tasks: tuple[SubTask, ...]
@@ -70,14 +67,14 @@ class Decomposition(_Frozen):
     _limit = field_validator("tasks")(_not_too_many)
 
 
-class Atomicity(_Frozen):
+class Atomicity(FrozenModel):
     """Whether a task needs a single step of reasoning."""
 
     atomic: bool
     because: str = ""
 
 
-class QuestionsBack(_Frozen):
+class QuestionsBack(FrozenModel):
     """What is missing from the agents' answers; no questions if they suffice."""
 
     missing: str = ""
@@ -86,7 +83,7 @@ class QuestionsBack(_Frozen):
     _limit = field_validator("questions")(_not_too_many)
 
 
-class PartAnswer(_Frozen):
+class PartAnswer(FrozenModel):
     """An agent's finding. ``part``: its number, set by code."""
 
     part: int | None = None
@@ -94,7 +91,7 @@ class PartAnswer(_Frozen):
     citations: tuple[Citation, ...] = ()
 
 
-class Task(_Frozen):
+class Task(FrozenModel):
     """A task for one role."""
 
     task: str
@@ -107,14 +104,14 @@ class Part(Task):
     passages: tuple[str, ...]
 
 
-class Tasks(_Frozen):
+class Tasks(FrozenModel):
     """A message of the dispatcher: tasks for a role, each answered by a call of its own."""
 
     to: LegalRole = Field(exclude=True)
     tasks: tuple[SerializeAsAny[Task], ...]
 
 
-class PartResult(_Frozen):
+class PartResult(FrozenModel):
     """A part with the agent's finding; None if its reply was unusable."""
 
     part: int
@@ -124,14 +121,14 @@ class PartResult(_Frozen):
     citations: tuple[Citation, ...] = ()
 
 
-class Results(_Frozen):
+class Results(FrozenModel):
     """A message of the dispatcher: all findings so far."""
 
     to: LegalRole = Field(exclude=True)
     results: tuple[PartResult, ...]
 
 
-class Replies(_Frozen):
+class Replies(FrozenModel):
     """A message of a role: its answers to the last request, in order; a `RoleFailure` for an unusable one."""
 
     to: str = Field(default=DISPATCHER, exclude=True)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator
 
 from lawtrace.agents.legal.role_calls import (
     RoleCalls,
@@ -29,6 +29,7 @@ from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, p
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.schemas.models import FrozenModel
 
 PARAGRAPH_BATCH_SIZE = 10
 
@@ -44,18 +45,14 @@ ALIGNMENTS = (
 """The closed list of roles and classes that an entity or concept may have."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Segment(_Frozen):
+class Segment(FrozenModel):
     """Words of one paragraph."""
 
     paragraph: str
     text: str
 
 
-class Segments(_Frozen):
+class Segments(FrozenModel):
     """All segments of the given paragraphs."""
 
     segments: tuple[Segment, ...]
@@ -71,7 +68,7 @@ _Text = Annotated[str, BeforeValidator(lambda value: value or "")]
 """Text that a model may leave out or give as null."""
 
 
-class Alignment(_Frozen):
+class Alignment(FrozenModel):
     """A legal role or class of an entity or concept."""
 
     entity_or_concept: _Text
@@ -86,7 +83,7 @@ class StatedAlignment(Alignment):
     paragraph: _Text = ""
 
 
-class Relation(_Frozen):
+class Relation(FrozenModel):
     """A relation that a paragraph states."""
 
     paragraph: _Text = ""
@@ -96,7 +93,7 @@ class Relation(_Frozen):
     rationale: _Text = ""
 
 
-class Application(_Frozen):
+class Application(FrozenModel):
     """The legal statements of the given paragraphs.
 
     Both lists are required, even if empty: a fragment of a truncated answer is a JSON object too, and must not count as
@@ -113,7 +110,7 @@ class Inference(Alignment):
     rests_on: tuple[str, ...] = ()
 
 
-class Inferences(_Frozen):
+class Inferences(FrozenModel):
     """All inferences from the given entries. The list is required, even if empty (see `Application`)."""
 
     inferred_alignments: tuple[Inference, ...]

@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.environments.legal.case import Chunk, Question
 from lawtrace.environments.legal.choice_parser import is_refusal
+from lawtrace.schemas.models import FrozenModel
 
 
 def _as_text(value: object) -> object:
@@ -20,19 +21,15 @@ def _as_text(value: object) -> object:
     return json.dumps(value) if isinstance(value, bool | int | float) else value
 
 
-class Citation(BaseModel):
+class Citation(FrozenModel):
     """A passage that an answer rests on, with a quote from it."""
-
-    model_config = ConfigDict(frozen=True)
 
     passage: str
     quote: str = ""
 
 
-class LegalAnswer(BaseModel):
+class LegalAnswer(FrozenModel):
     """The answer as written. A null answer is a refusal."""
-
-    model_config = ConfigDict(frozen=True)
 
     rationale: str = ""
     citations: tuple[Citation, ...] = ()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from lawtrace.agents.legal.question_checks import AskedQuestion, DecisionText, find_question_fault, find_quote
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, paragraphs_as_text, texts_of
@@ -13,6 +13,7 @@ from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, PreparedCase
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import FrozenModel
 
 FINDING_BATCH_SIZE = 6
 
@@ -29,10 +30,8 @@ def _by_key(value: object) -> object:
     return dict(zip(keys, options, strict=True)) if len(options) == len(keys) else options
 
 
-class WrittenQuestion(BaseModel):
+class WrittenQuestion(FrozenModel):
     """One question as written. A prompt that shows one paragraph need not ask for ``paragraphs``."""
-
-    model_config = ConfigDict(frozen=True)
 
     paragraphs: tuple[str, ...] = ()
     whether_contains_decision: bool
@@ -41,14 +40,12 @@ class WrittenQuestion(BaseModel):
     correct_answer: str
 
 
-class WrittenQuestions(BaseModel):
+class WrittenQuestions(FrozenModel):
     """All questions that the given findings support, as an object or as a list alone (M Table 6).
 
     The list is required, even if empty: the options of a truncated question are a JSON object too, and must not count
     as an answer without questions.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     questions: tuple[WrittenQuestion, ...]
 

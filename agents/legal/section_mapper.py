@@ -3,26 +3,25 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.agents.legal.role_calls import RoleCalls, as_json
 from lawtrace.agents.participants import Role
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_checks import check_mapped
 from lawtrace.environments.legal.document_parts import PartRange, check_coverage, check_order
+from lawtrace.schemas.models import FrozenModel
 
 _SHOWN_CHARACTERS = 300
 
 
-class PartMapping(BaseModel):
+class PartMapping(FrozenModel):
     """The complete mapping, in every turn."""
-
-    model_config = ConfigDict(frozen=True)
 
     parts: tuple[PartRange, ...] = Field(min_length=1)
 
 
-class SectionMapping(BaseModel):
+class SectionMapping(FrozenModel):
     """The result of the conversation.
 
     Attributes:
@@ -30,8 +29,6 @@ class SectionMapping(BaseModel):
         warnings: unusual order of the parts.
         failure: why there is no mapping, or None.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     schema_version: Literal["lawtrace.section_mapping/1"] = "lawtrace.section_mapping/1"
     parts: tuple[PartRange, ...] = ()

@@ -5,24 +5,23 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from lawtrace.agents.participants import Role
 from lawtrace.agents.scripted.justification import Ground
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.models import FrozenModel
 
 
-class ProposedRule(BaseModel):
+class ProposedRule(FrozenModel):
     """A proposed rule with the provision and the words that it rests on.
 
     Attributes:
         beyond_templates: why neither template is sufficient, for a rule in the full language.
         grounds: which words justify which part; empty if the role does not say.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     formula: str
@@ -33,39 +32,31 @@ class ProposedRule(BaseModel):
     grounds: tuple[Ground, ...] = ()
 
 
-class NotCheckable(BaseModel):
+class NotCheckable(FrozenModel):
     """A provision without a rule, and why: its compliance is not visible in tool calls, or it is not understood."""
-
-    model_config = ConfigDict(frozen=True)
 
     citation: str
     because: str
 
 
-class Proposal(BaseModel):
+class Proposal(FrozenModel):
     """The complete list of rules, in every turn."""
-
-    model_config = ConfigDict(frozen=True)
 
     rules: tuple[ProposedRule, ...]
     not_checkable: tuple[NotCheckable, ...] = ()
     not_understood: tuple[NotCheckable, ...] = ()
 
 
-class ScopeDecision(BaseModel):
+class ScopeDecision(FrozenModel):
     """Whether a provision concerns what the tools can do, and why. Most do not."""
-
-    model_config = ConfigDict(frozen=True)
 
     citation: str
     concerns: bool
     because: str
 
 
-class Scoping(BaseModel):
+class Scoping(FrozenModel):
     """A decision on every provision, in every turn."""
-
-    model_config = ConfigDict(frozen=True)
 
     decisions: tuple[ScopeDecision, ...]
 
@@ -93,7 +84,7 @@ ObligationOrder = Literal["before", "after", "other"]
 """*before*: the first event must precede the second. *after*: the second must follow the first. *other*: neither."""
 
 
-class Obligation(BaseModel):
+class Obligation(FrozenModel):
     """One atomic obligation of a provision.
 
     Attributes:
@@ -103,8 +94,6 @@ class Obligation(BaseModel):
         second: the action that requires the check, or the duty that follows the trigger.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     citation: str
     quote: str
     statement: str
@@ -113,13 +102,11 @@ class Obligation(BaseModel):
     second: str = ""
 
 
-class Refinement(BaseModel):
+class Refinement(FrozenModel):
     """The obligations of all provisions, in every turn.
 
     ``not_understood``: sentences that the offline baseline cannot read, by the citations of their provisions.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     obligations: tuple[Obligation, ...] = Field(max_length=200)
     not_checkable: tuple[NotCheckable, ...] = ()
@@ -156,7 +143,7 @@ def check_refinement(answer: Refinement, regulation: Regulation) -> list[str]:
     return objections
 
 
-class MappedObligation(BaseModel):
+class MappedObligation(FrozenModel):
     """The tools that an obligation refers to; without tools, the reason.
 
     Attributes:
@@ -166,8 +153,6 @@ class MappedObligation(BaseModel):
         not_understood: whether the offline baseline cannot tell which tools are meant, so that there may be some.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     obligation: int
     first: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
@@ -175,10 +160,8 @@ class MappedObligation(BaseModel):
     not_understood: bool = False
 
 
-class ToolMapping(BaseModel):
+class ToolMapping(FrozenModel):
     """Every obligation once, in every turn."""
-
-    model_config = ConfigDict(frozen=True)
 
     mapped: tuple[MappedObligation, ...]
 
@@ -202,27 +185,21 @@ def check_mapping(answer: ToolMapping, obligations: Sequence[Obligation], tools:
     ]
 
 
-class RuleObjection(BaseModel):
+class RuleObjection(FrozenModel):
     """An objection to a rule, or (rule None) a missing rule."""
-
-    model_config = ConfigDict(frozen=True)
 
     rule: str | None
     because: str
 
 
-class Critique(BaseModel):
+class Critique(FrozenModel):
     """Objections of the critic or the signature validator; none means agreement."""
-
-    model_config = ConfigDict(frozen=True)
 
     objections: tuple[RuleObjection, ...]
 
 
-class Candidates(BaseModel):
+class Candidates(FrozenModel):
     """A proposal with the findings that the analysis of its valid rules proved, as the critic reads it."""
-
-    model_config = ConfigDict(frozen=True)
 
     proposal: Proposal
     findings: tuple[RuleObjection, ...]

@@ -4,30 +4,27 @@ import json
 from collections.abc import Sequence
 from random import Random
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lawtrace.agents.participants import Role
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.masking.instructions import ReaderCall
 from lawtrace.solver.masking.wording import describe_outcome, describe_step
 from lawtrace.solver.traces import PlannedCall
 
 
-class Saying(BaseModel):
+class Saying(FrozenModel):
     """A note of the writer: the words of the text that say the value of an argument (``Tool.parameter``)."""
-
-    model_config = ConfigDict(frozen=True)
 
     argument: str
     words: str
 
 
-class Draft(BaseModel):
+class Draft(FrozenModel):
     """A draft of the request, with notes on the words that say a value which it does not state literally."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     says: tuple[Saying, ...] = ()
@@ -39,19 +36,15 @@ class Draft(BaseModel):
         return {name: tuple(saying.words for saying in self.says if saying.argument == name) for name in named}
 
 
-class RequestReading(BaseModel):
+class RequestReading(FrozenModel):
     """The calls that the reader derives from a request, and the sentences that it cannot turn into calls."""
-
-    model_config = ConfigDict(frozen=True)
 
     calls: tuple[ReaderCall, ...]
     unclear: tuple[str, ...] = ()
 
 
-class MaskingReview(BaseModel):
+class MaskingReview(FrozenModel):
     """The evaluator's judgement on the criteria."""
-
-    model_config = ConfigDict(frozen=True)
 
     unambiguous: bool
     masked: bool

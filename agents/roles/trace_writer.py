@@ -3,27 +3,24 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from lawtrace.agents.participants import Role
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.rules import Rule
 
 
-class ProgramBatch(BaseModel):
+class ProgramBatch(FrozenModel):
     """The programs of one answer."""
-
-    model_config = ConfigDict(frozen=True)
 
     programs: tuple[str, ...] = Field(min_length=1)
 
 
-class WriteMore(BaseModel):
+class WriteMore(FrozenModel):
     """A request: the number of programs wanted (0 if there are enough), and the calls of the earlier ones."""
-
-    model_config = ConfigDict(frozen=True)
 
     wanted: int
     calls_so_far: tuple[str, ...] = ()

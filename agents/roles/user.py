@@ -6,7 +6,6 @@ from typing import Final
 
 from autogen_agentchat.messages import TextMessage
 from autogen_core import CancellationToken
-from pydantic import BaseModel, ConfigDict
 
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.participants import Role, RoleAgent, RoleFailure, content_of
@@ -14,6 +13,7 @@ from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.choices import Behaviour
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.schemas.tool_conversation import UserMove
 from lawtrace.solver.masking.instructions import find_leaks, mentions
 
@@ -22,10 +22,8 @@ VOICED_MOVES: Final[frozenset[UserMove]] = frozenset({"asks", "answers", "restat
 _NUMBER = re.compile(r"\d+(?:[.,:-]\d+)*")
 
 
-class SpokenMessage(BaseModel):
+class SpokenMessage(FrozenModel):
     """A message of the user in the model's words."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
 

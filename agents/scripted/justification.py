@@ -10,21 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.agents.scripted.deontic_patterns import Duty, NotUnderstood, Tokens, duties_of, text_of
 from lawtrace.agents.scripted.tool_phrases import NamedCall, NamedCalls, NoTool, ToolLexicon
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule
 
 
-class Ground(BaseModel):
+class Ground(StrictModel):
     """The words of a provision that justify one part of a rule: the order, an event, a period, a condition."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     part: str
     words: str

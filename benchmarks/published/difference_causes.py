@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from benchmarks.published.grading import AUDIT_CHECK
 from benchmarks.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import GradingProfile, Style
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.verdict_rows import Outcome, PublishedEvidence, Verdict
 
 ProfileCause = Literal[
@@ -47,7 +46,7 @@ RECORD_CAUSES: Mapping[RecordCause, str] = {
 }
 
 
-class DifferenceRow(BaseModel):
+class DifferenceRow(StrictModel):
     """One attempt on which two verdicts differ.
 
     Attributes:
@@ -56,8 +55,6 @@ class DifferenceRow(BaseModel):
         cause: from the closed list for that comparison.
         detail: description of both sides.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.difference/1"] = "lawtrace.difference/1"
     task: str

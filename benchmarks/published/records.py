@@ -5,23 +5,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from lawtrace.runs.stages.submitted_programs import ProgramFile, SubmittedRow
 from lawtrace.runs.store.stage_files import UsableRows, parse_json_list
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import Problem, describe_validation_error
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.verdict_rows import FailureMode, Outcome, Verdict
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """The name of a failed audit check among the broken rules of a record."""
 
 
-class RecordedVerdict(BaseModel):
+class RecordedVerdict(StrictModel):
     """A verdict from a record file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.recorded/1"] = "lawtrace.recorded/1"
     task: str

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Literal, Self, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from lawtrace.environments.legal.document import Document, Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, check_coverage, paragraphs_by_part
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import StrictModel
 
 Agent = Literal["F", "LR", "AR", "CS"]
 AGENTS: tuple[Agent, ...] = get_args(Agent)
@@ -55,11 +56,7 @@ def context_name(context: Sequence[Agent]) -> str:
     return "+".join(context)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Chunk(_Frozen):
+class Chunk(StrictModel):
     """A chunk: the unit of retrieval.
 
     Attributes:
@@ -75,7 +72,7 @@ class Chunk(_Frozen):
     paragraphs: tuple[str, ...] = ()
 
 
-class Question(_Frozen):
+class Question(StrictModel):
     """A question with the options Yes and No, in any order, with 2 to 26 lettered options, or without options.
 
     Attributes:
@@ -122,7 +119,7 @@ class Question(_Frozen):
         return "four_options" if tuple(self.options) == LETTERS else "options"
 
 
-class Case(_Frozen):
+class Case(StrictModel):
     """One decision.
 
     Attributes:
@@ -163,7 +160,7 @@ class Case(_Frozen):
         return tuple(chunk for chunk in self.chunks if chunk.agent in context)
 
 
-class PreparedCase(_Frozen):
+class PreparedCase(StrictModel):
     """A case after its chunks were extracted or its questions were written.
 
     Attributes:

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from lawtrace.schemas.models import StrictModel
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Paragraph(_Frozen):
+class Paragraph(StrictModel):
     """One paragraph.
 
     Attributes:
@@ -23,7 +21,7 @@ class Paragraph(_Frozen):
     page: int = 0
 
 
-class Section(_Frozen):
+class Section(StrictModel):
     """A heading with its paragraphs and subsections. The heading is empty for text before the first one."""
 
     heading: str
@@ -37,7 +35,7 @@ class Section(_Frozen):
             yield from section.all_paragraphs()
 
 
-class Document(_Frozen):
+class Document(StrictModel):
     """A parsed decision.
 
     Attributes:

@@ -13,11 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from lawtrace.environments.legal.document import Document, Paragraph
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.models import StrictModel
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
 DOCUMENT_PARTS: tuple[DocumentPart, ...] = get_args(DocumentPart)
@@ -53,10 +54,8 @@ PART_ORDER: Mapping[str, int] = {
 }
 
 
-class PartRange(BaseModel):
+class PartRange(StrictModel):
     """Consecutive paragraphs that belong to one part; both ends are included."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     first: str = Field(min_length=1)
     last: str = Field(min_length=1)
@@ -140,7 +139,5 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-class _MappingFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _MappingFile(StrictModel):
     parts: tuple[PartRange, ...] = Field(min_length=1)

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from lawtrace.environments.legal.case import Agent, Case, Choice, Chunk, Question
 from lawtrace.environments.legal.question_sets import options_by_key
 from lawtrace.schemas.errors import Problem, describe_validation_error
+from lawtrace.schemas.models import FrozenModel
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
     "background": "F",
@@ -26,10 +27,8 @@ _OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 _JSON_TYPES = frozenset({"entity", "relation", "inferred alignment"})
 
 
-class PublishedRow(BaseModel):
+class PublishedRow(FrozenModel):
     """One row as published."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     content: str
     type: str
@@ -48,10 +47,8 @@ def _as_answer(value: object) -> object:
     return members[0] if len(members) == 1 else members
 
 
-class _PublishedQuestion(BaseModel):
+class _PublishedQuestion(FrozenModel):
     """The JSON of a question row; the flag is a string in the published data."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     whether_contains_decision: bool
     question: str

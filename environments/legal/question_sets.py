@@ -24,11 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from lawtrace.environments.legal.case import ALPHABET, YES_NO, Agent, Case, Choice, Chunk, Question, TextMatch
 from lawtrace.environments.regulations.files import read_text
 from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
+from lawtrace.schemas.models import FrozenModel, StrictModel
 
 _LEAST_REPEATS = 2
 """Rows with each label, on average, from which the answers of a table are a closed list of labels."""
@@ -38,9 +39,7 @@ _ANSWER_COLUMNS = ("answer", "label")
 _NO_TEXT = frozenset({"index", "idx", "id", "answer", "label", "slice"})
 
 
-class _Passage(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Passage(StrictModel):
     agent: Agent = "F"
     text: str = Field(min_length=1)
 
@@ -50,10 +49,8 @@ def _passages(value: object) -> object:
     return [{"text": one} if isinstance(one, str) else one for one in given]
 
 
-class PlainQuestion(BaseModel):
+class PlainQuestion(FrozenModel):
     """A row of the plain format."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     question: str = Field(min_length=1)
     answer: str | bool | int | list[str | int]

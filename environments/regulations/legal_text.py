@@ -3,18 +3,15 @@
 from collections.abc import Collection, Iterator
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.environments.regulations.regulation import Provision
+from lawtrace.schemas.models import StrictModel
 
 NodeKind = Literal["division", "unit", "recital", "point", "passage", "note"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Node(_Frozen):
+class Node(StrictModel):
     """A node of a legal text, with its child nodes in text order.
 
     Attributes:
@@ -52,7 +49,7 @@ class Node(_Frozen):
         return any(node.kind == "point" for node in self.nodes) and self.text.endswith((":", "—", "–", "-"))
 
 
-class LegalText(_Frozen):
+class LegalText(StrictModel):
     """A legal text as read from a file.
 
     Attributes:

@@ -17,18 +17,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.models import StrictModel
 
 _SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
 
 
-class Provision(BaseModel):
+class Provision(StrictModel):
     """The smallest citable part of a regulation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     citation: str = Field(min_length=1)
     text: str = Field(min_length=1)
@@ -51,7 +50,7 @@ class Provision(BaseModel):
         return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
 
 
-class Regulation(BaseModel):
+class Regulation(StrictModel):
     """A legal text as a sequence of provisions, in the order of the text.
 
     Attributes:
@@ -59,8 +58,6 @@ class Regulation(BaseModel):
         source: reference of the original.
         restated: whether the provisions restate the law in other words, which evaluations must report.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
     title: str

@@ -9,10 +9,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.schemas.choices import ActingMode, ShieldMode, Style
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.task_rows import StateRow
 from lawtrace.schemas.tool_conversation import ToolConversation
 
@@ -92,7 +93,7 @@ def _content_id(fields: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
-class Answer(BaseModel):
+class Answer(StrictModel):
     """What a model answered to one task in one style: a program, or calls of tools turn by turn.
 
     A submitted program is an answer without messages: ``{"task": id, "style": "goal", "program": "..."}``.
@@ -109,8 +110,6 @@ class Answer(BaseModel):
         invalid: why there is no answer, through no fault of the model; usually None.
         id: the id of the conversation in the event log; for a submitted program a hash of its fields.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     task: str
     style: Style
@@ -132,7 +131,7 @@ class Answer(BaseModel):
         return AttemptKey(self.task, self.style, self.model, self.trial, self.mode, self.shield)
 
 
-class Attempt(BaseModel):
+class Attempt(StrictModel):
     """An executed answer.
 
     Attributes:
@@ -145,8 +144,6 @@ class Attempt(BaseModel):
         invalid: why no verdict is possible, through no fault of the model: there is no answer, or no jail could run
             it; usually None.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.attempt/2"] = "lawtrace.attempt/2"
     answer: Answer

@@ -3,24 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.schemas.events import Event, Json, event_labels, name_events
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.verdict_rows import RuleVerdict
 
 RecordOutcome = Literal["kept", "broken", "undetermined"]
 
 
-class OlderVerdict(BaseModel):
+class OlderVerdict(StrictModel):
     """The verdict on one record by the version of the rules that an audit compares with."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     outcome: RecordOutcome
     rules: tuple[RuleVerdict, ...]
 
 
-class LogCounts(BaseModel):
+class LogCounts(StrictModel):
     """How much there is in a log, of which a row lists only what is evidence.
 
     Attributes:
@@ -28,15 +27,13 @@ class LogCounts(BaseModel):
         open: by rule, how many time points and values the future decides.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     time_points: int
     events: int
     violations: Mapping[str, int]
     open: Mapping[str, int]
 
 
-class AuditRow(BaseModel):
+class AuditRow(StrictModel):
     """The verdict on one recorded conversation, or on one log.
 
     Attributes:
@@ -54,8 +51,6 @@ class AuditRow(BaseModel):
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
         log: of a log, how much there is in it. The steps of its evidence are time points instead of events.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.audit/2"] = "lawtrace.audit/2"
     place: str

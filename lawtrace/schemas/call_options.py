@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.models import StrictModel
 
 
 def _check_model(text: str) -> str:
@@ -43,13 +44,7 @@ RoleModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_r
 OptionalModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_role_needs_model)] | None
 
 
-class RecipePart(BaseModel):
-    """A part of a recipe: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ConversationOptions(RecipePart):
+class ConversationOptions(StrictModel):
     """Options of the conversations. ``rounds``: maximum drafts of an instruction, or proposals of rules; three as
     published.
 
@@ -66,7 +61,7 @@ class ConversationOptions(RecipePart):
     deadline_seconds: float = Field(default=120.0, gt=0)
 
 
-class BudgetOptions(RecipePart):
+class BudgetOptions(StrictModel):
     """Limits on the use of endpoints by the whole run. None: no limit.
 
     ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: waiting for answers, summed over all
@@ -79,14 +74,14 @@ class BudgetOptions(RecipePart):
     money: float | None = Field(default=None, gt=0)
 
 
-class PriceOptions(RecipePart):
+class PriceOptions(StrictModel):
     """Price of a million tokens of prompts and of answers."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
 
-class CallOptions(RecipePart):
+class CallOptions(StrictModel):
     """Options for calling models, in recipes of every kind. ``prices``: by model spec."""
 
     conversation: ConversationOptions = ConversationOptions()
@@ -99,7 +94,7 @@ BUILT_IN_PROMPT = "ours"
 """Value in place of a prompt file: the built-in prompt."""
 
 
-class PromptOptions(RecipePart):
+class PromptOptions(StrictModel):
     """The prompt of each role: ``ours``, ``published`` (the paper's, in our words) or a file of the user.
 
     The path of a file is relative to the recipe. It takes the same inputs, asks for the same answer, and has its own

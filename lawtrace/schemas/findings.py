@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import PlainSerializer
 
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.habits import Habit
+from lawtrace.schemas.models import StrictModel
 
 IN_ORDER = PlainSerializer(sorted)
 """Sets have no order, and the same seed gives the same bytes."""
@@ -104,13 +105,11 @@ class MutationScore:
     survivors: tuple[Survivor, ...]
 
 
-class ExtractionFunnel(BaseModel):
+class ExtractionFunnel(StrictModel):
     """Counts after each step: of provisions, then from ``candidates`` on of rules.
 
     ``not_understood``: provisions in scope that the offline baseline does not understand.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     provisions: int
     in_scope: int
@@ -231,18 +230,14 @@ class ModelBaseline:
     compliant_coverage: Coverage
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TaskFunnelRow(_Row):
+class TaskFunnelRow(StrictModel):
     """The funnel, as written by the stage that builds the tasks."""
 
     schema_version: Literal["lawtrace.task_funnel/1"] = "lawtrace.task_funnel/1"
     funnel: TaskFunnel
 
 
-class OracleStrengthRow(_Row):
+class OracleStrengthRow(StrictModel):
     """Number of deletions and changes of traces that the verdicts detect."""
 
     schema_version: Literal["lawtrace.oracle_strength/1"] = "lawtrace.oracle_strength/1"
@@ -250,14 +245,14 @@ class OracleStrengthRow(_Row):
     strength: MutationScore
 
 
-class HabitRunnerUp(_Row):
+class HabitRunnerUp(StrictModel):
     """A habit that passes no more tasks than the best one. ``passed``: how many."""
 
     name: str
     passed: int
 
 
-class HabitRow(_Row):
+class HabitRow(StrictModel):
     """The best habit for the tasks of a run in one style.
 
     Attributes:
@@ -296,7 +291,7 @@ def _share(part: int, whole: int, what: str) -> str:
     return f"{100 * part / whole:.3g} % of {what} ({part} of {whole})"
 
 
-class Findings(_Row):
+class Findings(StrictModel):
     """Task funnel, deletion check, best habits and extraction score of a run. None: not measured."""
 
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
@@ -310,10 +305,8 @@ class Findings(_Row):
     habits: tuple[HabitRow, ...] = ()
 
 
-class BaselineRow(BaseModel):
+class BaselineRow(StrictModel):
     """One program of the baseline: how it ended in the jail, its events and the rules they broke."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.baseline/1"] = "lawtrace.baseline/1"
     model: str

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 
 Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 """Words that say the same; one of them may stand alone."""
@@ -15,7 +16,7 @@ Says = Mapping[str, Wordings]
 """``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of a text that say its value."""
 
 
-class Instruction(BaseModel):
+class Instruction(StrictModel):
     """A user's request in one style.
 
     Attributes:
@@ -24,13 +25,11 @@ class Instruction(BaseModel):
         says: in a text written freely, the words that say a value which code cannot find: ``Tool.parameter`` -> words.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     style: Style
     text: str
     variables: dict[str, Json]
     written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
-    says: Says = {}
+    says: Says = Field(default={})
 
     @property
     def is_free(self) -> bool:

@@ -9,9 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from lawtrace.schemas.model_spec import ModelParameters
+from lawtrace.schemas.models import StrictModel
 
 FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
 """Why a role failed: its answer could not be used, the deadline passed, the endpoint failed or refused, or the caller
@@ -20,11 +21,7 @@ cancelled the call."""
 InstructionStyle = Literal["goal", "workflow"]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Context(_Frozen):
+class Context(StrictModel):
     """The conversation and turn that an entry belongs to. Bound once and copied with `at`.
 
     All fields but ``role``, ``model`` and ``turn`` identify the conversation.
@@ -70,7 +67,7 @@ def conversation_id(key: Mapping[str, str | int | None]) -> str:
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:12]
 
 
-class FunctionCalled(_Frozen):
+class FunctionCalled(StrictModel):
     """A tool call in a model's answer. ``arguments`` is JSON text exactly as the model wrote it."""
 
     id: str
@@ -78,7 +75,7 @@ class FunctionCalled(_Frozen):
     arguments: str
 
 
-class MessageSent(_Frozen):
+class MessageSent(StrictModel):
     """One message of a conversation, from a model or from code.
 
     Attributes:
@@ -109,14 +106,14 @@ class MessageSent(_Frozen):
         return f"{self.context.conversation_id}-{self.context.turn}"
 
 
-class RequestMessage(_Frozen):
+class RequestMessage(StrictModel):
     """One message of a request. ``role`` is the endpoint's: ``system``, ``user``, ``assistant`` or ``tool``."""
 
     role: str
     content: str
 
 
-class RequestSent(_Frozen):
+class RequestSent(StrictModel):
     """Written before a request is sent to an endpoint. If neither an answer nor a failure follows, the request was in
     flight when the run stopped."""
 
@@ -126,7 +123,7 @@ class RequestSent(_Frozen):
     occurrence: int
 
 
-class ModelCalled(_Frozen):
+class ModelCalled(StrictModel):
     """One answered model call.
 
     Attributes:
@@ -161,7 +158,7 @@ class ModelCalled(_Frozen):
     replayed: bool = False
 
 
-class CallRetried(_Frozen):
+class CallRetried(StrictModel):
     """A try that failed with a transport error and is repeated. ``try_number`` counts from 1."""
 
     kind: Literal["retry"] = "retry"
@@ -171,7 +168,7 @@ class CallRetried(_Frozen):
     waited_seconds: float
 
 
-class RoleFailed(_Frozen):
+class RoleFailed(StrictModel):
     """A role failed. A failed model call also has its request hash, so that a replay fails in the same way."""
 
     kind: Literal["failure"] = "failure"
@@ -182,7 +179,7 @@ class RoleFailed(_Frozen):
     occurrence: int | None = None
 
 
-class StageFinished(_Frozen):
+class StageFinished(StrictModel):
     """A stage wrote a file.
 
     Attributes:
@@ -199,7 +196,7 @@ class StageFinished(_Frozen):
     rows: int
 
 
-class RunResumed(_Frozen):
+class RunResumed(StrictModel):
     """An interrupted run continues. ``in_flight``: the calls that were sent and not answered; they are sent again."""
 
     kind: Literal["resumed"] = "resumed"
@@ -209,7 +206,7 @@ class RunResumed(_Frozen):
 BudgetName = Literal["messages", "tokens", "seconds", "money"]
 
 
-class BudgetReached(_Frozen):
+class BudgetReached(StrictModel):
     """A budget of the run is used up, and the run ends. ``context`` is that of the first call refused."""
 
     kind: Literal["budget"] = "budget"

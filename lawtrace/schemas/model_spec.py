@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import StrictModel
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 Provider = EndpointProvider | Literal["replay", "offline", "baseline"]
@@ -28,15 +29,13 @@ _KNOWN = (*ENDPOINTS, "replay", "offline", "baseline")
 _EXAMPLE_NAMES = {"replay": "logs/RUN", "baseline": "literal"}
 
 
-class ModelParameters(BaseModel):
+class ModelParameters(StrictModel):
     """Sampling parameters. Only those that are set are sent, because endpoints refuse parameters they do not know.
 
     ``answers``: how a structured answer is requested. ``json`` turns the endpoint's JSON mode on, ``schema`` sends the
     JSON schema, ``text`` sends neither; answers are parsed in the same way. None is ``json`` where the endpoint has
     such a mode.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, gt=0)

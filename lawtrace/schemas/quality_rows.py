@@ -2,9 +2,8 @@
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.schemas.choices import Style
+from lawtrace.schemas.models import StrictModel
 
 Check = Literal[
     "reference",
@@ -23,10 +22,8 @@ CHECKS: tuple[Check, ...] = get_args(Check)
 Answer = Literal["passed", "failed", "undecided"]
 
 
-class QualityFinding(BaseModel):
+class QualityFinding(StrictModel):
     """A failed or undecided check of a task: the check, the place and the finding."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: Check
     answer: Literal["failed", "undecided"]
@@ -37,10 +34,8 @@ class QualityFinding(BaseModel):
         return f"{self.check}{f', {self.style}' if self.style else ''}: {self.detail}"
 
 
-class QualityRow(BaseModel):
+class QualityRow(StrictModel):
     """The results of the gate for one task. A task passes if no check fails; undecided checks are listed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.quality/1"] = "lawtrace.quality/1"
     task: str

@@ -30,7 +30,6 @@ from lawtrace.schemas.call_options import (
     ModelUnderTest,
     OptionalModel,
     PromptOptions,
-    RecipePart,
     RoleModel,
 )
 from lawtrace.schemas.choices import (
@@ -47,6 +46,7 @@ from lawtrace.schemas.choices import (
 )
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.model_spec import BASELINE_POLICIES, ENDPOINTS, ModelSpec
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.tool_conversation import AttemptLimits
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 
@@ -66,7 +66,7 @@ def _as_tuple(value: object) -> object:
     return (value,) if isinstance(value, str | Path) else value
 
 
-class RegulationOptions(RecipePart):
+class RegulationOptions(StrictModel):
     """The law as published. ``files``: its documents, and folders of them
     (`lawtrace.environments.regulations.documents`). ``sha256``: the digest of all of them; the event log of a run
     always has it."""
@@ -75,7 +75,7 @@ class RegulationOptions(RecipePart):
     sha256: str | None = None
 
 
-class RuleOptions(RecipePart):
+class RuleOptions(StrictModel):
     """Where the rules come from. ``extract``: run the extraction, whichever rule set is used. ``regulation``: extract
     from the documents of the law, or from the restatement of the environment."""
 
@@ -91,7 +91,7 @@ class RuleOptions(RecipePart):
 PART_SIZE = 100
 
 
-class TaskOptions(RecipePart):
+class TaskOptions(StrictModel):
     """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates. ``part_size``:
     traces that are chosen with regard to each other; parts are independent, so a cluster or shards can divide them.
 
@@ -120,7 +120,7 @@ class TaskOptions(RecipePart):
 _DEFAULT_LIMITS = AttemptLimits()
 
 
-class ToolOptions(RecipePart):
+class ToolOptions(StrictModel):
     """Limits of one attempt with tools; see `AttemptLimits`."""
 
     turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
@@ -142,13 +142,13 @@ def without_habit(models: Sequence[str]) -> tuple[str, ...]:
     return tuple(model for model in models if model != HABIT)
 
 
-class DialogueOptions(RecipePart):
+class DialogueOptions(StrictModel):
     """``behaviours``: what users do besides answering; the seed chooses one of them for each request, or none."""
 
     behaviours: Annotated[tuple[Behaviour, ...], AfterValidator(distinct)] = BEHAVIOURS
 
 
-class AttemptOptions(RecipePart):
+class AttemptOptions(StrictModel):
     """The models under test, how they act, and what they are told.
 
     ``baselines``: the baseline policies (`BASELINES`) are run as well.
@@ -208,7 +208,7 @@ READING_ROLES: tuple[RoleName, ...] = ("masking_evaluator", "independent_reader"
 """The roles that read what the instruction generator writes."""
 
 
-class RoleModelOptions(RecipePart):
+class RoleModelOptions(StrictModel):
     """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``;
     the two that read instructions to that of the ``instruction_generator``, because their offline versions only
     understand what its offline version writes. ``trace_writer`` writes the model-written baseline (P Table 2); without

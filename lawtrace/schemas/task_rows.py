@@ -5,20 +5,17 @@ States and results appear in outside form (JSON as the tools show it), so that a
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.schemas.choices import Style, TaskMode, TaskVariant
 from lawtrace.schemas.events import Event, Json, Origin
 from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.models import StrictModel
 
 StateRow = dict[str, Json]
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Contrast(_Row):
+class Contrast(StrictModel):
     """What makes a contrast pair: one field of one row of the initial state.
 
     Attributes:
@@ -46,14 +43,14 @@ def request_id(row: "TraceRow | TaskFields") -> str:
     return row.id if row.contrast is None else f"pair {row.contrast.pair}"
 
 
-class CallRow(_Row):
+class CallRow(StrictModel):
     """One call of a reference trace: the event and the origin of each argument."""
 
     event: Event
     origins: dict[str, Origin]
 
 
-class TraceRow(_Row):
+class TraceRow(StrictModel):
     """A reference trace with its initial and final state. The sides of a contrast pair follow each other, and the first
     carries the request out."""
 
@@ -67,7 +64,7 @@ class TraceRow(_Row):
     contrast: Contrast | None = None
 
 
-class PublishedCase(_Row):
+class PublishedCase(StrictModel):
     """Data of an imported task for the `published` grading profile, as published.
 
     Attributes:
@@ -85,7 +82,7 @@ class PublishedCase(_Row):
     claimed_rules: tuple[str, ...] = ()
 
 
-class TaskFields(_Row):
+class TaskFields(StrictModel):
     """The fields of a task and of its row, see `Task`."""
 
     schema_version: Literal["lawtrace.task/2"] = "lawtrace.task/2"

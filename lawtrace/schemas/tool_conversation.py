@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from lawtrace.schemas.choices import Behaviour
 from lawtrace.schemas.log_entries import FunctionCalled
+from lawtrace.schemas.models import StrictModel
 
 UserMove = Literal[
     "asks", "answers", "restates", "tells_all", "presses", "hesitates", "corrects", "withdraws", "insists", "closes"
@@ -34,7 +35,7 @@ class AttemptLimits:
     seconds: float = 900.0
 
 
-class Turn(BaseModel):
+class Turn(StrictModel):
     """One turn of the model.
 
     Attributes:
@@ -45,7 +46,7 @@ class Turn(BaseModel):
         results: the results in the order of the calls; fewer than the calls if a limit ended the attempt.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     message: str = ""
     notice: str = Field(default="", validation_alias="told", serialization_alias="told")
@@ -54,7 +55,7 @@ class Turn(BaseModel):
     results: tuple[str, ...] = ()
 
 
-class UserTurn(BaseModel):
+class UserTurn(StrictModel):
     """One message of the user in a dialogue.
 
     Attributes:
@@ -63,8 +64,6 @@ class UserTurn(BaseModel):
         moves: what the user did.
         text: the message.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     message: str
     after: int

@@ -2,10 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from lawtrace.schemas.models import StrictModel
 
 
-class Difficulty(BaseModel):
+class Difficulty(StrictModel):
     """Bounds on contrast pairs. A pair that misses one is left out, and the search tries another request.
 
     Attributes:
@@ -15,8 +17,6 @@ class Difficulty(BaseModel):
             request out, at least.
         calls: how many calls that side has at least.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     changes: int = Field(default=2, ge=1, le=8)
     rules: int = Field(default=0, ge=0)
@@ -36,7 +36,7 @@ TRACE_MODES: tuple[TraceMode, ...] = ("tasks", "coverage")
 StepShare = Annotated[float, Field(ge=0, le=1)]
 
 
-class TraceConstraints(BaseModel):
+class TraceConstraints(StrictModel):
     """Constraints on the traces of a search. Every trace meets all of them, or the search reports the conflict.
 
     Attributes:
@@ -48,8 +48,6 @@ class TraceConstraints(BaseModel):
         distance: any two traces differ in at least this many positions; 1 means that no two have the same tool
             sequence.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     require: tuple[str, ...] = ()
     forbid: tuple[str, ...] = ()

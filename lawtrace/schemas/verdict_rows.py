@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.schemas.choices import BEHAVIOURS, ActingMode, Behaviour, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.violations import ExplainedViolation, Scalar, TemplateName
 from lawtrace.schemas.violations import Verdict as MonitorVerdict
 
@@ -57,7 +58,7 @@ FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 RuleOutcome = Literal["kept", "broken", "undetermined", "never triggered"]
 
 
-class RuleVerdict(BaseModel):
+class RuleVerdict(StrictModel):
     """The verdict on one rule for one attempt.
 
     Attributes:
@@ -81,8 +82,6 @@ class RuleVerdict(BaseModel):
         violations: for a rule with time, several variables or aggregates, the first ways in which it is broken or, if
             it is undetermined, may be, each with its object, its window and the events that count.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rule: str
     formula: str
@@ -124,7 +123,7 @@ USER_KINDS: tuple[UserKind, ...] = ("none", *BEHAVIOURS)
 TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]
 
 
-class PublishedEvidence(BaseModel):
+class PublishedEvidence(StrictModel):
     """The evidence for a verdict of a published profile.
 
     Attributes:
@@ -137,8 +136,6 @@ class PublishedEvidence(BaseModel):
         drawn_ids: number of created rows, audit entries apart, whose id the published code drew at random.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     executed: bool
     state_matched: bool
     trace_source: TraceSource
@@ -147,7 +144,7 @@ class PublishedEvidence(BaseModel):
     drawn_ids: int = 0
 
 
-class Verdict(BaseModel):
+class Verdict(StrictModel):
     """The verdict on one attempt.
 
     Attributes:
@@ -163,8 +160,6 @@ class Verdict(BaseModel):
         pair: the id of the contrast pair that the task is a side of; None if it is in none.
         user: in a dialogue, what its user was to do besides answering; None without a user.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.verdict/2"] = "lawtrace.verdict/2"
     task: str

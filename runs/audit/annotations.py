@@ -14,20 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from lawtrace.runs.audit.rates import ALL_RULES, RateTable, RuleRates
 from lawtrace.runs.audit.tally import Tally
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, describe_read_error, describe_validation_error
+from lawtrace.schemas.models import FrozenModel
 
 _Match = Literal["flagged", "not flagged", "undetermined", "another call"]
 
 
-class Annotation(BaseModel):
+class Annotation(FrozenModel):
     """Whether the verdict on a rule in a conversation is right. The last one on it counts."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     conversation: str
     rule: str = Field(min_length=1)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.audit import Audit, audit
 from lawtrace.runs.audit.sources.reading import find_files
@@ -16,12 +14,11 @@ from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_reco
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.schemas.audit_rows import AuditRow
+from lawtrace.schemas.models import StrictModel
 
 
-class AuditOptions(BaseModel):
+class AuditOptions(StrictModel):
     """The options of the command that its result depends on. A merge audits by them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sources: list[Path]
     env: str

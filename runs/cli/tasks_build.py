@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
@@ -43,6 +43,7 @@ from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 
@@ -118,10 +119,8 @@ def _result(products: Products, recipe: Recipe, given: Sequence[TraceRow] | None
     )
 
 
-class _Options(BaseModel):
+class _Options(StrictModel):
     """What a merge needs besides the instructions. ``traces``: the file that was given."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     recipe: Recipe
     traces: Path | None

@@ -5,8 +5,6 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output import print_note
@@ -36,6 +34,7 @@ from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.coverage.measures import measure_coverage
@@ -111,10 +110,8 @@ def _check_division(plan: TracePlan, parts: Sequence[range], shard: Shard, on: s
         print_note(f"--on: all traces are one part, so nothing is divided; {why}.")
 
 
-class _Options(BaseModel):
+class _Options(StrictModel):
     """What a merge needs besides the traces: the recipe, for the result that is printed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     recipe: Recipe
 

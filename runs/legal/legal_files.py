@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.agents.legal.meta_llm import Citation
@@ -12,15 +12,12 @@ from lawtrace.environments.legal.retrieval.ranking import Hit
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.models import StrictModel
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
 LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)
 """The outcome of one question. *Refused*: the model declined to answer. *Error*: its reply is not an answer. *Invalid*:
 there is no reply, for a reason outside the model. All outcomes count in the denominator."""
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class GridCell:
         return f"{RETRIEVER_LABELS[self.retriever]}@{self.depth}"
 
 
-class RetrievedRow(_Frozen):
+class RetrievedRow(StrictModel):
     """The best chunks for a question in one context, at the largest depth. Smaller depths are its prefixes."""
 
     schema_version: Literal["lawtrace.legal_retrieved/1"] = "lawtrace.legal_retrieved/1"
@@ -49,7 +46,7 @@ class RetrievedRow(_Frozen):
     hits: tuple[Hit, ...]
 
 
-class PartRow(_Frozen):
+class PartRow(StrictModel):
     """A part of a question, in the decomposed pipeline.
 
     Attributes:
@@ -69,7 +66,7 @@ class PartRow(_Frozen):
     citations: tuple[Citation, ...] = ()
 
 
-class AnswerRow(_Frozen):
+class AnswerRow(StrictModel):
     """The answer to one question in one cell.
 
     Attributes:
@@ -110,7 +107,7 @@ class AnswerRow(_Frozen):
 _OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "steps"})
 
 
-class ProbeRow(_Frozen):
+class ProbeRow(StrictModel):
     """A question asked again without the passages that its answer cited."""
 
     schema_version: Literal["lawtrace.legal_probe/2"] = "lawtrace.legal_probe/2"
@@ -134,7 +131,7 @@ class ProbeRow(_Frozen):
         return None if self.outcome in ("error", "invalid") else self.after != self.before
 
 
-class DatasetIssues(_Frozen):
+class DatasetIssues(StrictModel):
     """Rows of the dataset that could not be used, and agents without a chunk in a case."""
 
     schema_version: Literal["lawtrace.legal_findings/1"] = "lawtrace.legal_findings/1"

@@ -25,9 +25,10 @@ from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
-from lawtrace.schemas.call_options import CallOptions, PromptOptions, RecipePart, RoleModel
+from lawtrace.schemas.call_options import CallOptions, PromptOptions, RoleModel
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import distinct
 
 META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
@@ -60,7 +61,7 @@ def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
 ContextName = Annotated[str, AfterValidator(_context)]
 
 
-class LegalRoles(RecipePart):
+class LegalRoles(StrictModel):
     """The model of each role that prepares cases and questions, and of each agent that answers parts of a question.
 
     ``facts`` writes the chunks of facts of a case, ``facts_agent`` answers from them; the other three likewise.
@@ -104,7 +105,7 @@ class LegalPrompts(PromptOptions):
     integrator: str | None = None
 
 
-class DecompositionOptions(RecipePart):
+class DecompositionOptions(StrictModel):
     """Limits of decomposition: see `lawtrace.agents.legal.decomposition.DecompositionLimits`."""
 
     depth: int = Field(default=2, ge=1, le=10)

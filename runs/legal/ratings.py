@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.schemas.models import StrictModel
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -23,13 +24,11 @@ CRITERION_DESCRIPTIONS: dict[Criterion, str] = {
 }
 
 
-class RatingRow(BaseModel):
+class RatingRow(StrictModel):
     """One rater's rating of one question. The last of several counts.
 
     ``at``: the time of the rating, as ISO 8601 in UTC.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.legal_rating/1"] = "lawtrace.legal_rating/1"
     rater: str = Field(min_length=1)

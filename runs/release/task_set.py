@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any, Literal
 
 from jinja2 import Environment, StrictUndefined
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.store.stage_files import file_digest, read_text, replacing, write_rows
@@ -33,6 +33,7 @@ from lawtrace.runs.store.task_file import digest_rules, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError, OperationalError, describe_validation_error
 from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
@@ -96,13 +97,11 @@ class TaskSet:
         return sum(len(row.passed) for row in self.habits) / sum(row.tasks for row in self.habits)
 
 
-class EnvironmentEntry(BaseModel):
+class EnvironmentEntry(StrictModel):
     """The manifest entry of one environment: tasks in two styles, made under these rules.
 
     ``writers``: the role that wrote or read the instructions -> its model, or `ONE_BY_ONE`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tasks: int
     contrast_pairs: int
@@ -112,10 +111,8 @@ class EnvironmentEntry(BaseModel):
     rules_sha256: str
 
 
-class ReleaseManifest(BaseModel):
+class ReleaseManifest(StrictModel):
     """The inputs of a release. ``files``: the SHA-256 of each other file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.release/2"] = "lawtrace.release/2"
     version: str

@@ -8,8 +8,7 @@ into which a template rule that binds several tools is split (`!((!c) U (a | b))
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from pydantic import BaseModel, ConfigDict
-
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.logic.syntax import ForAll, Formula, Or
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
@@ -17,11 +16,7 @@ from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RuleScore(_Frozen):
+class RuleScore(StrictModel):
     """Numbers of distinct extracted rules, gold rules, correct extracted rules and found gold rules."""
 
     extracted: int
@@ -38,7 +33,7 @@ class RuleScore(_Frozen):
         return self.found / self.gold if self.gold else None
 
 
-class ProvisionScore(_Frozen):
+class ProvisionScore(StrictModel):
     """One provision cited by gold rules: which of these were found, and whether a found rule cites it too."""
 
     citation: str
@@ -47,7 +42,7 @@ class ProvisionScore(_Frozen):
     cited: bool
 
 
-class RuleSetComparison(_Frozen):
+class RuleSetComparison(StrictModel):
     """The comparison of a rule set with a gold set."""
 
     rules: RuleScore

@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult
 from lawtrace.runs.stages.artifacts import RULES, TASKS, TRACES
@@ -20,20 +18,19 @@ from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_
 from lawtrace.runs.store.shards import Shard
 from lawtrace.runs.store.stage_store import Products, StageFile, stage_key
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.task_rows import TraceRow
 
 NOT_ASKED = InstructionResult(None, 0, "not asked")
 
 
-class WrittenRequest(BaseModel):
+class WrittenRequest(StrictModel):
     """The instructions of a request.
 
     Attributes:
         request: the id of its trace.
         pair: in both styles; the second is missing if the first was not accepted.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     request: str
     pair: dict[Style, InstructionResult]

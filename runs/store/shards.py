@@ -15,11 +15,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from lawtrace.runs.store.stage_files import describe_row_error, file_digest, read_text, write_lines
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.models import StrictModel
 
 Unit = TypeVar("Unit")
 Options = TypeVar("Options", bound=BaseModel)
@@ -62,7 +63,7 @@ class Shard:
 WHOLE = Shard(1, 1)
 
 
-class ShardRecord(BaseModel):
+class ShardRecord(StrictModel):
     """What the rows of a shard are a part of. Written when the shard begins, and again when it ends.
 
     Attributes:
@@ -79,8 +80,6 @@ class ShardRecord(BaseModel):
         events: the folder of its event log, relative to the record; None without one.
         options: what `lawtrace merge` needs besides the rows.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.shard/1"] = "lawtrace.shard/1"
     written_by: str

@@ -16,8 +16,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
@@ -25,6 +23,7 @@ from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, AttemptKey
 from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.task_rows import TaskRow
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule, check_rules
@@ -32,10 +31,8 @@ from lawtrace.solver.rules import Rule, check_rules
 HEADER_SCHEMA = "lawtrace.task_file/1"
 
 
-class TaskFileHeader(BaseModel):
+class TaskFileHeader(StrictModel):
     """The first line of a task file: digest -> rules."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.task_file/1"] = HEADER_SCHEMA
     rule_sets: dict[str, tuple[Rule, ...]]

@@ -21,12 +21,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.instructions import Instruction, Says
+from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.sayings import says
 from lawtrace.solver.masking.wording import format_value
@@ -36,15 +37,13 @@ ENDING = ".texts.toml"
 WIDTH = 120
 
 
-class WrittenPair(BaseModel):
+class WrittenPair(StrictModel):
     """The texts of one request in both styles."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     asked: str
     goal: str
     workflow: str
-    says: Says = {}
+    says: Says = Field(default={})
 
     def text(self, style: Style) -> str:
         """The text of a style, with its paragraphs and lists each on a line."""
@@ -63,10 +62,8 @@ class WrittenPair(BaseModel):
         )
 
 
-class WrittenTexts(BaseModel):
+class WrittenTexts(FrozenModel):
     """The texts for one environment, by the id of the pair or task."""
-
-    model_config = ConfigDict(frozen=True)
 
     environment: str
     pairs: Mapping[str, WrittenPair]

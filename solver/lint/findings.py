@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.model_checking.call_scopes import ScopeName
 from lawtrace.solver.model_checking.explanations import step_texts
 from lawtrace.solver.model_checking.product_search import Found
@@ -13,7 +12,7 @@ from lawtrace.solver.model_checking.product_search import Found
 RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "undecided"]
 
 
-class Witness(BaseModel):
+class Witness(FrozenModel):
     """A trace as evidence, one step a line: ``PayBill``, ``PayBill(amount > 1000)``, ``PayBill refused``.
 
     Attributes:
@@ -21,13 +20,11 @@ class Witness(BaseModel):
         shortest: whether it is known that no shorter trace shows the same.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     steps: tuple[str, ...]
     shortest: bool
 
 
-class RuleFinding(BaseModel):
+class RuleFinding(FrozenModel):
     """A defect of a rule set.
 
     Attributes:
@@ -46,8 +43,6 @@ class RuleFinding(BaseModel):
         without: for each rule needed, a trace that would refute the finding without it.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     kind: RuleFindingKind
     rules: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -59,7 +54,7 @@ class RuleFinding(BaseModel):
     without: Mapping[str, tuple[str, ...]] = {}
 
 
-class RuleSetAnalysis(BaseModel):
+class RuleSetAnalysis(FrozenModel):
     """The analysis of a rule set in an environment.
 
     Attributes:
@@ -70,8 +65,6 @@ class RuleSetAnalysis(BaseModel):
         assumptions: the assumptions of the analysis, as sentences.
         nodes: the number of nodes that the searches visited.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     findings: tuple[RuleFinding, ...]
     breaking: Mapping[str, Witness]

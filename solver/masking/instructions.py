@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import decode_arguments
@@ -22,16 +22,15 @@ from lawtrace.environments.spec.types import ValueType, WrongFormat, WrongType
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.sayings import plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
 
 
-class ReaderReference(BaseModel):
+class ReaderReference(StrictModel):
     """A reader's argument taken from an earlier result: call number (from 1) and the path into its result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     from_call: int
     path: tuple[str | int, ...]
@@ -42,10 +41,8 @@ ReaderArgument = ReaderReference | list[_ReaderItem] | Json
 """An argument as a reader gives it: a value, a reference, or a list of these."""
 
 
-class ReaderCall(BaseModel):
+class ReaderCall(StrictModel):
     """One call that an independent reader derives from an instruction."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
     arguments: dict[str, Annotated[ReaderArgument, Field(union_mode="left_to_right")]]

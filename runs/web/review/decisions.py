@@ -8,16 +8,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.schemas.models import StrictModel
 
 Decision = Literal["accept", "reject", "edit"]
 ReviewStatus = Literal["pending", "accepted", "rejected"]
 
 
-class OpinionRow(BaseModel):
+class OpinionRow(StrictModel):
     """One decision of one reviewer on one item. The last one of a reviewer counts.
 
     Attributes:
@@ -25,8 +26,6 @@ class OpinionRow(BaseModel):
         text: of an edit, the new words.
         at: time of the decision, ISO 8601 in UTC.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["lawtrace.opinion/1"] = "lawtrace.opinion/1"
     reviewer: str = Field(min_length=1, max_length=80)
