@@ -14,25 +14,16 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
 from lawtrace.schemas.events import Event, Json, event_labels
+from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
-from lawtrace.solver.logic.terms import (
-    RESULT,
-    Arithmetic,
-    Element,
-    FieldPath,
-    FunctionCall,
-    Kind,
-    LiteralValue,
-    Term,
-    kind_of,
-    path_text,
-)
 
 _EACH: Final = -1
 """Stands in a path for each element of a list, or each name of a field of an object."""
-_CONTAINERS: Final[tuple[Kind, ...]] = ("list", "object")
-_ARGUMENTS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
+Steps = tuple[str | int, ...]
+Kinds = tuple[terms.Kind, ...]
+_CONTAINERS: Final[Kinds] = ("list", "object")
+_ARGUMENTS: Final[Mapping[str, Kinds]] = MappingProxyType(
     {
         "len": ("string", "list", "object"),
         "lower": ("string",),
@@ -43,7 +34,7 @@ _ARGUMENTS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
         "values": ("object",),
     }
 )
-_NAMES: Final[Mapping[Kind, str]] = MappingProxyType(
+_NAMES: Final[Mapping[terms.Kind, str]] = MappingProxyType(
     {
         "boolean": "true or false",
         "number": "a number",
@@ -54,7 +45,6 @@ _NAMES: Final[Mapping[Kind, str]] = MappingProxyType(
         "time": "a time",
     }
 )
-Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +59,11 @@ class OpenRead:
     tool: str
     path: Steps
     type: ValueType
-    kinds: tuple[Kind, ...] = ()
+    kinds: Kinds = ()
     attempted: bool = False
 
     def __str__(self) -> str:
-        return path_text([step for step in self.path if step != _EACH])
+        return terms.path_text([step for step in self.path if step != _EACH])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +93,9 @@ class OpenReads(tuple[OpenRead, ...]):
                 if event.tool != read.tool or not (event.completed or read.attempted):
                     continue
                 first, *steps = read.path
-                if first != RESULT and first not in event.arguments:
+                if first != terms.RESULT and first not in event.arguments:
                     continue
-                value = event.result if first == RESULT else event.arguments[str(first)]
+                value = event.result if first == terms.RESULT else event.arguments[str(first)]
                 if (why := _lost(value, read.type, tuple(steps), (first,), read.kinds)) is not None:
                     call = f"call {event_labels(events)[number]}, {read.tool}"
                     return LostRead(number, f"{call}: {why}, and the tool's schema leaves it open", str(read))
@@ -121,7 +111,7 @@ def find_open_reads(formula: Formula, environment: Environment) -> OpenReads:
         declared = environment.tools.get(tool)
         if declared is None:
             continue
-        if path[0] == RESULT:
+        if path[0] == terms.RESULT:
             value_type = ANY if declared.returns is None else declared.returns
         else:
             value_type = next((one.type for one in declared.parameters if one.name == path[0]), ANY)
@@ -148,7 +138,7 @@ def _is_open(value_type: ValueType, steps: Steps) -> bool:
             return False
 
 
-_Read = tuple[str, Steps, tuple[Kind, ...], bool]
+_Read = tuple[str, Steps, Kinds, bool]
 
 
 def _reads(formula: Formula) -> Iterator[_Read]:
@@ -162,7 +152,7 @@ def _reads(formula: Formula) -> Iterator[_Read]:
             for atom in (aggregate.atom, aggregate.since):
                 yield from () if atom is None else _of_atom(atom)
             if aggregate.term is not None:
-                kinds: tuple[Kind, ...] = () if aggregate.function in ("count", "last") else ("number", "time")
+                kinds: Kinds = () if aggregate.function in ("count", "last") else ("number", "time")
                 for path, wanted in _of_term(aggregate.term, kinds, {}):
                     yield aggregate.atom.tool, path, wanted, aggregate.atom.attempted
 
@@ -173,7 +163,7 @@ def _of_atom(atom: Atom) -> Iterator[_Read]:
             yield atom.tool, path, kinds, atom.attempted
 
 
-def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterator[tuple[Steps, tuple[Kind, ...]]]:
+def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterator[tuple[Steps, Kinds]]:
     match condition:
         case IsTrue(field):
             yield from _of_term(field, ("boolean",), elements)
@@ -196,49 +186,47 @@ def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterat
         yield from _of_condition(part, elements)
 
 
-def _of_term(
-    term: Term, kinds: tuple[Kind, ...], elements: Mapping[str, Steps]
-) -> Iterator[tuple[Steps, tuple[Kind, ...]]]:
+def _of_term(term: terms.Term, kinds: Kinds, elements: Mapping[str, Steps]) -> Iterator[tuple[Steps, Kinds]]:
     match term:
-        case FieldPath() | Element():
+        case terms.FieldPath() | terms.Element():
             if (path := _path(term, elements)) is not None:
                 yield path, kinds
-        case Arithmetic(left, _, right):
+        case terms.Arithmetic(left, _, right):
             yield from _of_term(left, (), elements)
             yield from _of_term(right, (), elements)
-        case FunctionCall(function, arguments):
+        case terms.FunctionCall(function, arguments):
             for argument in arguments:
                 yield from _of_term(argument, _ARGUMENTS.get(function, ()), elements)
         case _:
             pass
 
 
-def _path(term: Term, elements: Mapping[str, Steps]) -> Steps | None:
+def _path(term: terms.Term, elements: Mapping[str, Steps]) -> Steps | None:
     """The path of a field, or of a part of a named element; None for other terms."""
-    if isinstance(term, FieldPath):
+    if isinstance(term, terms.FieldPath):
         return term.path
-    if isinstance(term, Element) and term.name in elements:
+    if isinstance(term, terms.Element) and term.name in elements:
         return (*elements[term.name], *term.path)
     return None
 
 
-def _kinds_beside(other: Term) -> tuple[Kind, ...]:
+def _kinds_beside(other: terms.Term) -> Kinds:
     """The kinds that can be compared with a literal; any beside other terms. A text may be compared with a time."""
-    kind = kind_of(other.content) if isinstance(other, LiteralValue) else None
+    kind = terms.kind_of(other.content) if isinstance(other, terms.LiteralValue) else None
     return () if kind is None else (kind,)
 
 
-def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: tuple[Kind, ...]) -> str | None:
+def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: Kinds) -> str | None:
     """Why a part is not there, if nothing declares that it may be absent; None if it is there, or known to be absent.
 
     ``before``: the path of the value itself.
     """
-    if value is None and (before != (RESULT,) or isinstance(declared, OrNull) or not steps):
+    if value is None and (before != (terms.RESULT,) or isinstance(declared, OrNull) or not steps):
         return None
     if isinstance(declared, OrNull):
         declared = declared.value
     if not steps:
-        kind = kind_of(value)
+        kind = terms.kind_of(value)
         if declared is not ANY or not kinds or kind is None or kind in kinds:
             return None
         return f"{_text(before)} is {_NAMES[kind]}"
@@ -264,11 +252,11 @@ def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: 
     elif declared is not ANY:
         return None
     if not isinstance(value, dict):
-        return f"{_text(before)} is {_NAMES[kind_of(value) or 'null']} and has no part {step!r}"
+        return f"{_text(before)} is {_NAMES[terms.kind_of(value) or 'null']} and has no part {step!r}"
     if step not in value:
         return f"{_text(before)} has no field {step!r}"
     return _lost(value[str(step)], declared, tuple(rest), (*before, step), kinds)
 
 
 def _text(path: Steps) -> str:
-    return path_text(path)
+    return terms.path_text(path)

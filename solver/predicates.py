@@ -12,18 +12,8 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import WrongFormat, WrongType
 from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_fields, condition_parts
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Compare,
-    Formula,
-    Next,
-    RelationAggregate,
-    WeakNext,
-    Yesterday,
-    aggregates_of,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import RESULT, FieldPath, LiteralValue, Position, leaves
 
 
@@ -85,13 +75,13 @@ class ObservedPredicates:
         )
 
 
-def fields_read(formula: Formula) -> Iterator[tuple[str, FieldPath]]:
+def fields_read(formula: s.Formula) -> Iterator[tuple[str, FieldPath]]:
     """The fields of calls that a formula reads, each with its tool; those of aggregates included."""
-    for node in subformulas(formula):
-        if isinstance(node, Atom) and node.condition is not None:
+    for node in s.subformulas(formula):
+        if isinstance(node, s.Atom) and node.condition is not None:
             yield from ((node.tool, place) for place in condition_fields(node.condition))
-        for aggregate in aggregates_of(node):
-            if isinstance(aggregate, RelationAggregate):
+        for aggregate in s.aggregates_of(node):
+            if isinstance(aggregate, s.RelationAggregate):
                 yield from fields_read(aggregate.formula)
                 continue
             for atom in (aggregate.atom, *([aggregate.since] if aggregate.since else [])):
@@ -102,30 +92,30 @@ def fields_read(formula: Formula) -> Iterator[tuple[str, FieldPath]]:
 
 
 @lru_cache(maxsize=4096)
-def tools_named(formula: Formula) -> frozenset[str]:
+def tools_named(formula: s.Formula) -> frozenset[str]:
     """The tools of which a formula speaks, those in aggregates included."""
     named: set[str] = set()
-    for node in subformulas(formula):
-        if isinstance(node, Atom):
+    for node in s.subformulas(formula):
+        if isinstance(node, s.Atom):
             named.add(node.tool)
-        for aggregate in aggregates_of(node):
-            if isinstance(aggregate, RelationAggregate):
+        for aggregate in s.aggregates_of(node):
+            if isinstance(aggregate, s.RelationAggregate):
                 named |= tools_named(aggregate.formula)
             else:
                 named |= {atom.tool for atom in (aggregate.atom, aggregate.since) if atom is not None}
     return frozenset(named)
 
 
-def counts_steps(formula: Formula) -> bool:
+def counts_steps(formula: s.Formula) -> bool:
     """Whether calls that a formula does not name can matter to it, because it counts steps."""
-    for node in subformulas(formula):
-        if isinstance(node, Next | WeakNext | Yesterday):
+    for node in s.subformulas(formula):
+        if isinstance(node, s.Next | s.WeakNext | s.Yesterday):
             return True
-        if isinstance(node, Compare):
+        if isinstance(node, s.Compare):
             compared = *leaves(node.comparison.left), *leaves(node.comparison.right)
             if any(isinstance(leaf, Position) for leaf in compared):
                 return True
-        relations = (one.formula for one in aggregates_of(node) if isinstance(one, RelationAggregate))
+        relations = (one.formula for one in s.aggregates_of(node) if isinstance(one, s.RelationAggregate))
         if any(map(counts_steps, relations)):
             return True
     return False

@@ -15,19 +15,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product, shortest_accepted
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.skeleton import skeleton
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Bottom,
-    ForAll,
-    Formula,
-    Not,
-    Or,
-    Top,
-    body_of,
-    is_untimed,
-    map_children,
-)
 from lawtrace.solver.logic.templates import OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.rules import Rule
@@ -46,7 +35,7 @@ def implies(one: Rule, other: Rule) -> bool:
     """Whether it is proved that every trace that keeps the first rule keeps the second."""
     if one.parsed == other.parsed:
         return True
-    if not other.has_table or (isinstance(one.parsed, ForAll) and is_untimed(one.parsed)):
+    if not other.has_table or (isinstance(one.parsed, s.ForAll) and s.is_untimed(one.parsed)):
         return False
     weaker = compile_formula(skeleton(one.parsed, _not_required))
     return shortest_accepted(product(weaker, other.automaton, lambda left, right: left and not right)) is None
@@ -54,16 +43,16 @@ def implies(one: Rule, other: Rule) -> bool:
 
 def same_rule(one: Rule, other: Rule) -> bool:
     """Whether two rules mean the same. Those on time, several objects or sums must be written the same."""
-    if is_untimed(one.parsed) and is_untimed(other.parsed):
+    if s.is_untimed(one.parsed) and s.is_untimed(other.parsed):
         return equivalent(one.automaton, other.automaton)
     return one.parsed == other.parsed
 
 
-def _always_true(formula: Formula) -> bool:
+def _always_true(formula: s.Formula) -> bool:
     """Whether it is proved that every trace satisfies the formula."""
-    if is_untimed(formula):
-        return equivalent(compile_formula(formula), compile_formula(Top()))
-    return shortest_accepted(compile_formula(skeleton(Not(body_of(formula)), _not_required))) is None
+    if s.is_untimed(formula):
+        return equivalent(compile_formula(formula), compile_formula(s.Top()))
+    return shortest_accepted(compile_formula(skeleton(s.Not(s.body_of(formula)), _not_required))) is None
 
 
 def _not_required(_tool: str, _field: FieldPath) -> bool:
@@ -135,14 +124,14 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     return tuple(kept)
 
 
-def _restrict_formula(formula: Formula, tools: Collection[str]) -> Formula:
+def _restrict_formula(formula: s.Formula, tools: Collection[str]) -> s.Formula:
     """The formula with the atoms of missing tools false."""
-    if isinstance(formula, Atom):
-        return formula if formula.tool in tools else Bottom()
-    rest = map_children(formula, lambda part: _restrict_formula(part, tools))
-    if isinstance(rest, Or):
-        possible = [part for part in rest.operands if part != Bottom()]
-        return Or(*possible) if len(possible) > 1 else possible[0] if possible else Bottom()
+    if isinstance(formula, s.Atom):
+        return formula if formula.tool in tools else s.Bottom()
+    rest = s.map_children(formula, lambda part: _restrict_formula(part, tools))
+    if isinstance(rest, s.Or):
+        possible = [part for part in rest.operands if part != s.Bottom()]
+        return s.Or(*possible) if len(possible) > 1 else possible[0] if possible else s.Bottom()
     return rest
 
 
@@ -156,7 +145,7 @@ def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     forms: list[Rule] = []
     for rule in rules:
         match match_template(rule.parsed):
-            case OperationalRestriction(Atom(tool, None, attempted=False), occasion) if tool == AUTHORIZATION_TOOL:
+            case OperationalRestriction(s.Atom(tool, None, attempted=False), occasion) if tool == AUTHORIZATION_TOOL:
                 form = Rule(
                     id=f"{rule.id}-granted",
                     formula=f"!((!{AUTHORIZATION_TOOL}(result.{AUTHORIZED})) U ({occasion}))",

@@ -15,22 +15,12 @@ from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.operations import complement, product
 from lawtrace.solver.automata.progression import compile_by_progression
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.core import in_core
-from lawtrace.solver.logic.syntax import (
-    And,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    is_propositional,
-    is_untimed,
-)
 
 
 @lru_cache(maxsize=4096)
-def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automaton:
+def compile_formula(formula: s.Formula, letters: AlphabetKind = "calls") -> Automaton:
     """The minimal automaton that accepts the traces on which the formula holds.
 
     Args:
@@ -42,30 +32,30 @@ def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automa
         FormulaError: the formula needs too many letters or states (the message says which and what to do), or it is
             quantified and the alphabet is not one of calls.
     """
-    if not is_untimed(formula):
+    if not s.is_untimed(formula):
         raise FormulaError(f"`{formula}` has no automaton: it is about time, several variables or aggregates")
-    if not isinstance(formula, ForAll):
+    if not isinstance(formula, s.ForAll):
         return replace(_compiled(formula, letters), formula=formula)
     if letters == "free":
         raise FormulaError(f"`{formula}` is about the values of calls, and a set of atoms has none")
     return replace(compile_formula(formula.body), formula=formula)
 
 
-def _compiled(formula: Formula, kind: AlphabetKind) -> Automaton:
-    if is_propositional(formula):
+def _compiled(formula: s.Formula, kind: AlphabetKind) -> Automaton:
+    if s.is_propositional(formula):
         return compile_by_progression(formula, Alphabet.of([formula], kind))
     match formula:
-        case Not(f):
+        case s.Not(f):
             return complement(compile_formula(f, kind))
-        case And(operands):
+        case s.And(operands):
             return reduce(
                 lambda one, other: product(one, other, _conjunction), [compile_formula(f, kind) for f in operands]
             )
-        case Or(operands):
+        case s.Or(operands):
             return reduce(
                 lambda one, other: product(one, other, _disjunction), [compile_formula(f, kind) for f in operands]
             )
-        case Implies() | Iff():
+        case s.Implies() | s.Iff():
             return _compiled(in_core(formula), kind)
         case _:
             return compile_by_progression(formula, Alphabet.of([formula], kind))

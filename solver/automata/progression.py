@@ -16,23 +16,8 @@ from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.past import PastTracker
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.core import in_core
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Exists,
-    ForAll,
-    Formula,
-    Next,
-    Not,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-)
 
 Obligation = frozenset[int]
 
@@ -93,7 +78,7 @@ _State = tuple[Obligation, int]
 """The obligation and the registers of the past."""
 
 
-def compile_by_progression(formula: Formula, alphabet: Alphabet) -> Automaton:
+def compile_by_progression(formula: s.Formula, alphabet: Alphabet) -> Automaton:
     """The minimal automaton of a formula, by progression of its obligations."""
     progression = _Progression(formula, alphabet)
     return build_automaton(alphabet, progression.start, progression.row, progression.accepts)
@@ -104,9 +89,9 @@ class _Closure:
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.nodes: Final[list[_Node]] = []
-        self.past: Final[dict[Formula, int]] = {}
+        self.past: Final[dict[s.Formula, int]] = {}
         self._numbers: Final[dict[_Node, int]] = {}
-        self._known: Final[dict[tuple[Formula, bool], int]] = {}
+        self._known: Final[dict[tuple[s.Formula, bool], int]] = {}
         self._atoms: Final = {atom: number for number, atom in enumerate(alphabet.atoms)}
 
     def add(self, kind: _Kind, one: int, other: int = 0) -> int:
@@ -115,35 +100,35 @@ class _Closure:
             self.nodes.append((kind, one, other))
         return number
 
-    def of(self, formula: Formula, truth: bool = True) -> int:
+    def of(self, formula: s.Formula, truth: bool = True) -> int:
         """The number of the formula, or of its negation if `truth` is False."""
         key = (formula, truth)  # an equivalence needs each side twice; without the cache nested ones grow exponentially
         if key not in self._known:
             self._known[key] = self._number(formula, truth)
         return self._known[key]
 
-    def _number(self, formula: Formula, truth: bool) -> int:
+    def _number(self, formula: s.Formula, truth: bool) -> int:
         conjoin, disjoin = ("and", "or") if truth else ("or", "and")
         match formula:
-            case Top():
+            case s.Top():
                 return self.add("constant", truth)
-            case Bottom():
+            case s.Bottom():
                 return self.add("constant", not truth)
-            case Atom():
+            case s.Atom():
                 return self.add("atom", self._atoms[formula], truth)
-            case Not(f):
+            case s.Not(f):
                 return self.of(f, not truth)
-            case And(operands):
+            case s.And(operands):
                 return reduce(lambda one, other: self.add(conjoin, one, other), [self.of(f, truth) for f in operands])
-            case Or(operands):
+            case s.Or(operands):
                 return reduce(lambda one, other: self.add(disjoin, one, other), [self.of(f, truth) for f in operands])
-            case Next(f):
+            case s.Next(f):
                 return self.add("next", self.of(f, truth), not truth)
-            case Until(f, g):
+            case s.Until(f, g):
                 return self.add("until" if truth else "release", self.of(f, truth), self.of(g, truth))
-            case Yesterday() | Since():
+            case s.Yesterday() | s.Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
-            case Compare() | Exists() | ForAll():
+            case s.Compare() | s.Exists() | s.ForAll():
                 raise FormulaError(f"`{formula}` has no automaton")
             case _:
                 return self.of(in_core(formula), truth)
@@ -174,7 +159,7 @@ class _Closure:
 class _Progression:
     """The automaton of one formula before minimisation: start, rows and acceptance."""
 
-    def __init__(self, formula: Formula, alphabet: Alphabet) -> None:
+    def __init__(self, formula: s.Formula, alphabet: Alphabet) -> None:
         closure = _Closure(alphabet)
         root = closure.of(formula)
         self._nodes: Final = closure.nodes

@@ -25,25 +25,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
 
 from lawtrace.schemas.events import Event
-from lawtrace.solver.logic.terms import (
-    NO_BINDINGS,
-    Bindings,
-    BoundVariable,
-    Element,
-    FieldPath,
-    IndexedList,
-    Leaf,
-    Missing,
-    Term,
-    Value,
-    as_time,
-    elements_of,
-    is_value,
-    json_equal,
-    kind_of,
-    leaves,
-    map_leaves,
-)
+from lawtrace.solver.logic import terms
 
 WORDS: Final = "words"
 """The argument of a message that holds its words in lower case; a bare string refers to it."""
@@ -62,10 +44,10 @@ _TEXTS: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
 class IsTrue:
     """A bare field: its value is exactly true."""
 
-    field: FieldPath | Element
+    field: terms.FieldPath | terms.Element
     level: ClassVar[int] = 4
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return self.field.value(event, bindings) is True
 
     def __str__(self) -> str:
@@ -76,40 +58,40 @@ class IsTrue:
 class Comparison:
     """Two terms and how their values compare."""
 
-    left: Term
+    left: terms.Term
     operator: Operator
-    right: Term
+    right: terms.Term
     level: ClassVar[int] = 4
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return compare(self.left.value(event, bindings), self.operator, self.right.value(event, bindings))
 
     def __str__(self) -> str:
         return f"{self.left} {self.operator} {self.right}"
 
 
-def compare(left: Value, operator: Operator, right: Value) -> bool:
+def compare(left: terms.Value, operator: Operator, right: terms.Value) -> bool:
     """Whether two values compare so; false if one is missing or their kinds do not fit."""
-    if isinstance(left, Missing) or isinstance(right, Missing):
+    if isinstance(left, terms.Missing) or isinstance(right, terms.Missing):
         return False
     if operator == "in":
-        if isinstance(right, IndexedList) and is_value(left):
+        if isinstance(right, terms.IndexedList) and terms.is_value(left):
             return right.has(left)
         if isinstance(right, Mapping):
             return isinstance(left, str) and left in right
-        return isinstance(right, list) and any(json_equal(left, element) for element in right)
+        return isinstance(right, list) and any(terms.json_equal(left, element) for element in right)
     if operator in _TEXTS:
         return isinstance(left, str) and isinstance(right, str) and _TEXTS[operator](left, right)
-    kind, other = kind_of(left), kind_of(right)
+    kind, other = terms.kind_of(left), terms.kind_of(right)
     if kind != other:
         if {kind, other} != {"string", "time"}:
             return False
-        left, right = as_time(left), as_time(right)
-        if isinstance(left, Missing) or isinstance(right, Missing):
+        left, right = terms.as_time(left), terms.as_time(right)
+        if isinstance(left, terms.Missing) or isinstance(right, terms.Missing):
             return False
         kind = "time"
     if operator in ("==", "!="):
-        return json_equal(left, right) == (operator == "==")
+        return terms.json_equal(left, right) == (operator == "==")
     return kind in ("number", "string", "time") and _ORDERS[operator](left, right)
 
 
@@ -119,16 +101,16 @@ class ElementCondition:
 
     quantifier: Literal["any", "all"]
     name: str
-    elements: Term
+    elements: terms.Term
     part: "Condition"
     level: ClassVar[int] = 0
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         elements = self.elements.value(event, bindings)
         if not isinstance(elements, list | Mapping):
             return False
         test = any if self.quantifier == "any" else all
-        return test(self.part.holds(event, {**bindings, self.name: element}) for element in elements_of(elements))
+        return test(self.part.holds(event, {**bindings, self.name: element}) for element in terms.elements_of(elements))
 
     def __str__(self) -> str:
         return f"{self.quantifier} {self.name} in {self.elements}: {self.part}"
@@ -141,7 +123,7 @@ class NotCondition:
     part: "Condition"
     level: ClassVar[int] = 3
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return not self.part.holds(event, bindings)
 
     def __str__(self) -> str:
@@ -155,7 +137,7 @@ class AndCondition:
     parts: "tuple[Condition, ...]"
     level: ClassVar[int] = 2
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return all(part.holds(event, bindings) for part in self.parts)
 
     def __str__(self) -> str:
@@ -169,7 +151,7 @@ class OrCondition:
     parts: "tuple[Condition, ...]"
     level: ClassVar[int] = 1
 
-    def holds(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return any(part.holds(event, bindings) for part in self.parts)
 
     def __str__(self) -> str:
@@ -202,7 +184,7 @@ def condition_parts(condition: Condition) -> tuple[Condition, ...]:
             return parts
 
 
-def operands(condition: Condition) -> tuple[Term, ...]:
+def operands(condition: Condition) -> tuple[terms.Term, ...]:
     """The terms of a condition itself, without those of its parts."""
     match condition:
         case IsTrue(only):
@@ -215,54 +197,54 @@ def operands(condition: Condition) -> tuple[Term, ...]:
             return ()
 
 
-def condition_leaves(condition: Condition) -> tuple[Term, ...]:
+def condition_leaves(condition: Condition) -> tuple[terms.Term, ...]:
     """Every field, literal and variable in the condition."""
-    own = (leaf for operand in operands(condition) for leaf in leaves(operand))
+    own = (leaf for operand in operands(condition) for leaf in terms.leaves(operand))
     inner = (leaf for part in condition_parts(condition) for leaf in condition_leaves(part))
     return *own, *inner
 
 
-def condition_fields(condition: Condition) -> frozenset[FieldPath]:
+def condition_fields(condition: Condition) -> frozenset[terms.FieldPath]:
     """Every field that the condition reads."""
-    return frozenset(leaf for leaf in condition_leaves(condition) if isinstance(leaf, FieldPath))
+    return frozenset(leaf for leaf in condition_leaves(condition) if isinstance(leaf, terms.FieldPath))
 
 
 def condition_variables(condition: Condition) -> frozenset[str]:
     """The names of the variables that the condition reads."""
-    return frozenset(leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, BoundVariable))
+    return frozenset(leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, terms.BoundVariable))
 
 
-def tracked_comparison(comparison: Comparison) -> tuple[FieldPath, bool] | None:
+def tracked_comparison(comparison: Comparison) -> tuple[terms.FieldPath, bool] | None:
     """The field that a comparison equates with a variable, and whether its elements are meant; None for others.
 
     Of `x == field`, `field == x` and `x in field` the event alone says for which values they are true.
     """
     match comparison:
-        case Comparison(BoundVariable(), "==" | "in" as sign, FieldPath() as met):
+        case Comparison(terms.BoundVariable(), "==" | "in" as sign, terms.FieldPath() as met):
             return met, sign == "in"
-        case Comparison(FieldPath() as met, "==", BoundVariable()):
+        case Comparison(terms.FieldPath() as met, "==", terms.BoundVariable()):
             return met, False
         case _:
             return None
 
 
-def bound_fields(condition: Condition) -> tuple[tuple[FieldPath, bool], ...]:
+def bound_fields(condition: Condition) -> tuple[tuple[terms.FieldPath, bool], ...]:
     """The fields that are equated with a variable, each with whether its elements are."""
     found = [tracked_comparison(condition)] if isinstance(condition, Comparison) else []
     found += [met for part in condition_parts(condition) for met in bound_fields(part)]
     return tuple(dict.fromkeys(met for met in found if met is not None))
 
 
-def map_operands(condition: Condition, change: Callable[[Leaf], Term]) -> Condition:
+def map_operands(condition: Condition, change: Callable[[terms.Leaf], terms.Term]) -> Condition:
     """The condition with each field, literal and variable replaced."""
     match condition:
         case IsTrue(only):
             changed = change(only)
-            return IsTrue(changed) if isinstance(changed, FieldPath | Element) else condition
+            return IsTrue(changed) if isinstance(changed, terms.FieldPath | terms.Element) else condition
         case Comparison(left, sign, right):
-            return Comparison(map_leaves(left, change), sign, map_leaves(right, change))
+            return Comparison(terms.map_leaves(left, change), sign, terms.map_leaves(right, change))
         case ElementCondition(quantifier, name, elements, part):
-            return ElementCondition(quantifier, name, map_leaves(elements, change), map_operands(part, change))
+            return ElementCondition(quantifier, name, terms.map_leaves(elements, change), map_operands(part, change))
         case NotCondition(part):
             return NotCondition(map_operands(part, change))
         case AndCondition(parts):

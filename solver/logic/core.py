@@ -9,57 +9,37 @@ for printing; engines see the core only.
     f W g    = g R (f | g)      f W[w] g = f U[w] g | G[<= end of w] f
 """
 
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    Release,
-    Since,
-    Top,
-    Until,
-    WeakNext,
-    WeakUntil,
-)
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.windows import Window
 
 
-def in_core(formula: Formula) -> Formula:
+def in_core(formula: s.Formula) -> s.Formula:
     """The formula with its outermost operator written in the core, and the negations and operators that this brings.
 
     The operands stay as they are, so a formula that names one of them twice is not copied.
     """
     match formula:
-        case Implies(f, g):
-            return Or(Not(f), g)
-        case Iff(f, g):
-            return Or(And(f, g), And(Not(f), Not(g)))
-        case ForAll(variables, f):
-            return Not(Exists(variables, Not(f)))
-        case Eventually(f, window):
-            return Until(Top(), f, window)
-        case Always(f, window):
-            return Not(Until(Top(), Not(f), window))
-        case WeakNext(f, window):
-            return Not(Next(Not(f), window))
-        case Once(f, window):
-            return Since(Top(), f, window)
-        case Historically(f, window):
-            return Not(Since(Top(), Not(f), window))
-        case Release(f, g, window):
-            return Not(Until(Not(f), Not(g), window))
-        case WeakUntil(f, g, window) if window.unlimited:
-            return Not(Until(Not(g), Not(Or(f, g))))
-        case WeakUntil(f, g, window):
-            return Or(Until(f, g, window), Not(Until(Top(), Not(f), Window(upper=window.upper))))
+        case s.Implies(f, g):
+            return s.Or(s.Not(f), g)
+        case s.Iff(f, g):
+            return s.Or(s.And(f, g), s.And(s.Not(f), s.Not(g)))
+        case s.ForAll(variables, f):
+            return s.Not(s.Exists(variables, s.Not(f)))
+        case s.Eventually(f, window):
+            return s.Until(s.Top(), f, window)
+        case s.Always(f, window):
+            return s.Not(s.Until(s.Top(), s.Not(f), window))
+        case s.WeakNext(f, window):
+            return s.Not(s.Next(s.Not(f), window))
+        case s.Once(f, window):
+            return s.Since(s.Top(), f, window)
+        case s.Historically(f, window):
+            return s.Not(s.Since(s.Top(), s.Not(f), window))
+        case s.Release(f, g, window):
+            return s.Not(s.Until(s.Not(f), s.Not(g), window))
+        case s.WeakUntil(f, g, window) if window.unlimited:
+            return s.Not(s.Until(s.Not(g), s.Not(s.Or(f, g))))
+        case s.WeakUntil(f, g, window):
+            return s.Or(s.Until(f, g, window), s.Not(s.Until(s.Top(), s.Not(f), Window(upper=window.upper))))
         case _:
             return formula

@@ -13,38 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import Comparison
 from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.scoping import map_formula
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Historically,
-    Iff,
-    Next,
-    Not,
-    Once,
-    Or,
-    RelationAggregate,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    free_variables,
-    map_children,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import NUMBERED, BoundVariable, Leaf, Term, map_leaves
 
 
-def normal_form(formula: Formula) -> Formula:
+def normal_form(formula: s.Formula) -> s.Formula:
     """An equivalent formula in normal form. Variables that are bound twice get new names, which no rule can contain."""
     return _Normaliser().rule(formula)
 
@@ -54,237 +30,237 @@ def original_names(text: str) -> str:
     return re.sub(f"{NUMBERED}[0-9]+", "", text)
 
 
-def negated(formula: Formula) -> Formula:
+def negated(formula: s.Formula) -> s.Formula:
     """The negation of a formula in normal form, in normal form."""
     match formula:
-        case Top():
-            return Bottom()
-        case Bottom():
-            return Top()
-        case Not(operand):
+        case s.Top():
+            return s.Bottom()
+        case s.Bottom():
+            return s.Top()
+        case s.Not(operand):
             return operand
-        case And(parts):
+        case s.And(parts):
             return disjunction(map(negated, parts))
-        case Or(parts):
+        case s.Or(parts):
             return conjunction(map(negated, parts))
         case _:
-            return Not(formula)
+            return s.Not(formula)
 
 
-def conjunction(parts: Iterable[Formula]) -> Formula:
+def conjunction(parts: Iterable[s.Formula]) -> s.Formula:
     """The flat conjunction, without parts that are true."""
-    flat: list[Formula] = []
+    flat: list[s.Formula] = []
     for part in parts:
-        flat += part.operands if isinstance(part, And) else [part]
-    flat = [part for part in dict.fromkeys(flat) if part != Top()]
-    if Bottom() in flat:
-        return Bottom()
-    return And(*flat) if len(flat) > 1 else flat[0] if flat else Top()
+        flat += part.operands if isinstance(part, s.And) else [part]
+    flat = [part for part in dict.fromkeys(flat) if part != s.Top()]
+    if s.Bottom() in flat:
+        return s.Bottom()
+    return s.And(*flat) if len(flat) > 1 else flat[0] if flat else s.Top()
 
 
-def disjunction(parts: Iterable[Formula]) -> Formula:
+def disjunction(parts: Iterable[s.Formula]) -> s.Formula:
     """The flat disjunction, without parts that are false."""
-    flat: list[Formula] = []
+    flat: list[s.Formula] = []
     for part in parts:
-        flat += part.operands if isinstance(part, Or) else [part]
-    flat = [part for part in dict.fromkeys(flat) if part != Bottom()]
-    if Top() in flat:
-        return Top()
-    return Or(*flat) if len(flat) > 1 else flat[0] if flat else Bottom()
+        flat += part.operands if isinstance(part, s.Or) else [part]
+    flat = [part for part in dict.fromkeys(flat) if part != s.Bottom()]
+    if s.Top() in flat:
+        return s.Top()
+    return s.Or(*flat) if len(flat) > 1 else flat[0] if flat else s.Bottom()
 
 
-def exists(variables: frozenset[str], formula: Formula) -> Formula:
+def exists(variables: frozenset[str], formula: s.Formula) -> s.Formula:
     """`exists variables: formula`, with the quantifier as far inside as it goes."""
-    variables &= free_variables(formula)
+    variables &= s.free_variables(formula)
     if not variables:
         return formula
     match formula:
-        case Or(parts):
+        case s.Or(parts):
             return disjunction([exists(variables, part) for part in parts])
-        case And(parts):
+        case s.And(parts):
             parts = _quantified_in_future(variables, parts)
-            variables &= frozenset[str]().union(*map(free_variables, parts))
-            outside = [part for part in parts if not variables & free_variables(part)]
-            inside = [part for part in parts if variables & free_variables(part)]
+            variables &= frozenset[str]().union(*map(s.free_variables, parts))
+            outside = [part for part in parts if not variables & s.free_variables(part)]
+            inside = [part for part in parts if variables & s.free_variables(part)]
             if not inside:
                 return conjunction(outside)
             if len(inside) == 1:
                 return conjunction([*outside, exists(variables, inside[0])])
-            return conjunction([*outside, Exists(tuple(sorted(variables)), conjunction(inside))])
-        case Exists(inner, body):
+            return conjunction([*outside, s.Exists(tuple(sorted(variables)), conjunction(inside))])
+        case s.Exists(inner, body):
             return exists(variables | frozenset(inner), body)
-        case Next() | Yesterday():
+        case s.Next() | s.Yesterday():
             return replace(formula, operand=exists(variables, formula.operand))
-        case Until() | Since():
-            right = exists(variables - free_variables(formula.left), formula.right)
-            outer = variables & free_variables(formula.left)
+        case s.Until() | s.Since():
+            right = exists(variables - s.free_variables(formula.left), formula.right)
+            outer = variables & s.free_variables(formula.left)
             pushed = replace(formula, right=right)
-            return Exists(tuple(sorted(outer)), pushed) if outer else pushed
+            return s.Exists(tuple(sorted(outer)), pushed) if outer else pushed
         case _:
-            return Exists(tuple(sorted(variables)), formula)
+            return s.Exists(tuple(sorted(variables)), formula)
 
 
-def _quantified_in_future(variables: frozenset[str], parts: Sequence[Formula]) -> list[Formula]:
+def _quantified_in_future(variables: frozenset[str], parts: Sequence[s.Formula]) -> list[s.Formula]:
     """The parts of a conjunction, with the variables that only one part about the future names quantified in it: no
     other part would find their values.
     """
 
-    def elsewhere(part: Formula) -> frozenset[str]:
-        return frozenset[str]().union(*(free_variables(other) for other in parts if other is not part))
+    def elsewhere(part: s.Formula) -> frozenset[str]:
+        return frozenset[str]().union(*(s.free_variables(other) for other in parts if other is not part))
 
     return [exists(variables - elsewhere(part), part) if _asks_future(part) else part for part in parts]
 
 
-def _is_about_every_step(formula: Formula) -> bool:
+def _is_about_every_step(formula: s.Formula) -> bool:
     """Whether it is `forall x: G f`, with one variable or more."""
-    if not isinstance(formula, ForAll):
+    if not isinstance(formula, s.ForAll):
         return False
-    while isinstance(formula, ForAll):
+    while isinstance(formula, s.ForAll):
         formula = formula.body
-    return isinstance(formula, Always) and formula.window.unlimited
+    return isinstance(formula, s.Always) and formula.window.unlimited
 
 
-def _in_front(variables: frozenset[str], violation: Formula) -> Formula:
+def _in_front(variables: frozenset[str], violation: s.Formula) -> s.Formula:
     """`exists variables: violation`, with the quantifier in front, so that their values are found. Only what one part
     about the future alone names is quantified there.
     """
-    variables &= free_variables(violation)
-    if isinstance(violation, And):
+    variables &= s.free_variables(violation)
+    if isinstance(violation, s.And):
         violation = conjunction(_quantified_in_future(variables, violation.operands))
-        variables &= free_variables(violation)
+        variables &= s.free_variables(violation)
     elif _asks_future(violation):
         return exists(variables, violation)
-    return Exists(tuple(sorted(variables)), violation) if variables else violation
+    return s.Exists(tuple(sorted(variables)), violation) if variables else violation
 
 
-def _alternatives(formula: Formula) -> tuple[Formula, ...]:
-    return formula.operands if isinstance(formula, Or) else (formula,)
+def _alternatives(formula: s.Formula) -> tuple[s.Formula, ...]:
+    return formula.operands if isinstance(formula, s.Or) else (formula,)
 
 
-def _at_start(variables: frozenset[str], violation: Formula) -> Formula:
+def _at_start(variables: frozenset[str], violation: s.Formula) -> s.Formula:
     """`exists variables: violation` at the first step. If only `f U g` in it names the variables, it is told from the
     step at which g is true.
     """
-    parts = violation.operands if isinstance(violation, And) else (violation,)
-    named = [part for part in parts if variables & free_variables(part)]
-    if any(not isinstance(part, Not | Until) for part in named):
+    parts = violation.operands if isinstance(violation, s.And) else (violation,)
+    named = [part for part in parts if variables & s.free_variables(part)]
+    if any(not isinstance(part, s.Not | s.Until) for part in named):
         return exists(variables, violation)
     for part in named:
-        if not isinstance(part, Until) or (len(named) == 1 and not variables & free_variables(part.left)):
+        if not isinstance(part, s.Until) or (len(named) == 1 and not variables & s.free_variables(part.left)):
             continue
         others = [_told_later(other) for other in parts if other is not part]
         if part.window.unlimited and _is_past(part.left) and None not in others:
             known = (other for other in others if other is not None)
             step = conjunction([part.right, _always_before(part.left), *known])
-            return Until(Top(), Exists(tuple(sorted(variables)), step))
+            return s.Until(s.Top(), s.Exists(tuple(sorted(variables)), step))
     return exists(variables, violation)
 
 
-def _told_later(formula: Formula) -> Formula | None:
+def _told_later(formula: s.Formula) -> s.Formula | None:
     """What is true at a step iff the formula is true at the first one; None if it is not found out then."""
     match formula:
-        case Not(operand):
+        case s.Not(operand):
             later = _told_later(operand)
             return None if later is None else negated(later)
-        case And(parts) | Or(parts):
+        case s.And(parts) | s.Or(parts):
             told = [_told_later(part) for part in parts]
             known = [part for part in told if part is not None]
-            join = conjunction if isinstance(formula, And) else disjunction
+            join = conjunction if isinstance(formula, s.And) else disjunction
             return join(known) if len(known) == len(told) else None
-        case Until(left, right, window) if window.unlimited and _is_past(left) and _is_past(right):
-            if left == Top():
+        case s.Until(left, right, window) if window.unlimited and _is_past(left) and _is_past(right):
+            if left == s.Top():
                 return disjunction([_once(right), formula])
             met = _once(conjunction([right, _always_before(left)]))
             return disjunction([met, conjunction([negated(_once(negated(left))), formula])])
         case _ if _is_past(formula):
-            return _once(conjunction([formula, negated(Yesterday(Top()))]))
+            return _once(conjunction([formula, negated(s.Yesterday(s.Top()))]))
         case _:
             return None
 
 
-def _once(formula: Formula) -> Formula:
-    return formula if formula == Bottom() else Since(Top(), formula)
+def _once(formula: s.Formula) -> s.Formula:
+    return formula if formula == s.Bottom() else s.Since(s.Top(), formula)
 
 
-def _always_before(formula: Formula) -> Formula:
-    return formula if formula == Top() else negated(Yesterday(_once(negated(formula))))
+def _always_before(formula: s.Formula) -> s.Formula:
+    return formula if formula == s.Top() else negated(s.Yesterday(_once(negated(formula))))
 
 
-def _is_past(formula: Formula) -> bool:
-    return not any(isinstance(part, Next | Until) for part in subformulas(formula))
+def _is_past(formula: s.Formula) -> bool:
+    return not any(isinstance(part, s.Next | s.Until) for part in s.subformulas(formula))
 
 
-def _asks_future(formula: Formula) -> bool:
+def _asks_future(formula: s.Formula) -> bool:
     """Whether the formula finds no values because the future decides it."""
-    if isinstance(formula, And | Or):
+    if isinstance(formula, s.And | s.Or):
         return any(map(_asks_future, formula.operands))
-    return isinstance(formula, Next | Until) or (isinstance(formula, Exists) and _asks_future(formula.body))
+    return isinstance(formula, s.Next | s.Until) or (isinstance(formula, s.Exists) and _asks_future(formula.body))
 
 
-def readable(formula: Formula) -> Formula:
+def readable(formula: s.Formula) -> s.Formula:
     """A formula in normal form with the usual abbreviations F, G, O and H, for messages."""
     match formula:
-        case Not(Until(Top(), Not(operand), window)):
-            return Always(readable(operand), window)
-        case Not(Since(Top(), Not(operand), window)):
-            return Historically(readable(operand), window)
-        case Until(Top(), operand, window):
-            return Eventually(readable(operand), window)
-        case Since(Top(), operand, window):
-            return Once(readable(operand), window)
+        case s.Not(s.Until(s.Top(), s.Not(operand), window)):
+            return s.Always(readable(operand), window)
+        case s.Not(s.Since(s.Top(), s.Not(operand), window)):
+            return s.Historically(readable(operand), window)
+        case s.Until(s.Top(), operand, window):
+            return s.Eventually(readable(operand), window)
+        case s.Since(s.Top(), operand, window):
+            return s.Once(readable(operand), window)
         case _:
-            return map_children(formula, readable)
+            return s.map_children(formula, readable)
 
 
 class _Normaliser:
     def __init__(self) -> None:
         self._names: dict[str, count[int]] = {}
 
-    def rule(self, formula: Formula) -> Formula:
+    def rule(self, formula: s.Formula) -> s.Formula:
         """The normal form of a rule. The variables of `forall x: G f` stay in front of each way to break it."""
         every_step = _is_about_every_step(formula)
-        if not every_step and not isinstance(formula, ForAll):
+        if not every_step and not isinstance(formula, s.ForAll):
             return self.normal(formula)
         variables = frozenset[str]()
-        while isinstance(formula, ForAll):
+        while isinstance(formula, s.ForAll):
             names, formula = self._renamed(formula.variables, formula.body)
             variables |= frozenset(names)
-        if every_step and isinstance(formula, Always):
-            cases = _alternatives(self.normal(Not(formula.operand)))
-            return negated(Until(Top(), disjunction([_in_front(variables, case) for case in cases])))
-        return conjunction([negated(_at_start(variables, case)) for case in _alternatives(self.normal(Not(formula)))])
+        if every_step and isinstance(formula, s.Always):
+            cases = _alternatives(self.normal(s.Not(formula.operand)))
+            return negated(s.Until(s.Top(), disjunction([_in_front(variables, case) for case in cases])))
+        return conjunction([negated(_at_start(variables, case)) for case in _alternatives(self.normal(s.Not(formula)))])
 
-    def normal(self, formula: Formula) -> Formula:
+    def normal(self, formula: s.Formula) -> s.Formula:
         match formula:
-            case Top() | Bottom() | Atom():
+            case s.Top() | s.Bottom() | s.Atom():
                 return formula
-            case Compare():
+            case s.Compare():
                 return self._test(formula)
-            case Not(operand):
+            case s.Not(operand):
                 return negated(self.normal(operand))
-            case And(parts):
+            case s.And(parts):
                 return conjunction(map(self.normal, parts))
-            case Or(parts):
+            case s.Or(parts):
                 return disjunction(map(self.normal, parts))
-            case Iff(left, right):  # each side once, so that its variables are renamed once
+            case s.Iff(left, right):  # each side once, so that its variables are renamed once
                 one, other = self.normal(left), self.normal(right)
                 return disjunction([conjunction([one, other]), conjunction([negated(one), negated(other)])])
-            case ForAll(variables, body):
+            case s.ForAll(variables, body):
                 names, body = self._renamed(variables, body)
                 return negated(exists(frozenset(names), negated(self.normal(body))))
-            case Exists(variables, body):
+            case s.Exists(variables, body):
                 names, body = self._renamed(variables, body)
                 return exists(frozenset(names), self.normal(body))
-            case Next(operand, window) | Yesterday(operand, window):
+            case s.Next(operand, window) | s.Yesterday(operand, window):
                 return type(formula)(self.normal(operand), window)
-            case Until(left, right, window) | Since(left, right, window):
+            case s.Until(left, right, window) | s.Since(left, right, window):
                 return type(formula)(self.normal(left), self.normal(right), window)
             case _:
                 return self.normal(in_core(formula))
 
-    def _test(self, formula: Compare) -> Formula:
+    def _test(self, formula: s.Compare) -> s.Formula:
         def renamed(leaf: Leaf) -> Term:
-            if not isinstance(leaf, RelationAggregate):
+            if not isinstance(leaf, s.RelationAggregate):
                 return leaf
             names = {name: self._fresh(name) for name in leaf.variables}
             inner = _rename(leaf.formula, names)
@@ -292,9 +268,9 @@ class _Normaliser:
             return replace(leaf, term=term, variables=tuple(names.values()), formula=self.normal(inner))
 
         left, sign, right = formula.comparison.left, formula.comparison.operator, formula.comparison.right
-        return Compare(Comparison(map_leaves(left, renamed), sign, map_leaves(right, renamed)))
+        return s.Compare(Comparison(map_leaves(left, renamed), sign, map_leaves(right, renamed)))
 
-    def _renamed(self, variables: tuple[str, ...], body: Formula) -> tuple[tuple[str, ...], Formula]:
+    def _renamed(self, variables: tuple[str, ...], body: s.Formula) -> tuple[tuple[str, ...], s.Formula]:
         names = {name: self._fresh(name) for name in variables}
         return tuple(names.values()), _rename(body, names)
 
@@ -303,7 +279,7 @@ class _Normaliser:
         return name if number == 1 else f"{name}{NUMBERED}{number}"
 
 
-def _rename(formula: Formula, names: dict[str, str]) -> Formula:
+def _rename(formula: s.Formula, names: dict[str, str]) -> s.Formula:
     changed = {old: new for old, new in names.items() if old != new}
     return map_formula(formula, _renaming(changed)) if changed else formula
 

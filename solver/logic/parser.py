@@ -18,6 +18,7 @@ from lark.exceptions import VisitError
 from lark.lark import PostLex
 
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import (
     WORDS,
     AndCondition,
@@ -32,25 +33,6 @@ from lawtrace.solver.logic.conditions import (
     conjuncts,
 )
 from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, require_closed
-from lawtrace.solver.logic.syntax import (
-    BINARY,
-    RESERVED,
-    UNARY,
-    AggregateFunction,
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    EventAggregate,
-    Formula,
-    Not,
-    Or,
-    RelationAggregate,
-    Top,
-    Until,
-    children,
-)
 from lawtrace.solver.logic.terms import (
     RESERVED_IN_CONDITIONS,
     Arithmetic,
@@ -68,12 +50,12 @@ from lawtrace.solver.logic.windows import ALWAYS_OPEN, SECONDS, Bound, Span, Uni
 
 MAX_NESTING: Final = 100
 
-_UNARY: Final = {word: node for node in UNARY for word in node.spellings}
-_BINARY: Final = {word: node for node in BINARY for word in node.spellings}
+_UNARY: Final = {word: node for node in s.UNARY for word in node.spellings}
+_BINARY: Final = {word: node for node in s.BINARY for word in node.spellings}
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> Formula:
+def parse(text: str) -> s.Formula:
     """Parse a rule formula in symbols (`G(a -> F b)`) or words (`ALWAYS (a IMPLIES EVENTUALLY b)`).
 
     Raises:
@@ -112,14 +94,14 @@ class _RejectedToken(Exception):
         self.token = token
 
 
-_Part = Token | Formula | Condition | Term | Window | Bound | Span | tuple[Token, ...] | None
+_Part = Token | s.Formula | Condition | Term | Window | Bound | Span | tuple[Token, ...] | None
 
 
-class _Builder(Transformer[Token, Formula]):
+class _Builder(Transformer[Token, s.Formula]):
     """One method for each rule of the grammar; lark calls it with the values of its parts."""
 
-    def quantified(self, parts: list[_Part]) -> Formula:
-        word, names, _, body = cast("tuple[Token, tuple[Token, ...], Token, Formula]", tuple(parts))
+    def quantified(self, parts: list[_Part]) -> s.Formula:
+        word, names, _, body = cast("tuple[Token, tuple[Token, ...], Token, s.Formula]", tuple(parts))
         quantifier = "forall" if str(word).lower() == "forall" else "exists"
         with _rejected_at(names[0]):
             return quantify(quantifier, tuple(map(str, names)), body)
@@ -130,47 +112,47 @@ class _Builder(Transformer[Token, Formula]):
                 BoundVariable(str(name))
         return tuple(names)
 
-    def unary(self, parts: list[_Part]) -> Formula:
+    def unary(self, parts: list[_Part]) -> s.Formula:
         if len(parts) == 1:
-            return cast("Formula", parts[0])
+            return cast("s.Formula", parts[0])
         token, *rest = parts
         node = _UNARY[str(token)]
-        operand = cast("Formula", rest[-1])
+        operand = cast("s.Formula", rest[-1])
         with _rejected_at(cast("Token", token)):
-            if node is Not:
-                return Not(operand)
-            return cast("type[Always]", node)(operand, cast("Window | None", rest[0]) or ALWAYS_OPEN)
+            if node is s.Not:
+                return s.Not(operand)
+            return cast("type[s.Always]", node)(operand, cast("Window | None", rest[0]) or ALWAYS_OPEN)
 
-    def binary(self, parts: list[_Part]) -> Formula:
+    def binary(self, parts: list[_Part]) -> s.Formula:
         left, token, *rest = parts
         node = _BINARY[str(token)]
-        ends = cast("Formula", left), cast("Formula", rest[-1])
+        ends = cast("s.Formula", left), cast("s.Formula", rest[-1])
         with _rejected_at(cast("Token", token)):
             if len(rest) == 1:
                 return node(*ends)
-            return cast("type[Until]", node)(*ends, cast("Window | None", rest[0]) or ALWAYS_OPEN)
+            return cast("type[s.Until]", node)(*ends, cast("Window | None", rest[0]) or ALWAYS_OPEN)
 
-    def conjunction(self, parts: list[Formula]) -> Formula:
-        return And(*parts)
+    def conjunction(self, parts: list[s.Formula]) -> s.Formula:
+        return s.And(*parts)
 
-    def disjunction(self, parts: list[Formula]) -> Formula:
-        return Or(*parts)
+    def disjunction(self, parts: list[s.Formula]) -> s.Formula:
+        return s.Or(*parts)
 
-    def top(self, _: list[Token]) -> Formula:
-        return Top()
+    def top(self, _: list[Token]) -> s.Formula:
+        return s.Top()
 
-    def bottom(self, _: list[Token]) -> Formula:
-        return Bottom()
+    def bottom(self, _: list[Token]) -> s.Formula:
+        return s.Bottom()
 
-    def atom(self, parts: list[_Part]) -> Formula:
+    def atom(self, parts: list[_Part]) -> s.Formula:
         tool, condition = cast("tuple[Token, Condition | None]", tuple(parts))
-        if str(tool) in RESERVED:
+        if str(tool) in s.RESERVED:
             raise _RejectedToken(f"`{tool}` is an operator; a tool of that name is written in backquotes", tool)
         with _rejected_at(tool):
-            return Atom(str(tool).strip("`"), condition)
+            return s.Atom(str(tool).strip("`"), condition)
 
-    def attempted(self, parts: list[Atom]) -> Formula:
-        return Atom(parts[0].tool, parts[0].condition, attempted=True)
+    def attempted(self, parts: list[s.Atom]) -> s.Formula:
+        return s.Atom(parts[0].tool, parts[0].condition, attempted=True)
 
     def window(self, parts: list[_Part]) -> Window:
         bracket, *bounds = cast("tuple[Token, *tuple[tuple[Token | None, Span] | None, ...]]", tuple(parts))
@@ -207,8 +189,8 @@ class _Builder(Transformer[Token, Formula]):
             message = str(error) if isinstance(error, FormulaError) else "a span of time is a whole number of units"
             raise _RejectedToken(message, parts[0]) from None
 
-    def test(self, parts: list[_Part]) -> Formula:
-        return Compare(cast("Comparison", self.comparison(parts)))
+    def test(self, parts: list[_Part]) -> s.Formula:
+        return s.Compare(cast("Comparison", self.comparison(parts)))
 
     def variable(self, parts: list[Token]) -> Term:
         with _rejected_at(parts[0]):
@@ -236,7 +218,7 @@ class _Builder(Transformer[Token, Formula]):
         return replace(_event_aggregate("count", cast("Term", parts[1]), parts[2:]), distinct=True)
 
     def aggregated(self, parts: list[_Part]) -> Term:
-        return _event_aggregate(cast("AggregateFunction", str(parts[0])), cast("Term", parts[1]), parts[2:])
+        return _event_aggregate(cast("s.AggregateFunction", str(parts[0])), cast("Term", parts[1]), parts[2:])
 
     def counted_assignments(self, parts: list[_Part]) -> Term:
         return _relation_aggregate(cast("Token", parts[0]), None, parts[1:])
@@ -312,20 +294,20 @@ def _step_of(step: Token) -> str | int:
     return str(step).strip("`")
 
 
-def _event_aggregate(function: AggregateFunction, term: Term | None, parts: Sequence[_Part]) -> EventAggregate:
-    atom, window, since = cast("tuple[Atom, Window | None, Atom | None]", tuple(parts))
-    return EventAggregate(function, term, atom, window or ALWAYS_OPEN, since)
+def _event_aggregate(function: s.AggregateFunction, term: Term | None, parts: Sequence[_Part]) -> s.EventAggregate:
+    atom, window, since = cast("tuple[s.Atom, Window | None, s.Atom | None]", tuple(parts))
+    return s.EventAggregate(function, term, atom, window or ALWAYS_OPEN, since)
 
 
-def _relation_aggregate(word: Token, term: Term | None, parts: Sequence[_Part]) -> RelationAggregate:
-    names, formula = cast("tuple[tuple[Token, ...], Formula]", tuple(parts))
+def _relation_aggregate(word: Token, term: Term | None, parts: Sequence[_Part]) -> s.RelationAggregate:
+    names, formula = cast("tuple[tuple[Token, ...], s.Formula]", tuple(parts))
     variables = tuple(map(str, names))
     with _rejected_at(word):
         if str(word) == "last":
             raise FormulaError("`last` is about events: write `last(x of Tool(...))`")
-        function = cast("AggregateFunction", str(word))
+        function = cast("s.AggregateFunction", str(word))
         value = None if term is None else bind_term(variables, term)
-        return RelationAggregate(function, value, variables, bind(variables, formula))
+        return s.RelationAggregate(function, value, variables, bind(variables, formula))
 
 
 @contextmanager
@@ -347,7 +329,7 @@ class _WholeWords(PostLex):
 
 
 @cache
-def _grammar() -> Callable[[str], Formula]:
+def _grammar() -> Callable[[str], s.Formula]:
     """The parser, built at first use."""
     lark = Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
         "grammar.lark",
@@ -358,22 +340,22 @@ def _grammar() -> Callable[[str], Formula]:
         postlex=_WholeWords(),
         transformer=_Builder(),
     )
-    return cast("Callable[[str], Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
+    return cast("Callable[[str], s.Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _nesting_depth(formula: Formula) -> int:
+def _nesting_depth(formula: s.Formula) -> int:
     """The depth of nested operators, of formula and condition together."""
     deepest = 0
-    pending: list[tuple[Formula | Condition, int]] = [(formula, 0)]
+    pending: list[tuple[s.Formula | Condition, int]] = [(formula, 0)]
     while pending:
         node, depth = pending.pop()
         deepest = max(deepest, depth)
-        if isinstance(node, Atom):
+        if isinstance(node, s.Atom):
             parts = () if node.condition is None else (node.condition,)
         elif isinstance(node, IsTrue | Comparison | ElementCondition | NotCondition | AndCondition | OrCondition):
             parts = condition_parts(node)
         else:
-            parts = children(node)
+            parts = s.children(node)
         pending.extend((part, depth + 1) for part in parts)
     return deepest
 

@@ -11,29 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, conjuncts, tracked_comparison
 from lawtrace.solver.logic.normal_form import original_names, readable
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Compare,
-    EventAggregate,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Next,
-    Not,
-    Or,
-    RelationAggregate,
-    Since,
-    Until,
-    Yesterday,
-    free_variables,
-    term_variables,
-)
 from lawtrace.solver.logic.terms import RESULT, BoundVariable, FieldPath, Term, leaves
 from lawtrace.solver.logic.violations import cases
 
@@ -46,7 +26,7 @@ class UnsafeFormulaError(FormulaError):
         variable: one of the variables.
     """
 
-    def __init__(self, part: Formula, missing: frozenset[str], example: Formula) -> None:
+    def __init__(self, part: s.Formula, missing: frozenset[str], example: s.Formula) -> None:
         self.part = original_names(str(readable(part)))
         self.variable = original_names(min(missing))
         super().__init__(
@@ -55,60 +35,60 @@ class UnsafeFormulaError(FormulaError):
         )
 
 
-def unsafe(part: Formula, missing: frozenset[str]) -> UnsafeFormulaError:
+def unsafe(part: s.Formula, missing: frozenset[str]) -> UnsafeFormulaError:
     """The error for a subformula in normal form that needs the values of some variables."""
-    names = tuple(sorted(free_variables(part)))
+    names = tuple(sorted(s.free_variables(part)))
     written, event = readable(part), _naming(names)
-    if isinstance(written, Not):
-        return UnsafeFormulaError(part, missing, ForAll(names, Always(Implies(event, written.operand))))
-    return UnsafeFormulaError(part, missing, Exists(names, Eventually(And(event, written))))
+    if isinstance(written, s.Not):
+        return UnsafeFormulaError(part, missing, s.ForAll(names, s.Always(s.Implies(event, written.operand))))
+    return UnsafeFormulaError(part, missing, s.Exists(names, s.Eventually(s.And(event, written))))
 
 
-def unsafe_since(formula: Since, missing: frozenset[str]) -> UnsafeFormulaError:
+def unsafe_since(formula: s.Since, missing: frozenset[str]) -> UnsafeFormulaError:
     """The error for `f S g` with variables in f that g lacks."""
-    right = And(_naming(tuple(sorted(missing))), readable(formula.right))
+    right = s.And(_naming(tuple(sorted(missing))), readable(formula.right))
     return UnsafeFormulaError(formula, missing, replace(formula, left=readable(formula.left), right=right))
 
 
-def _naming(variables: Sequence[str]) -> Atom:
+def _naming(variables: Sequence[str]) -> s.Atom:
     """A call that says which values the variables have, for examples."""
     fields = ("field", "other", "third", *(f"field_{number}" for number in range(4, len(variables) + 1)))
     parts = [
         Comparison(FieldPath((field,)), "==", BoundVariable(name))
         for field, name in zip(fields, variables, strict=False)
     ]
-    return Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
+    return s.Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
 
 
-def finds(formula: Formula, bound: frozenset[str]) -> bool:
+def finds(formula: s.Formula, bound: frozenset[str]) -> bool:
     """Whether the formula finds the values of its variables that are not bound, if it is true."""
-    free = free_variables(formula)
+    free = s.free_variables(formula)
     if free <= bound:
         return True
     match formula:
-        case Atom(_, condition):
+        case s.Atom(_, condition):
             return condition is not None and free <= bound | {name for name, _, _ in equations(condition)}
-        case Compare(Comparison(left, "==", right)):
+        case s.Compare(Comparison(left, "==", right)):
             return any(
-                isinstance(one, BoundVariable) and one.name not in bound and term_variables(other) <= bound
+                isinstance(one, BoundVariable) and one.name not in bound and s.term_variables(other) <= bound
                 for one, other in ((left, right), (right, left))
             )
-        case Exists(variables, body):
+        case s.Exists(variables, body):
             return finds(body, bound - frozenset(variables))
-        case And(parts):
+        case s.And(parts):
             waiting, known = list(parts), bound
             while waiting:
                 part = next((part for part in waiting if finds(part, known)), None)
                 if part is None:
                     return False
                 waiting.remove(part)
-                known |= free_variables(part)
+                known |= s.free_variables(part)
             return True
-        case Or(parts):
-            return all(free_variables(part) | bound >= free and finds(part, bound) for part in parts)
-        case Since(_, right):
-            return free <= free_variables(right) and finds(right, frozenset())
-        case Yesterday(operand):
+        case s.Or(parts):
+            return all(s.free_variables(part) | bound >= free and finds(part, bound) for part in parts)
+        case s.Since(_, right):
+            return free <= s.free_variables(right) and finds(right, frozenset())
+        case s.Yesterday(operand):
             return finds(operand, frozenset())
         case _:
             return False
@@ -129,80 +109,80 @@ def equations(condition: Condition) -> list[tuple[str, FieldPath, bool]]:
     return [found for part in conjuncts(condition) if (found := equation(part)) is not None]
 
 
-def check_safety(normal: Formula) -> None:
+def check_safety(normal: s.Formula) -> None:
     """Raises UnsafeFormulaError if a rule, given in normal form, is not safe."""
     for case in cases(normal):
         check = _check_finding if case.every_step else _check_test
         check(case.formula, frozenset())
 
 
-def _check_test(formula: Formula, bound: frozenset[str]) -> None:
+def _check_test(formula: s.Formula, bound: frozenset[str]) -> None:
     """Check that the formula can be tested once the values of the bound variables are known."""
-    if missing := free_variables(formula) - bound:
+    if missing := s.free_variables(formula) - bound:
         raise unsafe(formula, missing)
     match formula:
-        case Not(operand):
+        case s.Not(operand):
             _check_test(operand, bound)
-        case And(parts) | Or(parts):
+        case s.And(parts) | s.Or(parts):
             for part in parts:
                 _check_test(part, bound)
-        case Compare(comparison):
+        case s.Compare(comparison):
             _check_terms((comparison.left, comparison.right))
-        case Atom() | Exists():
+        case s.Atom() | s.Exists():
             _check_finding(formula, bound)
         case _:
             _check_temporal(formula)
 
 
-def _check_finding(formula: Formula, bound: frozenset[str]) -> None:
+def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
     """Check that the formula finds the values of its variables that are not bound."""
-    free = free_variables(formula)
+    free = s.free_variables(formula)
     match formula:
-        case Exists(variables, body):
+        case s.Exists(variables, body):
             _check_finding(body, bound - frozenset(variables))
-        case _ if free <= bound and not isinstance(formula, Atom):
+        case _ if free <= bound and not isinstance(formula, s.Atom):
             _check_test(formula, bound)
-        case Atom() | Compare():
+        case s.Atom() | s.Compare():
             if not finds(formula, bound):
-                known = equations(formula.condition) if isinstance(formula, Atom) and formula.condition else []
+                known = equations(formula.condition) if isinstance(formula, s.Atom) and formula.condition else []
                 raise unsafe(formula, free - bound - {name for name, _, _ in known})
-            if isinstance(formula, Compare):
+            if isinstance(formula, s.Compare):
                 _check_terms((formula.comparison.left, formula.comparison.right))
-        case And(parts):
+        case s.And(parts):
             waiting = list(parts)
             while waiting:
                 part = next((part for part in waiting if finds(part, bound)), None)
                 if part is None:
-                    raise unsafe(formula, free_variables(waiting[0]) - bound)
+                    raise unsafe(formula, s.free_variables(waiting[0]) - bound)
                 _check_finding(part, bound)
                 waiting.remove(part)
-                bound |= free_variables(part)
-        case Or(parts):
+                bound |= s.free_variables(part)
+        case s.Or(parts):
             for part in parts:
-                if missing := free - free_variables(part) - bound:
+                if missing := free - s.free_variables(part) - bound:
                     raise unsafe(part, missing)
                 _check_finding(part, bound)
-        case Since() | Yesterday():
+        case s.Since() | s.Yesterday():
             _check_temporal(formula)
         case _:
             raise unsafe(formula, free - bound)
 
 
-def _check_temporal(formula: Formula) -> None:
+def _check_temporal(formula: s.Formula) -> None:
     """Check the operands of a temporal operator. Those about the past find values, for tables of them."""
-    known = free_variables(formula)
+    known = s.free_variables(formula)
     match formula:
-        case Since(left, right):
-            if missing := free_variables(left) - free_variables(right):
+        case s.Since(left, right):
+            if missing := s.free_variables(left) - s.free_variables(right):
                 raise unsafe_since(formula, missing)
             _check_finding(right, frozenset())
             _check_test(left, known)
-        case Yesterday(operand):
+        case s.Yesterday(operand):
             _check_finding(operand, frozenset())
-        case Until(left, right):
+        case s.Until(left, right):
             _check_test(right, known)
             _check_test(left, known)
-        case Next(operand):
+        case s.Next(operand):
             _check_test(operand, known)
         case _:
             pass
@@ -212,14 +192,14 @@ def _check_terms(terms: Iterable[Term]) -> None:
     """Check the aggregates in the terms."""
     for leaf in (leaf for term in terms for leaf in leaves(term)):
         match leaf:
-            case EventAggregate(atom=atom, since=since):
+            case s.EventAggregate(atom=atom, since=since):
                 _check_finding(atom, frozenset())
                 if since is not None:
                     if missing := since.variables - atom.variables:
                         raise unsafe(since, missing)
                     _check_finding(since, frozenset())
-            case RelationAggregate(variables=variables, formula=formula, term=term):
-                _check_finding(formula, free_variables(formula) - frozenset(variables))
+            case s.RelationAggregate(variables=variables, formula=formula, term=term):
+                _check_finding(formula, s.free_variables(formula) - frozenset(variables))
                 _check_terms(() if term is None else (term,))
             case _:
                 pass

@@ -6,39 +6,30 @@ from typing import Literal
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, condition_parts, map_operands
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    ForAll,
-    Formula,
-    RelationAggregate,
-    free_variables,
-    map_children,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import BoundVariable, Element, FieldPath, Leaf, LiteralValue, Term, map_leaves
 
 
-def quantify(quantifier: Literal["forall", "exists"], variables: tuple[str, ...], body: Formula) -> ForAll | Exists:
+def quantify(
+    quantifier: Literal["forall", "exists"], variables: tuple[str, ...], body: s.Formula
+) -> s.ForAll | s.Exists:
     """A quantified formula, for a body in which the variables are parsed as fields.
 
     Raises:
         FormulaError: a name cannot be a variable, or the body uses it in an unsupported way.
     """
-    for node in subformulas(body):
-        if isinstance(node, ForAll | Exists) and (twice := set(node.variables) & set(variables)):
+    for node in s.subformulas(body):
+        if isinstance(node, s.ForAll | s.Exists) and (twice := set(node.variables) & set(variables)):
             raise FormulaError(f"`{min(twice)}` is bound again inside: give one of the two another name")
     bound = bind(variables, body)
-    return ForAll(variables, bound) if quantifier == "forall" else Exists(variables, bound)
+    return s.ForAll(variables, bound) if quantifier == "forall" else s.Exists(variables, bound)
 
 
-def bind(variables: tuple[str, ...], formula: Formula) -> Formula:
+def bind(variables: tuple[str, ...], formula: s.Formula) -> s.Formula:
     """The formula with the fields of these names read as variables."""
-    for node in subformulas(formula):
-        if isinstance(node, Atom) and node.condition is not None:
+    for node in s.subformulas(formula):
+        if isinstance(node, s.Atom) and node.condition is not None:
             _reject_bare_variable(node.condition, variables)
     return map_formula(formula, _binding(variables))
 
@@ -59,9 +50,9 @@ def bind_elements(name: str, condition: Condition) -> Condition:
     return map_operands(condition, binding)
 
 
-def instantiate(formula: Formula, values: Mapping[str, Scalar]) -> Formula:
+def instantiate(formula: s.Formula, values: Mapping[str, Scalar]) -> s.Formula:
     """The formula with values in place of free variables. A quantifier in front that binds one of them goes."""
-    if isinstance(formula, ForAll) and set(formula.variables) <= set(values):
+    if isinstance(formula, s.ForAll) and set(formula.variables) <= set(values):
         formula = formula.body
     constants = {name: LiteralValue(value) for name, value in values.items()}
 
@@ -71,50 +62,50 @@ def instantiate(formula: Formula, values: Mapping[str, Scalar]) -> Formula:
     return map_formula(formula, constant)
 
 
-def rename_variable(formula: ForAll, variable: str) -> ForAll:
+def rename_variable(formula: s.ForAll, variable: str) -> s.ForAll:
     """The same rule with another name of its one variable."""
     (old,) = formula.variables
     renamed = map_formula(formula.body, lambda leaf: BoundVariable(variable) if leaf == BoundVariable(old) else leaf)
-    return ForAll((variable,), renamed)
+    return s.ForAll((variable,), renamed)
 
 
-def require_closed(formula: Formula) -> None:
+def require_closed(formula: s.Formula) -> None:
     """Raise FormulaError if a variable is not bound."""
-    if free := free_variables(formula):
+    if free := s.free_variables(formula):
         name = min(free)
         raise FormulaError(f"`{name}` is not bound in `{formula}`: begin with `forall {name}: ...`")
 
 
-def map_formula(formula: Formula, change: Callable[[Leaf], Term]) -> Formula:
+def map_formula(formula: s.Formula, change: Callable[[Leaf], Term]) -> s.Formula:
     """The formula with each field, literal and variable of each term replaced."""
 
     match formula:
-        case Atom():
+        case s.Atom():
             return _map_atom(formula, change)
-        case Compare(Comparison(left, sign, right)):
+        case s.Compare(Comparison(left, sign, right)):
 
             def term(leaf: Leaf) -> Term:
                 return _map_aggregate(leaf, change)
 
-            return Compare(Comparison(map_leaves(left, term), sign, map_leaves(right, term)))
+            return s.Compare(Comparison(map_leaves(left, term), sign, map_leaves(right, term)))
         case _:
-            return map_children(formula, lambda part: map_formula(part, change))
+            return s.map_children(formula, lambda part: map_formula(part, change))
 
 
-def _map_atom(atom: Atom, change: Callable[[Leaf], Term]) -> Atom:
+def _map_atom(atom: s.Atom, change: Callable[[Leaf], Term]) -> s.Atom:
     return atom if atom.condition is None else replace(atom, condition=map_operands(atom.condition, change))
 
 
 def _map_aggregate(leaf: Leaf, change: Callable[[Leaf], Term]) -> Term:
     match leaf:
-        case EventAggregate():
+        case s.EventAggregate():
             return replace(
                 leaf,
                 term=None if leaf.term is None else map_leaves(leaf.term, change),
                 atom=_map_atom(leaf.atom, change),
                 since=None if leaf.since is None else _map_atom(leaf.since, change),
             )
-        case RelationAggregate():
+        case s.RelationAggregate():
             return replace(
                 leaf,
                 term=None if leaf.term is None else map_leaves(leaf.term, change),

@@ -10,84 +10,61 @@ from functools import cache
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_parts, condition_variables
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Eventually,
-    ForAll,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    Release,
-    Since,
-    Top,
-    Until,
-    WeakNext,
-    WeakUntil,
-    Yesterday,
-    atoms_of,
-)
 from lawtrace.solver.logic.terms import is_value
 
 
-def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
+def true_atoms(event: Event, atoms: Iterable[s.Atom]) -> frozenset[s.Atom]:
     """The atoms that are true in a step in which exactly this event happens."""
     return frozenset(atom for atom in atoms if atom.matches(event))
 
 
-def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
+def holds(formula: s.Formula, trace: Sequence[Collection[s.Atom]]) -> bool:
     """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step."""
     n = len(trace)
 
     @cache
-    def at(f: Formula, i: int) -> bool:  # t, i |= f
+    def at(f: s.Formula, i: int) -> bool:  # t, i |= f
         match f:
-            case Top():
+            case s.Top():
                 return True
-            case Bottom():
+            case s.Bottom():
                 return False
-            case Atom():
+            case s.Atom():
                 return i < n and f in trace[i]
-            case Not(g):
+            case s.Not(g):
                 return not at(g, i)
-            case And(operands):
+            case s.And(operands):
                 return all(at(g, i) for g in operands)
-            case Or(operands):
+            case s.Or(operands):
                 return any(at(g, i) for g in operands)
-            case Implies(g, h):
+            case s.Implies(g, h):
                 return not at(g, i) or at(h, i)
-            case Iff(g, h):
+            case s.Iff(g, h):
                 return at(g, i) == at(h, i)
-            case Next(g):
+            case s.Next(g):
                 return i + 1 < n and at(g, i + 1)
-            case WeakNext(g):
+            case s.WeakNext(g):
                 return i + 1 >= n or at(g, i + 1)
-            case Eventually(g):
+            case s.Eventually(g):
                 return any(at(g, j) for j in range(i, n))
-            case Always(g):
+            case s.Always(g):
                 return all(at(g, j) for j in range(i, n))
-            case Until(g, h):
+            case s.Until(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(i, j)) for j in range(i, n))
-            case Release(g, h):
+            case s.Release(g, h):
                 return all(at(h, j) or any(at(g, k) for k in range(i, j)) for j in range(i, n))
-            case WeakUntil(g, h):
-                return at(Until(g, h), i) or at(Always(g), i)
-            case Yesterday(g):
+            case s.WeakUntil(g, h):
+                return at(s.Until(g, h), i) or at(s.Always(g), i)
+            case s.Yesterday(g):
                 return i > 0 and at(g, i - 1)
-            case Once(g):
+            case s.Once(g):
                 return any(at(g, j) for j in range(min(i + 1, n)))
-            case Historically(g):
+            case s.Historically(g):
                 return all(at(g, j) for j in range(min(i + 1, n)))
-            case Since(g, h):
+            case s.Since(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
             case _:
                 raise FormulaError(f"`{f}` is not about atoms alone")
@@ -95,20 +72,20 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
     return at(formula, 0)
 
 
-def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
+def holds_on(formula: s.Formula, events: Sequence[Event]) -> bool:
     """Whether the trace of these events satisfies the formula, which may be quantified."""
-    if not isinstance(formula, ForAll):
-        atoms = atoms_of([formula])
+    if not isinstance(formula, s.ForAll):
+        atoms = s.atoms_of([formula])
         return holds(formula, [true_atoms(event, atoms) for event in events])
     values = [value for event in events for value in occurring_values(formula, event)]
     return all(holds_on(instantiate(formula, {formula.variables[0]: value}), events) for value in values)
 
 
-def occurring_values(formula: ForAll, event: Event) -> list[Scalar]:
+def occurring_values(formula: s.ForAll, event: Event) -> list[Scalar]:
     """The values that occur for the variable in an event, possibly repeated."""
     comparisons = [
         comparison
-        for atom in atoms_of([formula])
+        for atom in s.atoms_of([formula])
         if atom.tool == event.tool and (atom.attempted or event.completed) and atom.condition is not None
         for comparison in _comparisons(atom.condition)
     ]

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
@@ -34,26 +35,6 @@ from lawtrace.solver.logic.conditions import (
     tracked_comparison,
 )
 from lawtrace.solver.logic.core import in_core
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Next,
-    Not,
-    Once,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    is_untimed,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, FunctionCall, LiteralValue, Now
 from lawtrace.solver.logic.windows import Window
 
@@ -61,12 +42,12 @@ IsRequired = Callable[[str, FieldPath], bool]
 """Whether every completed call of a tool has a value in a field."""
 
 
-def has_table(formula: Formula) -> bool:
+def has_table(formula: s.Formula) -> bool:
     """Whether the state of an automaton and the arguments of a call say all that the rule needs to know."""
     return (
-        is_untimed(formula)
-        and not isinstance(formula, ForAll)
-        and not any(isinstance(node, Atom) and _depends(node.condition) for node in subformulas(formula))
+        s.is_untimed(formula)
+        and not isinstance(formula, s.ForAll)
+        and not any(isinstance(node, s.Atom) and _depends(node.condition) for node in s.subformulas(formula))
     )
 
 
@@ -82,15 +63,15 @@ class CallTimes:
     durations: tuple[tuple[str, int | None], ...]
     length: int
 
-    def passing(self, seconds: int) -> Formula:
+    def passing(self, seconds: int) -> s.Formula:
         """A call that can last so long, alone or with as many others as the trace has."""
         return _disjunction(
-            Atom(tool) for tool, duration in self.durations if duration is None or duration * self.length >= seconds
+            s.Atom(tool) for tool, duration in self.durations if duration is None or duration * self.length >= seconds
         )
 
 
 @lru_cache(maxsize=4096)
-def skeleton(formula: Formula, is_required: IsRequired, times: CallTimes | None = None) -> Formula:
+def skeleton(formula: s.Formula, is_required: IsRequired, times: CallTimes | None = None) -> s.Formula:
     """The skeleton; a formula that has a table is its own.
 
     `times`: how long calls take, for traces in which each call completes and begins when the one before has ended.
@@ -103,43 +84,43 @@ class _Relaxation:
         self._is_required = is_required
         self._times = times
 
-    def weaker(self, formula: Formula) -> Formula:
+    def weaker(self, formula: s.Formula) -> s.Formula:
         """A propositional formula that the formula implies."""
         return self._relaxed(formula, weaken=True)
 
-    def _relaxed(self, formula: Formula, *, weaken: bool) -> Formula:
+    def _relaxed(self, formula: s.Formula, *, weaken: bool) -> s.Formula:
         match formula:
-            case Top() | Bottom():
+            case s.Top() | s.Bottom():
                 return formula
-            case Atom():
+            case s.Atom():
                 return _relaxed_atom(formula, weaken=weaken)
-            case Compare():
-                return Top() if weaken else Bottom()
-            case Not(f):
+            case s.Compare():
+                return s.Top() if weaken else s.Bottom()
+            case s.Not(f):
                 return _negation(self._relaxed(f, weaken=not weaken))
-            case And(parts):
+            case s.And(parts):
                 return _conjunction(self._relaxed(part, weaken=weaken) for part in parts)
-            case Or(parts):
+            case s.Or(parts):
                 return _disjunction(self._relaxed(part, weaken=weaken) for part in parts)
-            case Exists(variables, body):
+            case s.Exists(variables, body):
                 if weaken:
                     return self._relaxed(body, weaken=True)
-                return _negation(self._for_all(frozenset(variables), Not(body)))
-            case Next(f, window) | Yesterday(f, window):
+                return _negation(self._for_all(frozenset(variables), s.Not(body)))
+            case s.Next(f, window) | s.Yesterday(f, window):
                 part = self._relaxed(f, weaken=weaken)
-                return _rebuilt(formula, part) if weaken or window.unlimited else Bottom()
-            case Until(Top(), f, window) | Since(Top(), f, window):
-                future = isinstance(formula, Until)
+                return _rebuilt(formula, part) if weaken or window.unlimited else s.Bottom()
+            case s.Until(s.Top(), f, window) | s.Since(s.Top(), f, window):
+                future = isinstance(formula, s.Until)
                 return self._some(window, self._relaxed(f, weaken=weaken), future=future, weaken=weaken)
-            case Until(f, g, window) | Since(f, g, window):
+            case s.Until(f, g, window) | s.Since(f, g, window):
                 left, right = self._relaxed(f, weaken=weaken), self._relaxed(g, weaken=weaken)
                 if weaken or window.unlimited:
                     return replace(formula, left=left, right=right, window=Window())
-                return _if_now(window, replace(formula, left=Bottom(), right=right, window=Window()))
+                return _if_now(window, replace(formula, left=s.Bottom(), right=right, window=Window()))
             case _:
                 return self._relaxed(in_core(formula), weaken=weaken)
 
-    def _some(self, window: Window, part: Formula, *, future: bool, weaken: bool) -> Formula:
+    def _some(self, window: Window, part: s.Formula, *, future: bool, weaken: bool) -> s.Formula:
         """The part is true at some step of the window, which is one of the future or of the past."""
         if window.unlimited:
             return _eventually(part) if future else _once(part)
@@ -148,50 +129,50 @@ class _Relaxation:
             if self._times is None or low is None or not low.span.fixed or not low.span.seconds:
                 return _eventually(part) if future else _once(part)
             passing = self._times.passing(low.span.seconds)
-            if isinstance(passing, Bottom):
-                return Bottom()
+            if isinstance(passing, s.Bottom):
+                return s.Bottom()
             if future:
-                return Eventually(_conjunction([passing, Next(_eventually(part))]))
-            return Yesterday(_once(_conjunction([passing, _once(part)])))
+                return s.Eventually(_conjunction([passing, s.Next(_eventually(part))]))
+            return s.Yesterday(_once(_conjunction([passing, _once(part)])))
         if low is not None and (low.span.amount or low.strict or not low.span.fixed):
-            return Bottom()
-        stays: Formula = Bottom()  # nothing is said of later steps
+            return s.Bottom()
+        stays: s.Formula = s.Bottom()  # nothing is said of later steps
         if high is not None and self._times is not None and high.span.fixed:
             stays = _negation(self._times.passing(high.span.seconds))
         if future:
-            return Until(stays, part)
-        return _disjunction([Since(Bottom(), part), Yesterday(Since(stays, _conjunction([part, stays])))])
+            return s.Until(stays, part)
+        return _disjunction([s.Since(s.Bottom(), part), s.Yesterday(s.Since(stays, _conjunction([part, stays])))])
 
-    def _for_all(self, variables: frozenset[str], formula: Formula) -> Formula:
+    def _for_all(self, variables: frozenset[str], formula: s.Formula) -> s.Formula:
         """Weaker than the formula for all values of the variables: each is that of some event, where one has it."""
         match _without_double_negation(formula):
-            case Not(Until(Top(), f, window) | Since(Top(), f, window) as inner):
-                part = _negation(self._for_all(variables, Not(f)))
-                return _negation(self._some(window, part, future=isinstance(inner, Until), weaken=False))
-            case Not(Next(f, window) as inner) if window.unlimited:
-                return _negation(_rebuilt(inner, _negation(self._for_all(variables, Not(f)))))
-            case Not(Until(f, g, window)) if window.unlimited:
-                return Not(Until(_negation(self.weaker(Not(f))), _negation(self._for_all(variables, Not(g)))))
-            case Not(Exists(more, f)):
-                return self._for_all(variables | frozenset(more), Not(f))
-            case Not(Or(parts)):
-                return _conjunction(self._for_all(variables, Not(part)) for part in parts)
-            case And(parts):
+            case s.Not(s.Until(s.Top(), f, window) | s.Since(s.Top(), f, window) as inner):
+                part = _negation(self._for_all(variables, s.Not(f)))
+                return _negation(self._some(window, part, future=isinstance(inner, s.Until), weaken=False))
+            case s.Not(s.Next(f, window) as inner) if window.unlimited:
+                return _negation(_rebuilt(inner, _negation(self._for_all(variables, s.Not(f)))))
+            case s.Not(s.Until(f, g, window)) if window.unlimited:
+                return s.Not(s.Until(_negation(self.weaker(s.Not(f))), _negation(self._for_all(variables, s.Not(g)))))
+            case s.Not(s.Exists(more, f)):
+                return self._for_all(variables | frozenset(more), s.Not(f))
+            case s.Not(s.Or(parts)):
+                return _conjunction(self._for_all(variables, s.Not(part)) for part in parts)
+            case s.And(parts):
                 return _conjunction(self._for_all(variables, part) for part in parts)
             case other:
                 return self._alternatives(variables, other)
 
-    def _alternatives(self, variables: frozenset[str], formula: Formula) -> Formula:
+    def _alternatives(self, variables: frozenset[str], formula: s.Formula) -> s.Formula:
         parts = _disjuncts(formula)
         for number, part in enumerate(parts):
-            if isinstance(part, Not) and isinstance(part.operand, Atom):
+            if isinstance(part, s.Not) and isinstance(part.operand, s.Atom):
                 event = self._own_event(part.operand, variables)
                 if event is not None:
                     others = (self.weaker(other) for place, other in enumerate(parts) if place != number)
-                    return _disjunction([Not(event), *others])
+                    return _disjunction([s.Not(event), *others])
         return _disjunction(self.weaker(part) for part in parts)
 
-    def _own_event(self, atom: Atom, variables: frozenset[str]) -> Atom | None:
+    def _own_event(self, atom: s.Atom, variables: frozenset[str]) -> s.Atom | None:
         """The atom for the values that its event has itself; None if it does not say them."""
         kept: list[Condition] = []
         found = False
@@ -211,12 +192,12 @@ class _Relaxation:
         return replace(atom, condition=_joined(kept)) if found else None
 
 
-def _relaxed_atom(atom: Atom, *, weaken: bool) -> Formula:
+def _relaxed_atom(atom: s.Atom, *, weaken: bool) -> s.Formula:
     if atom.condition is None or not _depends(atom.condition):
         return atom
     condition = _relaxed_condition(atom.condition, weaken=weaken)
     if condition is False:
-        return Bottom()
+        return s.Bottom()
     return replace(atom, condition=None if condition is True else condition)
 
 
@@ -255,66 +236,66 @@ def _joined(parts: list[Condition]) -> Condition | None:
     return AndCondition(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
-def _without_double_negation(formula: Formula) -> Formula:
+def _without_double_negation(formula: s.Formula) -> s.Formula:
     """The formula in the core, and what is negated, if it is a negation."""
     formula = in_core(formula)
-    if not isinstance(formula, Not):
+    if not isinstance(formula, s.Not):
         return formula
     operand = in_core(formula.operand)
-    return _without_double_negation(operand.operand) if isinstance(operand, Not) else Not(operand)
+    return _without_double_negation(operand.operand) if isinstance(operand, s.Not) else s.Not(operand)
 
 
-def _disjuncts(formula: Formula) -> list[Formula]:
+def _disjuncts(formula: s.Formula) -> list[s.Formula]:
     match _without_double_negation(formula):
-        case Or(parts):
+        case s.Or(parts):
             return [disjunct for part in parts for disjunct in _disjuncts(part)]
-        case Not(And(parts)):
-            return [disjunct for part in parts for disjunct in _disjuncts(Not(part))]
+        case s.Not(s.And(parts)):
+            return [disjunct for part in parts for disjunct in _disjuncts(s.Not(part))]
         case other:
             return [other]
 
 
-def _eventually(part: Formula) -> Formula:
-    return part if isinstance(part, Bottom) else Eventually(part)
+def _eventually(part: s.Formula) -> s.Formula:
+    return part if isinstance(part, s.Bottom) else s.Eventually(part)
 
 
-def _once(part: Formula) -> Formula:
-    return part if isinstance(part, Bottom) else Once(part)
+def _once(part: s.Formula) -> s.Formula:
+    return part if isinstance(part, s.Bottom) else s.Once(part)
 
 
-def _rebuilt(formula: Next | Yesterday, operand: Formula) -> Formula:
+def _rebuilt(formula: s.Next | s.Yesterday, operand: s.Formula) -> s.Formula:
     """The same operator over another operand, without its window."""
-    return operand if isinstance(operand, Bottom) else replace(formula, operand=operand, window=Window())
+    return operand if isinstance(operand, s.Bottom) else replace(formula, operand=operand, window=Window())
 
 
-def _if_now(window: Window, part: Formula) -> Formula:
+def _if_now(window: Window, part: s.Formula) -> s.Formula:
     """The part if the window contains the step itself, else false."""
     low = window.lower
     contains_now = low is None or (low.span.fixed and not low.span.amount and not low.strict)
-    return part if contains_now else Bottom()
+    return part if contains_now else s.Bottom()
 
 
-def _negation(formula: Formula) -> Formula:
+def _negation(formula: s.Formula) -> s.Formula:
     match formula:
-        case Top():
-            return Bottom()
-        case Bottom():
-            return Top()
-        case Not(f):
+        case s.Top():
+            return s.Bottom()
+        case s.Bottom():
+            return s.Top()
+        case s.Not(f):
             return f
         case _:
-            return Not(formula)
+            return s.Not(formula)
 
 
-def _conjunction(parts: Iterable[Formula]) -> Formula:
-    left = [part for part in parts if not isinstance(part, Top)]
-    if any(isinstance(part, Bottom) for part in left):
-        return Bottom()
-    return And(*left) if len(left) > 1 else left[0] if left else Top()
+def _conjunction(parts: Iterable[s.Formula]) -> s.Formula:
+    left = [part for part in parts if not isinstance(part, s.Top)]
+    if any(isinstance(part, s.Bottom) for part in left):
+        return s.Bottom()
+    return s.And(*left) if len(left) > 1 else left[0] if left else s.Top()
 
 
-def _disjunction(parts: Iterable[Formula]) -> Formula:
-    left = [part for part in parts if not isinstance(part, Bottom)]
-    if any(isinstance(part, Top) for part in left):
-        return Top()
-    return Or(*left) if len(left) > 1 else left[0] if left else Bottom()
+def _disjunction(parts: Iterable[s.Formula]) -> s.Formula:
+    left = [part for part in parts if not isinstance(part, s.Bottom)]
+    if any(isinstance(part, s.Top) for part in left):
+        return s.Top()
+    return s.Or(*left) if len(left) > 1 else left[0] if left else s.Bottom()

@@ -11,53 +11,42 @@ first check and the first action in one step. A quantified formula is an instanc
 
 from dataclasses import dataclass
 
-from lawtrace.solver.logic.syntax import (
-    Always,
-    Eventually,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Release,
-    Until,
-    body_of,
-    is_propositional,
-)
+from lawtrace.solver.logic import syntax as s
 
 
 @dataclass(frozen=True, slots=True)
 class OperationalRestriction:
     """No `action` before the first `check`."""
 
-    check: Formula
-    action: Formula
+    check: s.Formula
+    action: s.Formula
 
     @property
-    def formula(self) -> Formula:
-        return Not(Until(Not(self.check), self.action))
+    def formula(self) -> s.Formula:
+        return s.Not(s.Until(s.Not(self.check), self.action))
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionAdherence:
     """After every `trigger`, eventually the `outcome`."""
 
-    trigger: Formula
-    outcome: Formula
+    trigger: s.Formula
+    outcome: s.Formula
 
     @property
-    def formula(self) -> Formula:
-        return Always(Implies(self.trigger, Eventually(self.outcome)))
+    def formula(self) -> s.Formula:
+        return s.Always(s.Implies(self.trigger, s.Eventually(self.outcome)))
 
 
 Template = OperationalRestriction | InstructionAdherence
 
 
-def match_template(formula: Formula) -> Template | None:
+def match_template(formula: s.Formula) -> Template | None:
     """The template that a formula is an instance of; None for a general formula."""
-    match body_of(formula):
-        case Not(Until(Not(check), action)) | Release(check, Not(action)):
+    match s.body_of(formula):
+        case s.Not(s.Until(s.Not(check), action)) | s.Release(check, s.Not(action)):
             template = OperationalRestriction(check, action)
-        case Always(Implies(trigger, Eventually(outcome)) | Or((Not(trigger), Eventually(outcome)))):
+        case s.Always(s.Implies(trigger, s.Eventually(outcome)) | s.Or((s.Not(trigger), s.Eventually(outcome)))):
             template = InstructionAdherence(trigger, outcome)
         case _:
             return None
@@ -65,4 +54,4 @@ def match_template(formula: Formula) -> Template | None:
         parts = (template.check, template.action)
     else:
         parts = (template.trigger, template.outcome)
-    return template if all(map(is_propositional, parts)) else None
+    return template if all(map(s.is_propositional, parts)) else None

@@ -21,6 +21,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import (
     Comparison,
     Condition,
@@ -33,41 +35,9 @@ from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.logic.parser import located
 from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    ForAll,
-    Formula,
-    RelationAggregate,
-    aggregates_of,
-    atoms_of,
-    children,
-    is_untimed,
-)
-from lawtrace.solver.logic.terms import (
-    MISSING,
-    RESULT,
-    Arithmetic,
-    BoundVariable,
-    Element,
-    FieldPath,
-    FunctionCall,
-    Kind,
-    LiteralList,
-    LiteralValue,
-    Now,
-    Position,
-    SpanLiteral,
-    Term,
-    kind_of,
-    parse_date,
-    path_text,
-)
 
 
-def check_formula(formula: Formula, signature: Signature, text: str = "") -> None:
+def check_formula(formula: s.Formula, signature: Signature, text: str = "") -> None:
     """Check that the formula names what exists, compares what can be compared, and is safe.
 
     Args:
@@ -85,7 +55,7 @@ def check_formula(formula: Formula, signature: Signature, text: str = "") -> Non
             check.learn()
         for check in checks:
             check.run()
-        if not is_untimed(formula):
+        if not s.is_untimed(formula):
             _check_safety(formula)
     except _Fault as fault:
         raise _located(text, fault) from None
@@ -104,7 +74,7 @@ class _Fault(Exception):
         self.tool = tool
 
 
-def _check_safety(formula: Formula) -> None:
+def _check_safety(formula: s.Formula) -> None:
     try:
         check_safety(normal_form(formula))
     except UnsafeFormulaError as error:
@@ -114,8 +84,8 @@ def _check_safety(formula: Formula) -> None:
 # Names
 
 
-def _check_names(formula: Formula, signature: Signature) -> None:
-    for atom in atoms_of([formula]):
+def _check_names(formula: s.Formula, signature: Signature) -> None:
+    for atom in s.atoms_of([formula]):
         if atom.tool not in signature:
             raise _Fault(f"unknown tool `{atom.tool}` in `{formula}`{_nearest(atom.tool, signature)}", atom, atom.tool)
         tool = signature[atom.tool]
@@ -125,15 +95,21 @@ def _check_names(formula: Formula, signature: Signature) -> None:
                 "give the variable another name",
                 min(clash),
             )
-        fields = frozenset[FieldPath]() if atom.condition is None else condition_fields(atom.condition)
+        fields = frozenset[terms.FieldPath]() if atom.condition is None else condition_fields(atom.condition)
         for path in sorted(fields, key=str):
             first, *steps = map(str, path.path)
-            if first != RESULT and first not in tool.arguments:
+            if first != terms.RESULT and first not in tool.arguments:
                 raise _Fault(
                     f"`{atom.tool}` has no argument `{first}` in `{atom}`{_nearest(first, tool.arguments)}", atom, path
                 )
             known = tool.result.fields
-            if first == RESULT and steps and known is not None and tool.result.others is None and steps[0] not in known:
+            if (
+                first == terms.RESULT
+                and steps
+                and known is not None
+                and tool.result.others is None
+                and steps[0] not in known
+            ):
                 raise _Fault(
                     f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`{_nearest(steps[0], known)}",
                     atom,
@@ -162,19 +138,19 @@ class _Variable:
 _Scope = Mapping[str, _Variable]
 
 
-def _comparisons(formula: Formula, atom: Atom | None, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
+def _comparisons(formula: s.Formula, atom: s.Atom | None, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
     """Every comparison of a formula with what its names mean there."""
     match formula:
-        case Atom(_, condition):
+        case s.Atom(_, condition):
             if condition is not None:
                 yield from _in_condition(condition, _Context(formula, scope, signature))
-        case ForAll(variables, body) | Exists(variables, body):
+        case s.ForAll(variables, body) | s.Exists(variables, body):
             inner = {**scope, **{name: _Variable() for name in variables}}
             yield from _comparisons(body, None, inner, signature)
-        case Compare(comparison):
+        case s.Compare(comparison):
             context = _Context(atom, scope, signature)
-            for aggregate in aggregates_of(formula):
-                if isinstance(aggregate, RelationAggregate):
+            for aggregate in s.aggregates_of(formula):
+                if isinstance(aggregate, s.RelationAggregate):
                     inner = {**scope, **{name: _Variable() for name in aggregate.variables}}
                     context.inner[str(aggregate)] = _Context(None, inner, signature)
                     yield from _comparisons(aggregate.formula, None, inner, signature)
@@ -183,7 +159,7 @@ def _comparisons(formula: Formula, atom: Atom | None, scope: _Scope, signature: 
                         yield from () if part is None else _comparisons(part, None, scope, signature)
             yield _Check(comparison, context)
         case _:
-            for part in children(formula):
+            for part in s.children(formula):
                 yield from _comparisons(part, atom, scope, signature)
 
 
@@ -201,10 +177,10 @@ def _in_condition(condition: Condition, context: "_Context") -> "Iterator[_Check
 class _Context:
     """What names mean in a comparison: the call, the variables, the named elements of lists."""
 
-    atom: Atom | None
+    atom: s.Atom | None
     scope: _Scope
     signature: Signature
-    elements: Mapping[str, Term] = field(default_factory=dict[str, Term])
+    elements: Mapping[str, terms.Term] = field(default_factory=dict[str, terms.Term])
     inner: "dict[str, _Context]" = field(default_factory=dict[str, "_Context"])
 
     def fault(self, message: str, *parts: object) -> _Fault:
@@ -213,46 +189,46 @@ class _Context:
         place = "" if str(self.atom) in message else f" (in `{self.atom}`)"
         return _Fault(f"{message}{place}", self.atom, *parts, tool=self.atom.tool)
 
-    def of(self, term: Term) -> Declared:
+    def of(self, term: terms.Term) -> Declared:
         """What is known of the value of a term. Raises _Fault if it never has one."""
         match term:
-            case FieldPath(path):
+            case terms.FieldPath(path):
                 return self._field(term, path)
-            case Element(name, path):
+            case terms.Element(name, path):
                 of_list = self.of(self.elements[name]) if name in self.elements else ANYTHING
                 return self._steps(_elements(of_list), path, term, 1)
-            case LiteralValue(content):
-                date = not isinstance(content, str) or parse_date(content) is not MISSING
-                return Declared(kind_of(content), date=date)
-            case LiteralList(items):
-                kinds: set[Kind | None] = {kind_of(item.content) for item in items}
+            case terms.LiteralValue(content):
+                date = not isinstance(content, str) or terms.parse_date(content) is not terms.MISSING
+                return Declared(terms.kind_of(content), date=date)
+            case terms.LiteralList(items):
+                kinds: set[terms.Kind | None] = {terms.kind_of(item.content) for item in items}
                 return Declared("list", Declared(kinds.pop()) if len(kinds) == 1 else ANYTHING)
-            case SpanLiteral() | Position():
+            case terms.SpanLiteral() | terms.Position():
                 return NUMBER
-            case Now():
+            case terms.Now():
                 return TIME
-            case BoundVariable(name):
+            case terms.BoundVariable(name):
                 return self.scope[name].declared if name in self.scope else ANYTHING
-            case Arithmetic():
+            case terms.Arithmetic():
                 return self._arithmetic(term)
-            case FunctionCall():
+            case terms.FunctionCall():
                 return self._call(term)
-            case EventAggregate(_, inner, atom):
+            case s.EventAggregate(_, inner, atom):
                 return self._aggregate(term, inner, _Context(atom, self.scope, self.signature))
-            case RelationAggregate(_, inner):
+            case s.RelationAggregate(_, inner):
                 return self._aggregate(term, inner, self.inner[str(term)])
             case _:
                 return ANYTHING
 
-    def _field(self, term: FieldPath, path: tuple[str | int, ...]) -> Declared:
+    def _field(self, term: terms.FieldPath, path: tuple[str | int, ...]) -> Declared:
         if self.atom is None:
             return ANYTHING
         tool = self.signature[self.atom.tool]
-        if path[0] != RESULT:
+        if path[0] != terms.RESULT:
             return self._steps(tool.arguments[str(path[0])], path[1:], term, 1)
         return self._steps(tool.result, path[1:], term, 1)
 
-    def _steps(self, value: Declared, steps: Sequence[str | int], term: Term, taken: int) -> Declared:
+    def _steps(self, value: Declared, steps: Sequence[str | int], term: terms.Term, taken: int) -> Declared:
         for number, step in enumerate(steps, taken):
             done = _beginning(term, number)
             match value.kind:
@@ -269,7 +245,7 @@ class _Context:
                     raise self.fault(f"`{done}` is {_NAMES[kind]} and has no part `{step}`", term)
         return value
 
-    def _member(self, row: Declared, name: str, what: str, term: Term) -> Declared:
+    def _member(self, row: Declared, name: str, what: str, term: terms.Term) -> Declared:
         if row.kind not in (None, "object"):
             raise self.fault(f"{what}: {_NAMES[row.kind]} has no field `{name}`", term)
         if row.fields is None:
@@ -280,7 +256,7 @@ class _Context:
             raise self.fault(f"{what} has no field `{name}`{_nearest(name, row.fields)}", term)
         return row.fields[name]
 
-    def _arithmetic(self, term: Arithmetic) -> Declared:
+    def _arithmetic(self, term: terms.Arithmetic) -> Declared:
         left, right = self.of(term.left), self.of(term.right)
         kinds = left.kind, right.kind
         for side, declared, other in ((term.left, left, right), (term.right, right, left)):
@@ -305,7 +281,7 @@ class _Context:
             else ANYTHING
         )
 
-    def _call(self, term: FunctionCall) -> Declared:
+    def _call(self, term: terms.FunctionCall) -> Declared:
         accepted, gives = _FUNCTIONS[term.function]
         for argument in term.arguments:
             found = self.of(argument)
@@ -316,8 +292,10 @@ class _Context:
                 raise self.fault(f"`{term}`: `{argument}` is a list, but not of numbers", term)
         return gives
 
-    def _aggregate(self, term: EventAggregate | RelationAggregate, inner: Term | None, context: "_Context") -> Declared:
-        if inner is None or (isinstance(term, EventAggregate) and term.distinct):
+    def _aggregate(
+        self, term: s.EventAggregate | s.RelationAggregate, inner: terms.Term | None, context: "_Context"
+    ) -> Declared:
+        if inner is None or (isinstance(term, s.EventAggregate) and term.distinct):
             if inner is not None:
                 context.of(inner)
             return NUMBER
@@ -346,7 +324,7 @@ class _Check:
         left, right = condition.left, condition.right
         found = [(left, self._element(right))] if condition.operator == "in" else [(left, right), (right, left)]
         for side, other in found:
-            if not isinstance(side, BoundVariable) or side.name not in context.scope:
+            if not isinstance(side, terms.BoundVariable) or side.name not in context.scope:
                 continue
             declared = other if isinstance(other, Declared) else context.of(other)
             variable = context.scope[side.name]
@@ -360,7 +338,7 @@ class _Check:
                     condition,
                 )
 
-    def _element(self, term: Term) -> Declared:
+    def _element(self, term: terms.Term) -> Declared:
         return _elements(self.context.of(term))
 
     def run(self) -> None:
@@ -435,10 +413,16 @@ def _elements(declared: Declared) -> Declared:
     return TEXT if declared.kind == "object" else declared.elements or ANYTHING
 
 
-def _beginning(term: Term, taken: int) -> str:
+def _beginning(term: terms.Term, taken: int) -> str:
     """The text of the first names of a path."""
-    path = (term.name, *term.path) if isinstance(term, Element) else term.path if isinstance(term, FieldPath) else ()
-    return path_text(path[:taken])
+    path = (
+        (term.name, *term.path)
+        if isinstance(term, terms.Element)
+        else term.path
+        if isinstance(term, terms.FieldPath)
+        else ()
+    )
+    return terms.path_text(path[:taken])
 
 
 def _clash(left: Declared, right: Declared, *, exact: bool) -> bool:
@@ -450,7 +434,7 @@ def _clash(left: Declared, right: Declared, *, exact: bool) -> bool:
     return True
 
 
-_NAMES: Final[Mapping[Kind, str]] = {
+_NAMES: Final[Mapping[terms.Kind, str]] = {
     "boolean": "a boolean",
     "number": "a number",
     "string": "a text",
@@ -459,7 +443,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
     "object": "an object",
     "time": "a time",
 }
-_REMEDIES: Final[Mapping[Kind, str]] = {
+_REMEDIES: Final[Mapping[terms.Kind, str]] = {
     "boolean": ": compare it with `true` or `false`",
     "string": ": `number(...)` reads the number that a text spells, `date(...)` the time",
     "list": ": `len(...)` and `total(...)` make a number of a list",
@@ -467,7 +451,7 @@ _REMEDIES: Final[Mapping[Kind, str]] = {
     "object": ": name one of its fields",
 }
 
-_FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Declared]]] = {
+_FUNCTIONS: Final[Mapping[str, tuple[tuple[terms.Kind, ...], Declared]]] = {
     "len": (("string", "list", "object"), NUMBER),
     "lower": (("string",), TEXT),
     "abs": (("number",), NUMBER),
@@ -483,7 +467,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Declared]]] = {
 """What each function of `lawtrace.solver.logic.terms.FUNCTIONS` accepts, and what it gives."""
 
 
-def _either(kinds: Sequence[Kind]) -> str:
+def _either(kinds: Sequence[terms.Kind]) -> str:
     return " or ".join(_NAMES[kind] for kind in kinds)
 
 

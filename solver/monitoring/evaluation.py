@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.schemas.events import Event, Json
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Condition,
@@ -29,39 +31,6 @@ from lawtrace.solver.logic.conditions import (
     conjuncts,
 )
 from lawtrace.solver.logic.safety import equation, finds
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    EventAggregate,
-    Exists,
-    Formula,
-    Next,
-    Not,
-    Or,
-    RelationAggregate,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    free_variables,
-    term_variables,
-)
-from lawtrace.solver.logic.terms import (
-    RESULT,
-    BoundVariable,
-    Computed,
-    FieldPath,
-    Missing,
-    Now,
-    Position,
-    Term,
-    Value,
-    elements_of,
-    is_value,
-    leaves,
-)
 from lawtrace.solver.monitoring.duties import NextTable, UntilTable
 from lawtrace.solver.monitoring.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction, negation
@@ -98,8 +67,8 @@ class Evaluator:
         self._totals: Final[list[EventTotals]] = []
         self._by_tool: dict[str, tuple[Callable[[], None], ...]] = {}
         self._always: tuple[Callable[[], None], ...] = ()
-        self._past: Final[dict[Formula, PastTable]] = {}
-        self._future: Final[dict[Formula, UntilTable | NextTable]] = {}
+        self._past: Final[dict[s.Formula, PastTable]] = {}
+        self._future: Final[dict[s.Formula, UntilTable | NextTable]] = {}
 
     # Stepping
 
@@ -162,72 +131,72 @@ class Evaluator:
 
     # Compiling
 
-    def compile_check(self, formula: Formula, bound: frozenset[str]) -> Check:
+    def compile_check(self, formula: s.Formula, bound: frozenset[str]) -> Check:
         """A function that says whether the formula is true now, for the present values of the bound variables."""
         match formula:
-            case Top():
+            case s.Top():
                 return lambda: True
-            case Bottom():
+            case s.Bottom():
                 return lambda: False
-            case Not(operand):
+            case s.Not(operand):
                 check = self.compile_check(operand, bound)
                 return lambda: negation(check())
-            case Or(parts):
+            case s.Or(parts):
                 return _checking_all(True, [self.compile_check(part, bound) for part in parts])
-            case And(parts):
+            case s.And(parts):
                 return _checking_all(False, [self.compile_check(part, bound) for part in sorted(parts, key=_cost)])
-            case Compare():
+            case s.Compare():
                 left, right = self.compile_term(formula.comparison.left), self.compile_term(formula.comparison.right)
                 sign = formula.comparison.operator
                 return lambda: compare(left(), sign, right())
-            case Since() | Yesterday() | Until() | Next():
+            case s.Since() | s.Yesterday() | s.Until() | s.Next():
                 return self._table(formula).check
-            case Atom() | Exists():
+            case s.Atom() | s.Exists():
                 return _any_of(self.compile_generator(formula, bound))
             case _:
                 raise TypeError(formula)
 
-    def compile_generator(self, formula: Formula, bound: frozenset[str]) -> Generator:
+    def compile_generator(self, formula: s.Formula, bound: frozenset[str]) -> Generator:
         """A function that binds the other variables of the formula to each combination of values that makes it true, or
         may make it true, and yields the status for it.
         """
-        free = free_variables(formula)
-        if free <= bound and not isinstance(formula, Atom | Exists):
+        free = s.free_variables(formula)
+        if free <= bound and not isinstance(formula, s.Atom | s.Exists):
             return _one_status(self.compile_check(formula, bound))
         match formula:
-            case Atom():
+            case s.Atom():
                 return self._atom(formula, bound)
-            case Compare():
+            case s.Compare():
                 return self._assignment(formula, bound)
-            case Exists(variables, body):
+            case s.Exists(variables, body):
                 projected: Generator | None = None
-                if isinstance(body, Since):
+                if isinstance(body, s.Since):
                     projected = self._past_table(body).projected(tuple(sorted(free)), bound)
                 return projected or self.compile_generator(body, bound - frozenset(variables))
-            case And(parts):
+            case s.And(parts):
                 stages: list[Generator] = []
                 for part in _ordered(parts, bound):
                     stages.append(self.compile_generator(part, bound))
-                    bound |= free_variables(part)
+                    bound |= s.free_variables(part)
                 return _joined(stages)
-            case Or(parts):
+            case s.Or(parts):
                 return _chained([self.compile_generator(part, bound) for part in parts])
-            case Since() | Yesterday():
+            case s.Since() | s.Yesterday():
                 return self._past_table(formula).generator(bound)
             case _:
                 raise TypeError(formula)
 
-    def compile_finder(self, formula: Formula) -> Generator | None:
+    def compile_finder(self, formula: s.Formula) -> Generator | None:
         """A generator that starts from no value; None if the formula does not find the values of its variables."""
         return self.compile_generator(formula, frozenset()) if finds(formula, frozenset()) else None
 
     # Leaves
 
-    def _atom(self, atom: Atom, bound: frozenset[str]) -> Generator:
+    def _atom(self, atom: s.Atom, bound: frozenset[str]) -> Generator:
         """The calls in this step that satisfy the atom, and the values that they give to its variables."""
         moment = self.moment
-        made: dict[str, tuple[FieldPath, bool]] = {}
-        filters: list[tuple[FieldPath, int]] = []
+        made: dict[str, tuple[terms.FieldPath, bool]] = {}
+        filters: list[tuple[terms.FieldPath, int]] = []
         rest: list[Condition] = []
         for part in conjuncts(atom.condition):
             equated = equation(part)
@@ -260,7 +229,7 @@ class Evaluator:
                     value = read(event)
                     if isinstance(value, str):
                         values[number] = value
-                    elif is_value(value):
+                    elif terms.is_value(value):
                         values[number] = to_key(value)
                     else:
                         fits = False
@@ -277,59 +246,63 @@ class Evaluator:
 
         return generate
 
-    def _assignment(self, formula: Compare, bound: frozenset[str]) -> Generator:
+    def _assignment(self, formula: s.Compare, bound: frozenset[str]) -> Generator:
         """`x == term` gives the variable the value of the term."""
         sides = (formula.comparison.left, formula.comparison.right)
         for one, other in (sides, sides[::-1]):
-            if not isinstance(one, BoundVariable) or one.name in bound or formula.comparison.operator != "==":
+            if not isinstance(one, terms.BoundVariable) or one.name in bound or formula.comparison.operator != "==":
                 continue
-            if term_variables(other) <= bound:
+            if s.term_variables(other) <= bound:
                 return _assigning(self.moment, one.name, self.compile_term(other))
         raise TypeError(formula)
 
-    def compile_term(self, term: Term) -> Callable[[], Value]:
+    def compile_term(self, term: terms.Term) -> Callable[[], terms.Value]:
         """A function for the value of a term at this step."""
         moment = self.moment
-        if isinstance(term, BoundVariable):
+        if isinstance(term, terms.BoundVariable):
             number, values = moment.number(term.name), moment.values
             return lambda: from_key(values[number])
-        parts = leaves(term)
-        bindings = moment.bindings(sorted(term_variables(term)))
-        computed = {str(leaf): self._aggregate(leaf) for leaf in parts if isinstance(leaf, Computed)}
-        if not term_variables(term) and not computed and not any(isinstance(leaf, Now | Position) for leaf in parts):
+        parts = terms.leaves(term)
+        bindings = moment.bindings(sorted(s.term_variables(term)))
+        computed = {str(leaf): self._aggregate(leaf) for leaf in parts if isinstance(leaf, terms.Computed)}
+        if (
+            not s.term_variables(term)
+            and not computed
+            and not any(isinstance(leaf, terms.Now | terms.Position) for leaf in parts)
+        ):
             constant = term.value(Event("", {}))
             return lambda: constant
-        if isinstance(term, Computed):
+        if isinstance(term, terms.Computed):
             return computed[str(term)]
 
-        def value() -> Value:
-            found: dict[str, Json] = {**bindings(), str(Position()): moment.position}
+        def value() -> terms.Value:
+            found: dict[str, Json] = {**bindings(), str(terms.Position()): moment.position}
             for name, aggregate in computed.items():
                 amount = aggregate()
-                if not isinstance(amount, Missing):
+                if not isinstance(amount, terms.Missing):
                     found[name] = amount
             return term.value(Event("", {}, time=moment.time), found)
 
         return value
 
-    def _aggregate(self, leaf: Computed) -> Callable[[], Value]:
-        if isinstance(leaf, EventAggregate):
+    def _aggregate(self, leaf: terms.Computed) -> Callable[[], terms.Value]:
+        if isinstance(leaf, s.EventAggregate):
             totals = self.make(EventTotals)(self, leaf)
             self._totals.append(totals)
             self.add_update(totals.update, totals.tools)
             return totals.value
-        if not isinstance(leaf, RelationAggregate):
+        if not isinstance(leaf, s.RelationAggregate):
             raise TypeError(leaf)
-        if isinstance(leaf.formula, Since):
+        if isinstance(leaf.formula, s.Since):
             table = self._past_table(leaf.formula)
             if RelationTotals.suits(leaf, table):
                 return self.make(RelationTotals)(self, leaf, table).value
-        generate = self.compile_generator(leaf.formula, free_variables(leaf.formula) - frozenset(leaf.variables))
+        generate = self.compile_generator(leaf.formula, s.free_variables(leaf.formula) - frozenset(leaf.variables))
         read = self.moment.reader(leaf.variables)
         term = None if leaf.term is None else self.compile_term(leaf.term)
 
-        def value() -> Value:
-            found: dict[Key, Value] = {}
+        def value() -> terms.Value:
+            found: dict[Key, terms.Value] = {}
             for _ in generate():
                 if (key := read()) not in found:
                     found[key] = None if term is None else term()
@@ -337,17 +310,17 @@ class Evaluator:
 
         return value
 
-    def _past_table(self, formula: Since | Yesterday) -> PastTable:
+    def _past_table(self, formula: s.Since | s.Yesterday) -> PastTable:
         if formula not in self._past:
             self._past[formula] = table = self.make(PastTable)(self, formula)
             self.add_update(table.update, table.tools)
         return self._past[formula]
 
-    def _table(self, formula: Since | Yesterday | Until | Next) -> PastTable | UntilTable | NextTable:
-        if isinstance(formula, Since | Yesterday):
+    def _table(self, formula: s.Since | s.Yesterday | s.Until | s.Next) -> PastTable | UntilTable | NextTable:
+        if isinstance(formula, s.Since | s.Yesterday):
             return self._past_table(formula)
         if formula not in self._future:
-            if isinstance(formula, Until):
+            if isinstance(formula, s.Until):
                 table = self.make(UntilTable)(self, formula)
             else:
                 table = self.make(NextTable)(self, formula)
@@ -361,54 +334,54 @@ class Evaluator:
 _FUTURE: Final = 1000
 
 
-def _ordered(parts: Sequence[Formula], bound: frozenset[str]) -> list[Formula]:
+def _ordered(parts: Sequence[s.Formula], bound: frozenset[str]) -> list[s.Formula]:
     """The parts of a conjunction in an order of evaluation: checks as soon as they are possible, the cheap ones
     first, and what waits for the future last, so that it is asked for few values.
     """
     waiting = list(parts)
-    ordered: list[Formula] = []
+    ordered: list[s.Formula] = []
     while waiting:
-        checks = [part for part in waiting if free_variables(part) <= bound]
+        checks = [part for part in waiting if s.free_variables(part) <= bound]
         finders = [part for part in waiting if part not in checks and finds(part, bound)]
         prompt = [part for part in checks if _cost(part) < _FUTURE]
         chosen = min(prompt or finders or checks, key=_cost)
         waiting.remove(chosen)
         ordered.append(chosen)
-        bound |= free_variables(chosen)
+        bound |= s.free_variables(chosen)
     return ordered
 
 
-def _cost(formula: Formula) -> int:
+def _cost(formula: s.Formula) -> int:
     """What a check costs, roughly; `_FUTURE` and more if it may have to wait."""
     match formula:
-        case Top() | Bottom() | Compare() | Atom():
+        case s.Top() | s.Bottom() | s.Compare() | s.Atom():
             return 0
-        case Not(operand) | Exists(_, operand):
+        case s.Not(operand) | s.Exists(_, operand):
             return _cost(operand) + 1
-        case Since() | Yesterday():
+        case s.Since() | s.Yesterday():
             return 1
-        case Until() | Next():
+        case s.Until() | s.Next():
             return _FUTURE
-        case And(parts) | Or(parts):
+        case s.And(parts) | s.Or(parts):
             return max(map(_cost, parts)) + 1
         case _:
             return 1
 
 
-def _reader(place: FieldPath) -> Callable[[Event], Value]:
-    if len(place.path) == 1 and place.path[0] != RESULT:
+def _reader(place: terms.FieldPath) -> Callable[[Event], terms.Value]:
+    if len(place.path) == 1 and place.path[0] != terms.RESULT:
         name = str(place.path[0])
         return lambda event: event.arguments.get(name)
     return place.value
 
 
 def _spread(
-    event: Event, over: Sequence[tuple[int, Callable[[Event], Value]]], values: list[Hashable]
+    event: Event, over: Sequence[tuple[int, Callable[[Event], terms.Value]]], values: list[Hashable]
 ) -> Iterator[None]:
     (number, read), *others = over
     found = read(event)
-    for value in elements_of(found):
-        if is_value(value):
+    for value in terms.elements_of(found):
+        if terms.is_value(value):
             values[number] = to_key(value)
             if others:
                 yield from _spread(event, others, values)
@@ -416,12 +389,12 @@ def _spread(
                 yield None
 
 
-def _assigning(moment: Moment, variable: str, value: Callable[[], Value]) -> Generator:
+def _assigning(moment: Moment, variable: str, value: Callable[[], terms.Value]) -> Generator:
     number, values = moment.number(variable), moment.values
 
     def generate() -> Iterator[Status]:
         found = value()
-        if is_value(found):
+        if terms.is_value(found):
             values[number] = to_key(found)
             yield True
 

@@ -11,28 +11,10 @@ from typing import Final
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Evidence, ExplainedViolation, Role, Scalar, format_value
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    Formula,
-    Next,
-    Not,
-    Or,
-    RelationAggregate,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    aggregates_of,
-    free_variables,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import Missing, Position, Value
 from lawtrace.solver.logic.terms import leaves as term_leaves
 from lawtrace.solver.logic.violations import triggers
@@ -91,19 +73,19 @@ def explain(
     return ExplainedViolation(violation.position, time, values, violation.certain, tuple(dict.fromkeys(found)))
 
 
-def needs_every_step(formula: Formula) -> bool:
+def needs_every_step(formula: s.Formula) -> bool:
     """Whether a step without a call that an atom of the formula matches could change its truth at other steps."""
 
-    def stays(left: Formula) -> bool:
-        return isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
+    def stays(left: s.Formula) -> bool:
+        return isinstance(left, s.Top) or (isinstance(left, s.Not) and triggers(left.operand) is not None)
 
-    for part in subformulas(formula):
+    for part in s.subformulas(formula):
         match part:
-            case Next() | Yesterday():
+            case s.Next() | s.Yesterday():
                 return True
-            case Until(left, right) | Since(left, right) if triggers(right) is None or not stays(left):
+            case s.Until(left, right) | s.Since(left, right) if triggers(right) is None or not stays(left):
                 return True
-            case Compare(comparison) if any(
+            case s.Compare(comparison) if any(
                 isinstance(leaf, Position) for side in (comparison.left, comparison.right) for leaf in term_leaves(side)
             ):
                 return True
@@ -115,26 +97,26 @@ def needs_every_step(formula: Formula) -> bool:
 class _Instance:
     """A formula without free variables, with the truth of its subformulas at each step."""
 
-    def __init__(self, formula: Formula, steps: Sequence[Step], *, complete: bool, end: int | None) -> None:
+    def __init__(self, formula: s.Formula, steps: Sequence[Step], *, complete: bool, end: int | None) -> None:
         self.steps = steps
         self.complete = complete
         self.end = end
         self._index = {step.position: index for index, step in enumerate(steps)}
-        self._statuses: dict[tuple[Formula, int], Status] = {}
-        self._witnesses: dict[tuple[Formula, int], list[tuple[dict[str, Scalar], Status]]] = {}
+        self._statuses: dict[tuple[s.Formula, int], Status] = {}
+        self._witnesses: dict[tuple[s.Formula, int], list[tuple[dict[str, Scalar], Status]]] = {}
         self._amounts: dict[tuple[str, int], Value] = {}
         self._evaluate(formula)
 
-    def _evaluate(self, formula: Formula) -> None:
+    def _evaluate(self, formula: s.Formula) -> None:
         evaluator = Evaluator()
-        closed = [part for part in subformulas(formula) if not free_variables(part)]
+        closed = [part for part in s.subformulas(formula) if not s.free_variables(part)]
         checks = [(part, evaluator.compile_check(part, frozenset())) for part in closed]
         generators = [
             (part, tuple(sorted(part.variables)), generate)
             for part in closed
-            if isinstance(part, Exists) and (generate := evaluator.compile_finder(part.body)) is not None
+            if isinstance(part, s.Exists) and (generate := evaluator.compile_finder(part.body)) is not None
         ]
-        leaves = {str(leaf): leaf for part in closed for leaf in aggregates_of(part)}
+        leaves = {str(leaf): leaf for part in closed for leaf in s.aggregates_of(part)}
         amounts = [(name, evaluator.compile_term(leaf)) for name, leaf in leaves.items()]
         evaluator.seal()
         for step in self.steps:
@@ -149,7 +131,7 @@ class _Instance:
             for name, amount in amounts:
                 self._amounts[name, step.position] = amount()
 
-    def truth(self, formula: Formula, position: int) -> bool | None:
+    def truth(self, formula: s.Formula, position: int) -> bool | None:
         """Whether it is true at a step; None if the future decides."""
         return self._value(self._statuses.get((formula, position), False))
 
@@ -159,39 +141,39 @@ class _Instance:
             return status
         return status.at_end(self.end) if self.complete else None
 
-    def explain(self, formula: Formula, position: int, *, origin: int | None = None) -> list[Evidence]:
+    def explain(self, formula: s.Formula, position: int, *, origin: int | None = None) -> list[Evidence]:
         """What makes a formula true, false or open at a step. `origin`: the step at which the rule is violated."""
         origin = position if origin is None else origin
         truth = self.truth(formula, position)
         match formula:
-            case Atom():
+            case s.Atom():
                 role: Role = "different" if not truth else "occasion" if position == origin else "happened"
                 return [Evidence(role, _text(formula), (position,))]
-            case Compare():
+            case s.Compare():
                 return self._explain_comparison(formula, position, truth=truth is True)
-            case Not(operand):
+            case s.Not(operand):
                 return self.explain(operand, position, origin=origin)
-            case And(parts) | Or(parts):
-                decisive = (truth, isinstance(formula, And)) if truth is None else (truth,)
+            case s.And(parts) | s.Or(parts):
+                decisive = (truth, isinstance(formula, s.And)) if truth is None else (truth,)
                 return [
                     found
                     for part in parts
                     if self.truth(part, position) in decisive
                     for found in self.explain(part, position, origin=origin)
                 ]
-            case Exists():
+            case s.Exists():
                 return self._explain_exists(formula, position, origin, truth)
-            case Since() | Yesterday() | Until() | Next():
+            case s.Since() | s.Yesterday() | s.Until() | s.Next():
                 return self._explain_temporal(formula, position, origin, truth)
             case _:
                 return []
 
     def _explain_temporal(
-        self, formula: Since | Yesterday | Until | Next, position: int, origin: int, truth: bool | None
+        self, formula: s.Since | s.Yesterday | s.Until | s.Next, position: int, origin: int, truth: bool | None
     ) -> list[Evidence]:
-        past = isinstance(formula, Since | Yesterday)
-        operand = formula.right if isinstance(formula, Since | Until) else formula.operand
-        left = formula.left if isinstance(formula, Since | Until) else Top()
+        past = isinstance(formula, s.Since | s.Yesterday)
+        operand = formula.right if isinstance(formula, s.Since | s.Until) else formula.operand
+        left = formula.left if isinstance(formula, s.Since | s.Until) else s.Top()
         reachable = list(self._reachable(formula, position))
         inside = [step for step in reachable if self._inside(formula.window, step, position)]
         found: list[Evidence] = []
@@ -210,7 +192,7 @@ class _Instance:
                 return [*happened, Evidence("interruption", _opposite(left), (broken.position,))]
         elif broken is not None:
             found.append(Evidence("interruption", _opposite(left), (broken.position,)))
-        if isinstance(formula, Next | Yesterday) and inside:
+        if isinstance(formula, s.Next | s.Yesterday) and inside:
             return self.explain(operand, inside[0].position, origin=origin)
         outside = next((step for step in self._all(formula, position) if self._true(operand, step)), None)
         missing = Evidence("missing", _text(operand) + side, (), start, end)
@@ -220,25 +202,25 @@ class _Instance:
             found.append(Evidence(role, _text(operand), (outside.position,)))
         return [missing, *found]
 
-    def _true(self, formula: Formula, step: Step) -> bool:
+    def _true(self, formula: s.Formula, step: Step) -> bool:
         return self.truth(formula, step.position) is True
 
-    def _all(self, formula: Since | Yesterday | Until | Next, position: int) -> Iterator[Step]:
+    def _all(self, formula: s.Since | s.Yesterday | s.Until | s.Next, position: int) -> Iterator[Step]:
         """The steps that a temporal operator looks at, the nearest first, whatever its window."""
         index = self._index[position]
         match formula:
-            case Since():
+            case s.Since():
                 yield from reversed(self.steps[: index + 1])
-            case Until():
+            case s.Until():
                 yield from self.steps[index:]
-            case Yesterday():
+            case s.Yesterday():
                 yield from self.steps[max(index - 1, 0) : index]
-            case Next():
+            case s.Next():
                 yield from self.steps[index + 1 : index + 2]
 
-    def _reachable(self, formula: Since | Yesterday | Until | Next, position: int) -> Iterator[Step]:
+    def _reachable(self, formula: s.Since | s.Yesterday | s.Until | s.Next, position: int) -> Iterator[Step]:
         """Those up to the one at which the left operand fails."""
-        left = formula.left if isinstance(formula, Since | Until) else Top()
+        left = formula.left if isinstance(formula, s.Since | s.Until) else s.Top()
         for step in self._all(formula, position):
             yield step
             if self.truth(left, step.position) is False:
@@ -259,7 +241,7 @@ class _Instance:
             return window.earliest(now), window.latest(now)
         return window.opening(now), window.deadline(now)
 
-    def _explain_exists(self, formula: Exists, position: int, origin: int, truth: bool | None) -> list[Evidence]:
+    def _explain_exists(self, formula: s.Exists, position: int, origin: int, truth: bool | None) -> list[Evidence]:
         if truth is False:
             return [Evidence("missing", _text(formula.body))]
         for values, status in self._witnesses.get((formula, position), ()):
@@ -269,9 +251,9 @@ class _Instance:
                 return inner.explain(body, position, origin=origin)
         return [Evidence("happened" if truth else "due", _text(formula.body), (position,) if truth else ())]
 
-    def _explain_comparison(self, formula: Compare, position: int, *, truth: bool) -> list[Evidence]:
+    def _explain_comparison(self, formula: s.Compare, position: int, *, truth: bool) -> list[Evidence]:
         text = f"{_text(formula)} is {'true' if truth else 'false'}"
-        aggregates = aggregates_of(formula)
+        aggregates = s.aggregates_of(formula)
         if not aggregates:
             return [Evidence("comparison", text)]
         found: list[Evidence] = []
@@ -284,18 +266,18 @@ class _Instance:
             ]
             amount = self._amounts.get((str(leaf), position))
             shown = "there is no value" if isinstance(amount, Missing) else f"the value is {format_value(amount)}"
-            if isinstance(leaf, EventAggregate) and leaf.term is not None and 1 < len(counted) <= MAX_LISTED:
+            if isinstance(leaf, s.EventAggregate) and leaf.term is not None and 1 < len(counted) <= MAX_LISTED:
                 shown += f" ({', '.join(format_value(leaf.term.value(event)) for _, event in counted)})"
-            window = leaf.window if isinstance(leaf, EventAggregate) else ALWAYS_OPEN
+            window = leaf.window if isinstance(leaf, s.EventAggregate) else ALWAYS_OPEN
             start, end = self._bounds(window, position, past=True)
             steps = tuple(dict.fromkeys(step.position for step, _ in counted))[-MAX_LISTED:]
             found.append(Evidence("counted", f"{text}: {shown}", steps, start, end))
         return found
 
-    def _counted_steps(self, leaf: EventAggregate | RelationAggregate, position: int) -> list[Step]:
+    def _counted_steps(self, leaf: s.EventAggregate | s.RelationAggregate, position: int) -> list[Step]:
         earlier = self.steps[: self._index[position] + 1]
-        if isinstance(leaf, RelationAggregate):
-            windows = [part.window for part in subformulas(leaf.formula) if isinstance(part, Since | Yesterday)]
+        if isinstance(leaf, s.RelationAggregate):
+            windows = [part.window for part in s.subformulas(leaf.formula) if isinstance(part, s.Since | s.Yesterday)]
             return [step for step in earlier if all(self._inside(window, step, position) for window in windows[-1:])]
         last = -1
         if leaf.since is not None:
@@ -303,23 +285,23 @@ class _Instance:
         return [step for step in earlier if step.position > last and self._inside(leaf.window, step, position)]
 
 
-def _counts(leaf: EventAggregate | RelationAggregate, event: Event) -> bool:
+def _counts(leaf: s.EventAggregate | s.RelationAggregate, event: Event) -> bool:
     """Whether an aggregate counts an event; over a relation, whether the event has values for its atoms."""
-    if isinstance(leaf, EventAggregate):
+    if isinstance(leaf, s.EventAggregate):
         return leaf.atom.matches(event)
-    return any(could_match(part, event) for part in subformulas(leaf.formula) if isinstance(part, Atom))
+    return any(could_match(part, event) for part in s.subformulas(leaf.formula) if isinstance(part, s.Atom))
 
 
-def could_match(atom: Atom, event: Event) -> bool:
+def could_match(atom: s.Atom, event: Event) -> bool:
     """Whether the atom is true of the event for some values of its variables."""
     parts = tuple(part for part in conjuncts(atom.condition) if not condition_variables(part))
     condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(parts)
-    return Atom(atom.tool, condition, atom.attempted).matches(event)
+    return s.Atom(atom.tool, condition, atom.attempted).matches(event)
 
 
-def _text(formula: Formula) -> str:
+def _text(formula: s.Formula) -> str:
     return original_names(str(readable(formula)))
 
 
-def _opposite(formula: Formula) -> str:
-    return _text(formula.operand if isinstance(formula, Not) else Not(formula))
+def _opposite(formula: s.Formula) -> str:
+    return _text(formula.operand if isinstance(formula, s.Not) else s.Not(formula))

@@ -16,26 +16,10 @@ from typing import ClassVar, Final
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.normal_form import normal_form, original_names
 from lawtrace.solver.logic.safety import check_safety, finds
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Exists,
-    Formula,
-    Next,
-    Not,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    free_variables,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import Now, leaves
 from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
 from lawtrace.solver.monitoring.evaluation import Evaluator
@@ -110,18 +94,18 @@ class MetricRule:
         FormulaError: the formula is not safe.
     """
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: s.Formula) -> None:
         self.formula: Final = formula
         self.normal: Final = normal_form(formula)
         self.cases: Final = tuple(cases(self.normal))
-        self.timed: Final = any(map(_reads_time, subformulas(formula)))
+        self.timed: Final = any(map(_reads_time, s.subformulas(formula)))
         check_safety(self.normal)
 
     def holds_without_events(self) -> bool:
         """Whether the empty trace satisfies the formula."""
         return _holds_on_nothing(self.normal)
 
-    def instances(self, position: int, values: Mapping[str, Scalar]) -> Iterator[Formula]:
+    def instances(self, position: int, values: Mapping[str, Scalar]) -> Iterator[s.Formula]:
         """What can be true at a step for it to be a violation with these values."""
         for case in self.cases:
             names = {original_names(name): name for name in case.variables}
@@ -216,7 +200,7 @@ class MetricMonitor:
             elif isinstance(status, Pending):
                 self._wait(status, (self.position,), 1, values)
 
-    def _occasions(self, violation: Formula) -> Callable[[], int]:
+    def _occasions(self, violation: s.Formula) -> Callable[[], int]:
         """What counts the calls of the present step that the rule is about, each combination of values once; any call
         of the tool where the call alone does not say which values.
         """
@@ -228,7 +212,7 @@ class MetricMonitor:
         generators = [evaluator.compile_generator(call, frozenset()) for call in calls]
         if len(calls) == 1:
             return lambda: sum(1 for _ in generators[0]())
-        names = [tuple(sorted(free_variables(call))) for call in calls]
+        names = [tuple(sorted(s.free_variables(call))) for call in calls]
         readers = [*map(evaluator.moment.reader, names)]
         named = [*zip(names, readers, generators, strict=True)]
         return lambda: len({(variables, read()) for variables, read, generate in named for _ in generate()})
@@ -368,13 +352,13 @@ class MetricMonitor:
         return "holding" if self.value_at_end() else "open"
 
 
-def _reads_time(node: Formula) -> bool:
+def _reads_time(node: s.Formula) -> bool:
     window = getattr(node, "window", None)
     if window is not None and not window.unlimited:
         return True
-    if isinstance(node, Atom):
+    if isinstance(node, s.Atom):
         return node.reads_clock
-    if not isinstance(node, Compare):
+    if not isinstance(node, s.Compare):
         return False
     sides = (node.comparison.left, node.comparison.right)
     return any(
@@ -384,18 +368,18 @@ def _reads_time(node: Formula) -> bool:
     )
 
 
-def _holds_on_nothing(formula: Formula) -> bool:
+def _holds_on_nothing(formula: s.Formula) -> bool:
     """Whether the empty trace satisfies a formula in normal form."""
     match formula:
-        case Top():
+        case s.Top():
             return True
-        case Not(operand):
+        case s.Not(operand):
             return not _holds_on_nothing(operand)
-        case And(parts):
+        case s.And(parts):
             return all(map(_holds_on_nothing, parts))
-        case Or(parts):
+        case s.Or(parts):
             return any(map(_holds_on_nothing, parts))
-        case Bottom() | Atom() | Compare() | Exists() | Next() | Until() | Yesterday() | Since():
+        case s.Bottom() | s.Atom() | s.Compare() | s.Exists() | s.Next() | s.Until() | s.Yesterday() | s.Since():
             return False
         case _:
             raise TypeError(formula)

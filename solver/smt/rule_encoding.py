@@ -27,6 +27,7 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import (
     Comparison,
     bound_fields,
@@ -35,23 +36,6 @@ from lawtrace.solver.logic.conditions import (
     tracked_comparison,
 )
 from lawtrace.solver.logic.safety import finds
-from lawtrace.solver.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Exists,
-    Formula,
-    Next,
-    Not,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    free_variables,
-    subformulas,
-)
 from lawtrace.solver.logic.terms import (
     BoundVariable,
     Term,
@@ -189,19 +173,19 @@ class RuleEncoding(TermEncoding):
 
     # Formulas
 
-    def _node(self, formula: Formula) -> _Node:
+    def _node(self, formula: s.Formula) -> _Node:
         if id(formula) not in self._nodes:
-            future = any(isinstance(part, Until | Next) for part in subformulas(formula))
-            self._nodes[id(formula)] = _Node(tuple(sorted(free_variables(formula))), future)
+            future = any(isinstance(part, s.Until | s.Next) for part in s.subformulas(formula))
+            self._nodes[id(formula)] = _Node(tuple(sorted(s.free_variables(formula))), future)
             self._kept_alive[id(formula)] = formula
         return self._nodes[id(formula)]
 
-    def _truth(self, formula: Formula, i: int, values: Values, future: Future) -> Truth:
+    def _truth(self, formula: s.Formula, i: int, values: Values, future: Future) -> Truth:
         """The truth of a formula in normal form at step i."""
         match formula:
-            case Top():
+            case s.Top():
                 return True
-            case Bottom():
+            case s.Bottom():
                 return False
             case _:
                 pass
@@ -214,38 +198,38 @@ class RuleEncoding(TermEncoding):
             known[key] = self._expanded(formula, i, values, future)
         return known[key]
 
-    def _expanded(self, formula: Formula, i: int, values: Values, future: Future) -> Truth:
+    def _expanded(self, formula: s.Formula, i: int, values: Values, future: Future) -> Truth:
         match formula:
-            case Atom():
+            case s.Atom():
                 return self._atom(formula, i, values)
-            case Compare(comparison):
+            case s.Compare(comparison):
                 return self._compared(comparison, Place(i, self._times[i], None), values)
-            case Not(operand):
+            case s.Not(operand):
                 return self.logic.negate(self._truth(operand, i, values, future.opposite()))
-            case And(parts):
+            case s.And(parts):
                 return self._all(self._truth(part, i, values, future) for part in parts)
-            case Or(parts):
+            case s.Or(parts):
                 return self._any(self._truth(part, i, values, future) for part in parts)
-            case Exists(_, body):
+            case s.Exists(_, body):
                 return self._exists(body, i, values, future)
-            case Next(operand, window):
+            case s.Next(operand, window):
                 if i + 1 == self.length:
                     return future is Future.POSSIBLE and self._may_open(window, i)
                 inside = self._inside(window, i, i + 1)
                 return self._all(self._lazily(inside, lambda: self._truth(operand, i + 1, values, future)))
-            case Yesterday(operand, window):
+            case s.Yesterday(operand, window):
                 if not i:
                     return False
                 inside = self._inside(window, i - 1, i)
                 return self._all(self._lazily(inside, lambda: self._truth(operand, i - 1, values, future)))
-            case Until():
+            case s.Until():
                 return self._until(formula, i, values, future)
-            case Since():
+            case s.Since():
                 return self._since(formula, i, values, future)
             case _:
                 raise TypeError(formula)
 
-    def _until(self, formula: Until, i: int, values: Values, future: Future) -> Truth:
+    def _until(self, formula: s.Until, i: int, values: Values, future: Future) -> Truth:
         left, right, window = formula.left, formula.right, formula.window
         if window.unlimited and i + 1 < self.length:  # linear: at later steps first, so that the stack stays flat
             following: Truth = False
@@ -272,7 +256,7 @@ class RuleEncoding(TermEncoding):
             found.append(self._all((*so_far, self._may_open(window, i))))
         return self.logic.any(found)
 
-    def _since(self, formula: Since, i: int, values: Values, future: Future) -> Truth:
+    def _since(self, formula: s.Since, i: int, values: Values, future: Future) -> Truth:
         left, right, window = formula.left, formula.right, formula.window
         if window.unlimited and i:
             before: Truth = False
@@ -297,7 +281,7 @@ class RuleEncoding(TermEncoding):
                 so_far.append(still)
         return self.logic.any(found)
 
-    def _exists(self, body: Formula, i: int, values: Values, future: Future) -> Truth:
+    def _exists(self, body: s.Formula, i: int, values: Values, future: Future) -> Truth:
         found = Found([])
         for assignment in self._assignments(body, i, values, found):
             truth = self._truth(body, i, assignment, future)
@@ -308,7 +292,7 @@ class RuleEncoding(TermEncoding):
 
     # Which values a formula may be true for
 
-    def _assignments(self, formula: Formula, i: int, values: Values, found: Found) -> list[Values]:
+    def _assignments(self, formula: s.Formula, i: int, values: Values, found: Found) -> list[Values]:
         """Values of the other variables of the formula that include all for which it is true at step i.
 
         Where a value cannot be encoded, an unconstrained truth is added to what was `found`.
@@ -321,33 +305,33 @@ class RuleEncoding(TermEncoding):
                 distinct[key] = {**values, **{name: assignment[name] for name in names}}
         return list(distinct.values())
 
-    def _finding(self, formula: Formula, i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding(self, formula: s.Formula, i: int, values: Values, found: Found) -> Iterator[Values]:
         if all(name in values for name in self._node(formula).variables):
             yield values
             return
         match formula:
-            case Atom():
+            case s.Atom():
                 yield from self._finding_in_calls(formula, i, values, found)
-            case Compare(Comparison(left, _, right)):
+            case s.Compare(Comparison(left, _, right)):
                 yield from self._finding_by_equation(formula, left, right, i, values, found)
-            case Exists(_, body):
+            case s.Exists(_, body):
                 yield from self._finding(body, i, values, found)
-            case And(parts):
+            case s.And(parts):
                 yield from self._finding_in_order(list(parts), i, values, found)
-            case Or(parts):
+            case s.Or(parts):
                 for part in parts:
                     yield from self._finding(part, i, values, found)
-            case Yesterday(operand):
+            case s.Yesterday(operand):
                 if i:
                     yield from self._finding(operand, i - 1, values, found)
-            case Since(_, right, window):
+            case s.Since(_, right, window):
                 for j in range(i, -1, -1):
                     if self._inside(window, j, i) is not False:
                         yield from self._assignments(right, j, values, found)
             case _:
                 raise TypeError(formula)
 
-    def _finding_in_order(self, parts: list[Formula], i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding_in_order(self, parts: list[s.Formula], i: int, values: Values, found: Found) -> Iterator[Values]:
         """The values for which all parts may be true: each part is asked when it finds its other variables."""
         bound = frozenset(values)
         waiting = [part for part in parts if not set(self._node(part).variables) <= bound]
@@ -355,13 +339,13 @@ class RuleEncoding(TermEncoding):
             yield values
             return
         ready = [part for part in waiting if finds(part, bound)]
-        first = min(ready, key=lambda part: not isinstance(part, Atom | Compare))
+        first = min(ready, key=lambda part: not isinstance(part, s.Atom | s.Compare))
         others = [part for part in waiting if part is not first]
         for assignment in self._assignments(first, i, values, found):
             if self._node(first).future or self._truth(first, i, assignment, Future.NONE) is not False:
                 yield from self._finding_in_order(others, i, assignment, found)
 
-    def _finding_in_calls(self, atom: Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
         equated = [
             (name, path, spread)
             for part in conjuncts(atom.condition)
@@ -387,7 +371,7 @@ class RuleEncoding(TermEncoding):
             yield from assignments
 
     def _finding_by_equation(
-        self, formula: Compare, left: Term, right: Term, i: int, values: Values, found: Found
+        self, formula: s.Compare, left: Term, right: Term, i: int, values: Values, found: Found
     ) -> Iterator[Values]:
         for one, other in ((left, right), (right, left)):
             if isinstance(one, BoundVariable) and one.name not in values:
