@@ -101,10 +101,10 @@ def test_monitors_agree_with_the_equations() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_monitors_agree_with_the_equations_on_many_pairs(part: int) -> None:
-    """More than 20,000 formulas and traces."""
-    check(range(1000 + part * 550, 1000 + (part + 1) * 550))
+    """Some 6,000 formulas and traces."""
+    check(range(1000 + part * 300, 1000 + (part + 1) * 300))
 
 
 def test_most_formulas_are_safe() -> None:
@@ -290,11 +290,11 @@ def test_memory_is_bounded_by_window_and_live_keys() -> None:
     )
     monitor = MetricMonitor(MetricRule(formula))
     entries: list[int] = []
-    for number in range(1_000_000):
-        account = f"A-{number // 3 % 100 + number // 300_000 * 100}"  # 100 live accounts at a time
+    for number in range(300_000):
+        account = f"A-{number // 3 % 100 + number // 99_000 * 100}"  # 100 live accounts at a time
         event = Event(("Check", "Pay", "Audit")[number % 3], {"account": account}, time=number)
         monitor.feed(event)
-        if number % 50_000 == 49_999:
+        if number % 20_000 == 19_999:
             entries.append(_entries(monitor))
     assert not monitor.violation_count
     assert max(entries) < 1.01 * entries[0], entries  # flat, also when other accounts are live

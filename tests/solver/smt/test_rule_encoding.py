@@ -82,9 +82,9 @@ def test_concrete_traces_fold_to_the_verdict_of_the_equations() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_many_concrete_traces_fold_to_the_verdict_of_the_equations(part: int) -> None:
-    seeds = range(1000 + part * 700, 1000 + (part + 1) * 700)
+    seeds = range(1000 + part * 400, 1000 + (part + 1) * 400)
     assert [found for seed in seeds for found in concrete_differences(seed)] == []
 
 
@@ -264,7 +264,7 @@ def test_open_traces_agree_with_the_equations_for_all_values() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_many_open_traces_agree_with_the_equations_for_all_values(part: int) -> None:
-    assert open_differences(range(1000 + part * 400, 1000 + (part + 1) * 400)) == []
+    assert open_differences(range(1000 + part * 100, 1000 + (part + 1) * 100)) == []
 
 
 # Planted bugs. Each changes one thing of the encoding; the generator has to find it.
@@ -372,7 +372,7 @@ def test_steps_can_be_pushed_and_popped() -> None:
 
 @pytest.mark.slow
 def test_steps_can_be_pushed_and_popped_in_many_cases() -> None:
-    assert [found for seed in range(100, 300) for found in popped_differences(seed)] == []
+    assert [found for seed in range(100, 160) for found in popped_differences(seed)] == []
 
 
 # Single points
