@@ -8,8 +8,7 @@ import typer
 
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import stage_log_folder
-from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, command_of_shard, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult

@@ -11,8 +11,7 @@ import typer
 from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, OutOption, ShardOption
 from lawtrace.runs.cli.output import invalid_notes, print_note, print_shown, problem_notes
 from lawtrace.runs.cli.output_files import check_output
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
 from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages

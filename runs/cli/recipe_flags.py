@@ -1,26 +1,33 @@
-"""Flags that override keys of the recipe. Each is defined once, so it means the same in every command."""
+"""Flags that override keys of the recipe, and the recipe with their values. Each flag is defined once, so it means the
+same in every command."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, set_parameters
+from lawtrace.runs.recipe_checks import prepare_recipe
+from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
 from lawtrace.runs.report.command_result import CommandResult
+from lawtrace.runs.stages.stage import StageInputs
+from lawtrace.schemas.call_options import BudgetOptions, CallOptions
 from lawtrace.schemas.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.recipe import Recipe, RegulationOptions
 
+Asked = TypeVar("Asked", bound=CallOptions)
 Values = Mapping[str, object]
 """Dotted key of the recipe -> value."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeFlags:
-    """The recipe named on a command line, and the flags given (`lawtrace.runs.cli.recipe_overrides` applies them).
+    """The recipe named on a command line, and the flags given.
 
     Attributes:
         recipe: the recipe file; None for the default recipe.
@@ -40,24 +47,24 @@ class RecipeFlags:
 
 @dataclass(frozen=True, slots=True)
 class _Flag:
-    option: object
+    """The type of a flag, its option, and the recipe values that it sets."""
+
+    kind: Any
+    option: Any
     values: Callable[[Any], Values]
 
 
-def _sets(key: str) -> Callable[[Any], Values]:
-    return lambda value: {key: value}
+def _flag(key: str, kind: object, text: str, *names: str, **option: Any) -> _Flag:  # noqa: ANN401 (what typer takes)
+    """A flag that sets a key."""
+    return _Flag(kind, typer.Option(None, *names, help=text, **option), lambda value: {key: value})
 
 
-def _sets_tuple(key: str) -> Callable[[Any], Values]:
-    return lambda values: {key: tuple(values)} if values else {}
-
-
-def _split_pairs(pairs: list[str]) -> Values:
+def _split_pairs(pairs: Sequence[str]) -> Values:
     split = [tuple(part.strip() for part in pair.split(",")) for pair in pairs]
     for pair, text in zip(split, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
             raise InputError(f"--pair {text!r}: write two tools separated by a comma, such as First,Second")
-    return {"tasks.constraints.pairs": tuple(split)} if split else {}
+    return {"tasks.constraints.pairs": tuple(split)}
 
 
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
@@ -72,132 +79,68 @@ ATTEMPT_FLAGS = (
 
 FLAGS: Mapping[str, _Flag] = {
     "rules": _Flag(
-        Annotated[Path | None, typer.Option(help="Rule file instead of the curated set.")],
+        Path,
+        typer.Option(None, help="Rule file instead of the curated set."),
         lambda file: {"rules.file": file, "rules.source": "curated"},
     ),
-    "count": _Flag(
-        Annotated[int | None, typer.Option(min=1, help="Number to make; default: 40.")], _sets("tasks.count")
+    "count": _flag("tasks.count", int, "Number to make; default: 40.", min=1),
+    "length": _flag("tasks.length", int, "Calls in each trace; default: 8.", min=2),
+    "trace_mode": _flag("tasks.trace_mode", TaskMode, "What the traces are for."),
+    "require": _flag(
+        "tasks.constraints.require", list[str], "Tool that each trace must call. Repeatable.", metavar="<tool>"
     ),
-    "length": _Flag(
-        Annotated[int | None, typer.Option(min=2, help="Calls in each trace; default: 8.")], _sets("tasks.length")
-    ),
-    "trace_mode": _Flag(
-        Annotated[TaskMode | None, typer.Option(help="What the traces are for.")], _sets("tasks.trace_mode")
-    ),
-    "require": _Flag(
-        Annotated[list[str] | None, typer.Option(metavar="<tool>", help="Tool that each trace must call. Repeatable.")],
-        _sets_tuple("tasks.constraints.require"),
-    ),
-    "forbid": _Flag(
-        Annotated[list[str] | None, typer.Option(metavar="<tool>", help="Tool that no trace may call. Repeatable.")],
-        _sets_tuple("tasks.constraints.forbid"),
+    "forbid": _flag(
+        "tasks.constraints.forbid", list[str], "Tool that no trace may call. Repeatable.", metavar="<tool>"
     ),
     "pair": _Flag(
-        Annotated[
-            list[str] | None,
-            typer.Option(metavar="<first,second>", help="Require one of these adjacent pairs per trace. Repeatable."),
-        ],
+        list[str],
+        typer.Option(None, metavar="<first,second>", help="Require one of these adjacent pairs per trace. Repeatable."),
         _split_pairs,
     ),
-    "compliance": _Flag(
-        Annotated[
-            tuple[float, float] | None,
-            typer.Option(metavar="<least> <most>", help="Share of compliance steps in a trace."),
-        ],
-        _sets("tasks.constraints.compliance"),
+    "compliance": _flag(
+        "tasks.constraints.compliance",
+        tuple[float, float],
+        "Share of compliance steps in a trace.",
+        metavar="<least> <most>",
     ),
-    "distance": _Flag(
-        Annotated[int | None, typer.Option(min=0, help="Minimum positions where any two traces differ.")],
-        _sets("tasks.constraints.distance"),
+    "distance": _flag("tasks.constraints.distance", int, "Minimum positions where any two traces differ.", min=0),
+    "max_changes": _flag(
+        "tasks.difficulty.changes", int, "Maximum changes that a request asks for; default: 2.", min=1
     ),
-    "max_changes": _Flag(
-        Annotated[int | None, typer.Option(min=1, help="Maximum changes that a request asks for; default: 2.")],
-        _sets("tasks.difficulty.changes"),
-    ),
-    "min_rules": _Flag(
-        Annotated[int | None, typer.Option(min=0, help="Minimum rules that apply to each side.")],
-        _sets("tasks.difficulty.rules"),
-    ),
-    "min_distance": _Flag(
-        Annotated[int | None, typer.Option(min=0, help="Minimum calls between a trigger and its duty.")],
-        _sets("tasks.difficulty.distance"),
-    ),
-    "min_calls": _Flag(
-        Annotated[int | None, typer.Option(min=0, help="Minimum calls of a reference that carries out.")],
-        _sets("tasks.difficulty.calls"),
-    ),
+    "min_rules": _flag("tasks.difficulty.rules", int, "Minimum rules that apply to each side.", min=0),
+    "min_distance": _flag("tasks.difficulty.distance", int, "Minimum calls between a trigger and its duty.", min=0),
+    "min_calls": _flag("tasks.difficulty.calls", int, "Minimum calls of a reference that carries out.", min=0),
     "variant": _Flag(
-        Annotated[
-            Literal["authorized", "denied", "both"] | None,
-            typer.Option(help="Build authorized tasks, denied sessions, or both."),
-        ],
+        Literal["authorized", "denied", "both"],
+        typer.Option(None, help="Build authorized tasks, denied sessions, or both."),
         lambda variant: {"tasks.variants": TASK_VARIANTS if variant == "both" else (variant,)},
     ),
-    "texts": _Flag(
-        Annotated[Path | None, typer.Option(help="Instructions written by hand: a file, or a folder of them.")],
-        _sets("tasks.texts"),
-    ),
-    "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
+    "texts": _flag("tasks.texts", Path, "Instructions written by hand: a file, or a folder of them."),
+    "seed": _flag("seed", int, "Random seed; default: 1."),
     "model": _Flag(
-        Annotated[
-            list[str] | None,
-            typer.Option(
-                metavar="<model>", help="Model under test, such as openai:NAME or baseline:literal. Repeatable."
-            ),
-        ],
-        lambda models: {"attempts.models": tuple(models), "attempts.baselines": False} if models else {},
+        list[str],
+        typer.Option(
+            None, metavar="<model>", help="Model under test, such as openai:NAME or baseline:literal. Repeatable."
+        ),
+        lambda models: {"attempts.models": models, "attempts.baselines": False},
     ),
-    "baselines": _Flag(
-        Annotated[bool | None, typer.Option(help="Run the baseline policies as well.")], _sets("attempts.baselines")
-    ),
-    "writer": _Flag(
-        Annotated[str | None, typer.Option("--model", help="Compare with programs by this model.")],
-        _sets("models.trace_writer"),
-    ),
-    "mode": _Flag(
-        Annotated[ActingMode | None, typer.Option(help="Write a program, call tools, or talk with a user.")],
-        _sets("attempts.mode"),
-    ),
-    "shield": _Flag(
-        Annotated[ShieldMode | None, typer.Option(help="Warn of, or refuse, calls that break a rule.")],
-        _sets("attempts.shield"),
-    ),
-    "trials": _Flag(
-        Annotated[int | None, typer.Option(min=1, help="Attempts at each task and style.")], _sets("attempts.trials")
-    ),
+    "baselines": _flag("attempts.baselines", bool, "Run the baseline policies as well."),
+    "writer": _flag("models.trace_writer", str, "Compare with programs by this model.", "--model"),
+    "mode": _flag("attempts.mode", ActingMode, "Write a program, call tools, or talk with a user."),
+    "shield": _flag("attempts.shield", ShieldMode, "Warn of, or refuse, calls that break a rule."),
+    "trials": _flag("attempts.trials", int, "Attempts at each task and style.", min=1),
     "regulation_file": _Flag(
-        Annotated[
-            list[Path] | None,
-            typer.Option(metavar="<path>", help="Document of the law to show, or a folder of them. Repeatable."),
-        ],
-        lambda files: {"regulation.files": tuple(files), "attempts.regulation": "text"} if files else {},
+        list[Path],
+        typer.Option(None, metavar="<path>", help="Document of the law to show, or a folder of them. Repeatable."),
+        lambda files: {"regulation.files": files, "attempts.regulation": "text"},
     ),
-    "regulation": _Flag(
-        Annotated[RegulationForm | None, typer.Option(help="What the prompt contains of the law.")],
-        _sets("attempts.regulation"),
-    ),
-    "regulation_words": _Flag(
-        Annotated[int | None, typer.Option(min=0, help="Words of it: what applies, then others.")],
-        _sets("attempts.regulation_words"),
-    ),
-    "hints": _Flag(
-        Annotated[bool | None, typer.Option(help="Document when to call compliance tools.")], _sets("attempts.hints")
-    ),
-    "target_state": _Flag(
-        Annotated[bool | None, typer.Option(help="Give the target state in the goal prompt.")],
-        _sets("attempts.target_state"),
-    ),
-    "temperature": _Flag(
-        Annotated[float | None, typer.Option(min=0, help="Sampling temperature; default: the endpoint's.")],
-        _sets("parameters.temperature"),
-    ),
-    "max_tokens": _Flag(
-        Annotated[int | None, typer.Option(min=1, help="Maximum tokens of an answer.")], _sets("parameters.max_tokens")
-    ),
-    "concurrency": _Flag(
-        Annotated[int | None, typer.Option(min=1, help="Maximum requests at the same time; default: 8.")],
-        _sets("conversation.concurrency"),
-    ),
+    "regulation": _flag("attempts.regulation", RegulationForm, "What the prompt contains of the law."),
+    "regulation_words": _flag("attempts.regulation_words", int, "Words of it: what applies, then others.", min=0),
+    "hints": _flag("attempts.hints", bool, "Document when to call compliance tools."),
+    "target_state": _flag("attempts.target_state", bool, "Give the target state in the goal prompt."),
+    "temperature": _flag("parameters.temperature", float, "Sampling temperature; default: the endpoint's.", min=0),
+    "max_tokens": _flag("parameters.max_tokens", int, "Maximum tokens of an answer.", min=1),
+    "concurrency": _flag("conversation.concurrency", int, "Maximum requests at the same time; default: 8.", min=1),
 }
 """Parameter -> its option, and the recipe values that it sets."""
 
@@ -231,43 +174,86 @@ def recipe_flags(
         settings: add --set.
         force: add --force.
     """
-    options: dict[str, object] = {
-        **({"recipe": _RECIPE} if recipe else {}),
-        **({"env": _ENVIRONMENT if env == "override" else EnvironmentFolderOption} if env else {}),
-        **{name: FLAGS[name].option for name in names},
-        **({"settings": _SETTINGS} if settings else {}),
-        **({"budget": BudgetOption} if budget else {}),
-        **({"force": ForceOption} if force else {}),
+    options: dict[str, tuple[object, object]] = {
+        **({"recipe": (_RECIPE, None)} if recipe else {}),
+        **({"env": (_ENVIRONMENT if env == "override" else EnvironmentFolderOption, None)} if env else {}),
+        **{name: (FLAGS[name].kind | None, FLAGS[name].option) for name in names},
+        **({"settings": (_SETTINGS, None)} if settings else {}),
+        **({"budget": (BudgetOption, None)} if budget else {}),
+        **({"force": (ForceOption, False)} if force else {}),
     }
 
     def decorate(command: Callable[..., CommandResult]) -> Callable[..., CommandResult]:
         @wraps(command)
-        def wrapped(**given: object) -> CommandResult:
+        def wrapped(**given: Any) -> CommandResult:  # noqa: ANN401 (what typer gives)
+            taken = {name: given.pop(name) for name in options}
             values: dict[str, object] = {}
             for name in names:
-                value = given.pop(name)
-                values |= FLAGS[name].values(value) if value is not None else {}
+                values |= FLAGS[name].values(taken[name]) if taken[name] is not None else {}
             flags = RecipeFlags(
-                cast("Path | None", given.pop("recipe")) if recipe else None,
-                cast("str | None", given.pop("env")) if env else None,
+                taken.get("recipe"),
+                taken.get("env"),
                 values,
-                cast("list[str] | None", given.pop("settings")) or [] if settings else [],
-                cast("list[str] | None", given.pop("budget")) if budget else None,
-                bool(given.pop("force")) if force else False,
+                taken.get("settings") or [],
+                taken.get("budget"),
+                taken.get("force", False),
             )
             return command(flags, **given)
 
         _, *own = inspect.signature(command).parameters.values()
         added = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "force" else None, annotation=option
-            )
-            for name, option in options.items()
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in options.items()
         ]
         own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-        required = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
-        optional = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
+        required = [parameter for parameter in own if parameter.default is parameter.empty]
+        optional = [parameter for parameter in own if parameter.default is not parameter.empty]
         set_parameters(wrapped, [*required, *added, *optional])
         return wrapped
 
     return decorate
+
+
+def override(flags: RecipeFlags, recipe: Recipe) -> Recipe:
+    """The recipe with the values of the flags. Raises InputError naming the key.
+
+    A key that the recipe varies cannot be overridden: each variant has its own value.
+    """
+    settings = parse_settings(flags.settings)
+    given = {*settings, *flags.values, *(["environment"] if flags.env else [])}
+    if varied := sorted(given & recipe.ablation.keys()):
+        raise InputError(f"command line: {varied[0]}: the recipe varies it in [ablation]; change the recipe")
+    if "regulation.files" in flags.values:  # a digest in the recipe is that of other documents
+        recipe = recipe.model_copy(update={"regulation": RegulationOptions()})
+    return override_calls(flags, recipe)
+
+
+def override_calls(flags: RecipeFlags, recipe: Asked) -> Asked:
+    """A recipe of any kind with the values of the flags. Raises InputError naming the key."""
+    recipe = with_values(recipe, parse_settings(flags.settings), "--set")
+    return with_budget(with_values(recipe, flags.values, "command line"), flags.budget)
+
+
+def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool = True) -> StageInputs:
+    """The resolved recipe of a stage command, checked as `lawtrace run` does; ``env``: the environment without --env.
+
+    ``simulated``: the stage simulates calls.
+
+    Raises InputError.
+    """
+    recipe = load_recipe(flags.recipe) if flags.recipe else Recipe()
+    recipe = override(flags, recipe.model_copy(update={"ablation": {}}))
+    return prepare_recipe(recipe, flags.env or env, whole_run=False, simulated=simulated).inputs
+
+
+def with_budget(recipe: Asked, budgets: Sequence[str] | None) -> Asked:
+    """The recipe with these budgets instead of its own. Raises InputError."""
+    asked: dict[str, object] = {}
+    for budget in budgets or ():
+        name, equals, amount = budget.partition("=")
+        if not equals or name.strip() not in BudgetOptions.model_fields:
+            raise InputError(
+                f"--budget {budget!r}: write NAME=AMOUNT with NAME one of {', '.join(BudgetOptions.model_fields)}"
+            )
+        asked[f"budget.{name.strip()}"] = amount.strip()
+    return with_values(recipe, asked, "--budget")

@@ -11,8 +11,7 @@ from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_folder
-from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import override
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, override, recipe_flags
 from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard, shard_result_of
 from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe

@@ -11,8 +11,14 @@ from pydantic import ValidationError
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import DIFFICULTY, MODEL_CALLS, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.recipe_flags import (
+    DIFFICULTY,
+    MODEL_CALLS,
+    TRACE_CONSTRAINTS,
+    RecipeFlags,
+    recipe_flags,
+    stage_recipe,
+)
 from lawtrace.runs.cli.shards import cluster_at, command_of_shard, refuse_extraction, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult

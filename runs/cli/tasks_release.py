@@ -11,8 +11,7 @@ import typer
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.runs.cli.output import best_habits
-from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release

@@ -9,8 +9,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output
-from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import stage_recipe
+from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lawtrace.runs.cli.recipe_overrides import with_budget
+from lawtrace.runs.cli.recipe_flags import with_budget
 from lawtrace.runs.legal.accuracy import compare_answers
 from lawtrace.runs.legal.cli.legal_run import (
     load_recipe_cases,

@@ -10,8 +10,7 @@ from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.options import ClusterOption
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags
-from lawtrace.runs.cli.recipe_overrides import override_calls, with_budget
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, override_calls, recipe_flags, with_budget
 from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
