@@ -70,25 +70,22 @@ __all__ = [
     "run",
 ]
 
-_MODULES = {
-    **dict.fromkeys(("Audit", "audit"), "lawtrace.runs.audit.audit"),
-    **dict.fromkeys(("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"), "lawtrace._judge"),
-    **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
-    **dict.fromkeys(("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"), "lawtrace.solver.guard.decisions"),
-    "AuditRow": "lawtrace.schemas.audit_rows",
-    "Guard": "lawtrace.solver.guard.guard",
-    "GuardLog": "lawtrace.solver.guard.log",
-    "GuardedAgent": "lawtrace.agents.guarded_tools",
-    "GuardedWorkbench": "lawtrace.agents.guarded_tools",
-    "Domain": "lawtrace.environments.domains.loader",
-    "Event": "lawtrace.schemas.events",
-    "InputError": "lawtrace.schemas.errors",
-    "LawtraceError": "lawtrace.schemas.errors",
-    "OperationalError": "lawtrace.schemas.errors",
-    "Recipe": "lawtrace.schemas.recipe",
-    "Rule": "lawtrace.solver.rules",
+_NAMES = {
+    "_judge": "RuleSet TraceVerdict judge load_environment load_rules",
+    "_run": "Run Verdicts load_run run",
+    "agents.guarded_tools": "GuardedAgent GuardedWorkbench",
+    "environments.domains.loader": "Domain",
+    "runs.audit.audit": "Audit audit",
+    "schemas.audit_rows": "AuditRow",
+    "schemas.errors": "InputError LawtraceError OperationalError",
+    "schemas.events": "Event",
+    "schemas.recipe": "Recipe",
+    "solver.guard.decisions": "Allow Call Finding OpenDuty Refuse Step",
+    "solver.guard.guard": "Guard",
+    "solver.guard.log": "GuardLog",
+    "solver.rules": "Rule",
 }
-"""Where each public name is defined."""
+"""Module -> its public names."""
 
 
 def __getattr__(name: str) -> object:
@@ -96,7 +93,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'lawtrace' has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(_MODULES[name]), name)
+    module = next(module for module, names in _NAMES.items() if name in names.split())
+    value: object = getattr(import_module(f"lawtrace.{module}"), name)
     globals()[name] = value
     return value
 

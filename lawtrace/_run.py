@@ -31,18 +31,13 @@ Source = str | PathLike[str]
 _VERDICT_COLUMNS = ("task", "style", "model", "trial", "mode", "shield", "outcome", "goal_reached", "reason")
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Where a verdict is from: the variant of an ablation, empty for any other run, and the environment of its task."""
-
-    variant: str
-    environment: str
-
-
 class Verdicts(Sequence[Verdict]):
-    """The verdicts of a run, or of all variants of an ablation."""
+    """The verdicts of a run, or of all variants of an ablation.
 
-    def __init__(self, rows: Iterable[tuple[Verdict, _Origin]]) -> None:
+    ``rows``: each with its variant, empty without an ablation, and the environment of its task.
+    """
+
+    def __init__(self, rows: Iterable[tuple[Verdict, str, str]]) -> None:
         self._rows = tuple(rows)
 
     @overload
@@ -66,15 +61,12 @@ class Verdicts(Sequence[Verdict]):
         except ImportError as error:
             raise InputError("to_pandas() needs pandas: pip install 'lawtrace[bench]'") from error
         columns: dict[str, list[object]] = {
-            "variant": [origin.variant for _, origin in self._rows],
-            "environment": [origin.environment for _, origin in self._rows],
+            "variant": [variant for _, variant, _ in self._rows],
+            "environment": [environment for _, _, environment in self._rows],
         }
-        for name in _VERDICT_COLUMNS:
-            columns[name] = [getattr(row, name) for row, _ in self._rows]
-        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row, _ in self._rows]
-        columns["undetermined_rules"] = [
-            tuple(rule.rule for rule in row.rules if rule.undetermined) for row, _ in self._rows
-        ]
+        columns |= {name: [getattr(row, name) for row in self] for name in _VERDICT_COLUMNS}
+        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row in self]
+        columns["undetermined_rules"] = [tuple(rule.rule for rule in row.rules if rule.undetermined) for row in self]
         return pandas.DataFrame(columns)
 
 
@@ -134,11 +126,10 @@ def load_run(path: Source) -> Run:
     return Run(RunFolder(Path(path)).existing().path)
 
 
-def _read_verdicts(folder: RunFolder, variant: str) -> Iterable[tuple[Verdict, _Origin]]:
+def _read_verdicts(folder: RunFolder, variant: str) -> Iterable[tuple[Verdict, str, str]]:
     verdicts = read_rows(folder.verdicts, Verdict)
     environments = {task.id: task.environment for task in read_task_rows(folder.tasks).rows}
-    for verdict in verdicts:
-        yield verdict, _Origin(variant, environments.get(verdict.task, ""))
+    return [(verdict, variant, environments.get(verdict.task, "")) for verdict in verdicts]
 
 
 def _recipe(recipe: Source | Recipe | Mapping[str, Any] | None) -> Recipe:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from lawtrace.agents.models.call_settings import Price, call_settings
@@ -57,8 +57,7 @@ class CallPlan(FrozenModel):
     @property
     def cost(self) -> float | None:
         """The estimated cost of the expected calls; None if a price is unknown."""
-        known = [line.cost for line in self.calls if line.cost is not None]
-        return sum(known) if len(known) == len(self.calls) else None
+        return _total(line.cost for line in self.calls)
 
     @property
     def seconds(self) -> float:
@@ -87,10 +86,14 @@ class CallPlan(FrozenModel):
     @property
     def ceiling(self) -> float | None:
         """The maximum cost of the run, by its budget or its calls; None if unknown."""
-        known = [line.ceiling for line in self.calls if line.ceiling is not None]
-        whole = sum(known) if len(known) == len(self.calls) else None
-        limits = [limit for limit in (whole, self.budget.get("money")) if limit is not None]
-        return min(limits, default=None)
+        limits = (_total(line.ceiling for line in self.calls), self.budget.get("money"))
+        return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _total(costs: Iterable[float | None]) -> float | None:
+    """The sum; None if one is unknown."""
+    known = [*costs]
+    return None if None in known else sum(filter(None, known))
 
 
 class RunPlan(CallPlan):
@@ -110,14 +113,7 @@ class CallTally:
         self._budget = call_settings(recipe).budget
         self._lines: dict[tuple[str, str], PlannedCalls] = {}
 
-    def add(
-        self,
-        calls: RoleCalls,
-        *,
-        prompts: int,
-        answer: int | None,
-        usual_prompt: int | None = None,
-    ) -> None:
+    def add(self, calls: RoleCalls, *, prompts: int, answer: int | None, usual_prompt: int | None = None) -> None:
         """Add calls.
 
         Args:
@@ -125,28 +121,25 @@ class CallTally:
             answer: maximum tokens of one answer, None if unlimited.
             usual_prompt: estimated tokens of one prompt; None for the mean of ``prompts``.
         """
-        model, expected, most = calls.model, calls.expected, calls.most
-        spec = ModelSpec.parse(model)
+        spec, expected, most = ModelSpec.parse(calls.model), calls.expected, calls.most
         if spec.is_scripted or not most:
             return
-        price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(model)
-        known = price is not None and (answer is not None or spec.provider == "replay")
-        cost = price.of(prompts, most * (answer or 0)) if price and known else None
-        usual = prompts // most if usual_prompt is None else usual_prompt
-        estimate = (
-            price.of(expected * usual, expected * min(answer or USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))
-            if price
-            else None
-        )
-        empty = PlannedCalls(role=calls.role, model=model, expected=0, most=0, cost=0, ceiling=0)
-        line = self._lines.get((calls.role, model), empty)
-        self._lines[calls.role, model] = PlannedCalls(
+        cost = ceiling = None
+        price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(calls.model)
+        if price is not None:
+            usual = prompts // most if usual_prompt is None else usual_prompt
+            cost = price.of(expected * usual, expected * min(answer or USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))
+            ceiling = (
+                price.of(prompts, most * (answer or 0)) if answer is not None or spec.provider == "replay" else None
+            )
+        before = self._lines.get((calls.role, calls.model))
+        self._lines[calls.role, calls.model] = PlannedCalls(
             role=calls.role,
-            model=model,
-            expected=line.expected + expected,
-            most=line.most + most,
-            cost=None if estimate is None or line.cost is None else line.cost + estimate,
-            ceiling=None if cost is None or line.ceiling is None else line.ceiling + cost,
+            model=calls.model,
+            expected=expected + (before.expected if before else 0),
+            most=most + (before.most if before else 0),
+            cost=_total((cost, before.cost if before else 0)),
+            ceiling=_total((ceiling, before.ceiling if before else 0)),
         )
 
     @property
@@ -165,8 +158,9 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     answer = recipe.parameters.max_tokens
     # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
-    prompt = max(map(_longest_prompt, variants)) + turns * (answer or 0)
-    usual_prompt = max(map(_usual_prompt, variants))
+    characters = max(map(_characters, variants))
+    prompt = characters * 2 // CHARACTERS_PER_TOKEN + 2_000 + turns * (answer or 0)
+    usual_prompt = characters // USUAL_CHARACTERS_PER_TOKEN + 500
     stages = {stage.name: stage for stage in TASK_STAGES}
     seen: set[str] = set()
     for inputs in variants:
@@ -184,17 +178,8 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     )
 
 
-def _longest_prompt(inputs: StageInputs) -> int:
-    """Upper estimate of the tokens of a prompt: twice the documentation and the regulation, plus 2,000."""
-    return _characters(inputs) * 2 // CHARACTERS_PER_TOKEN + 2_000
-
-
-def _usual_prompt(inputs: StageInputs) -> int:
-    """Estimate of the tokens of a prompt: the documentation and the regulation, plus 500."""
-    return _characters(inputs) // USUAL_CHARACTERS_PER_TOKEN + 500
-
-
 def _characters(inputs: StageInputs) -> int:
+    """The length of the documentation and the regulation."""
     documentation = json.dumps(document(inputs.domain.environment, hints=True), indent=1)
     words = inputs.domain.regulation.text(readings=True)
     if inputs.published is not None and inputs.recipe.attempts.regulation == "text":

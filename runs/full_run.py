@@ -13,7 +13,6 @@ from lawtrace.runs.runner import (
     SessionOptions,
     ShardResult,
     VariantResult,
-    refuse_ablation,
     run_recipe,
     run_shard,
     run_variants,
@@ -23,10 +22,10 @@ from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import is_complete, merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import WHOLE, FoundShard, begin_record, end_record
+from lawtrace.runs.store.shards import FoundShard, begin_record, end_record
 from lawtrace.runs.web.export import WrittenReport, write_run_report
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
 
@@ -46,50 +45,49 @@ class FinishedRun:
     report: WrittenReport
 
 
-def start_run(resolved: ResolvedRecipe, folder: RunFolder, **options: Unpack[SessionOptions]) -> FinishedRun:
-    """Run a prepared recipe in a new folder. Raises InputError, before the folder is made, if an endpoint is not set
-    up; otherwise as `continue_run`."""
+def start_run(
+    resolved: ResolvedRecipe, folder: RunFolder, **options: Unpack[SessionOptions]
+) -> FinishedRun | ShardResult[Attempt]:
+    """Run a prepared recipe, or a shard of it, in a new folder. Raises InputError, before the folder is made, if an
+    endpoint is not set up or an ablation is to be divided; otherwise as `continue_run`."""
     check_access(plan_of(resolved))
+    if options.get("shard") and resolved.recipe.ablation:
+        raise InputError(
+            "a recipe with [ablation] has no shards: its variants share files; run each as a recipe of its own, or "
+            "divide it with --on"
+        )
     with EventLogFile.create(folder.path, recipe=resolved.recipe.model_dump(mode="json")) as event_log:
         return continue_run(resolved, folder, event_log, **options)
 
 
 def continue_run(
     resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> FinishedRun:
-    """Run all stages of a recipe, of each variant of an ablation, and write the reports.
+) -> FinishedRun | ShardResult[Attempt]:
+    """Make the attempts of the shard, with its record beside them; without one, run all stages of a recipe, of each
+    variant of an ablation, and write the reports.
 
-    Raises:
-        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
-        OperationalError: no variant of an ablation has verdicts.
+    Raises as `lawtrace.runs.runner.run_recipe`, and OperationalError if no variant of an ablation has verdicts.
     """
+    shard = options.get("shard")
+    if shard is None:
+        return _finish(resolved, folder, event_log, **options)
+    record = begin_record("run", shard, folder.attempts, events=".")
+    made = asyncio.run(run_shard(resolved, folder, event_log, **options))
+    end_record(record, folder.attempts, key=made.key, units=made.units, complete=not made.unanswered)
+    return made
+
+
+def _finish(
+    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
+) -> FinishedRun:
     result, variants = None, list[VariantResult]()
     if resolved.recipe.ablation:
         variants = asyncio.run(run_variants(resolved, folder, event_log, **options))
     else:
         result = asyncio.run(run_recipe(resolved, folder, event_log, **options))
     if variants and all(one.result is None for one in variants):
-        raise OperationalError(f"no variant has verdicts; first failure: {variants[0].ended}")
+        raise OperationalError(f"no variant has verdicts; first failure: {variants[0].row.ended}")
     return FinishedRun(folder, result, variants, write_run_report(folder.path, resolved=resolved))
-
-
-def start_shard(resolved: ResolvedRecipe, folder: RunFolder, **options: Unpack[SessionOptions]) -> ShardResult[Attempt]:
-    """Make the attempts of a shard of a run in a new folder. Raises InputError as `start_run`, otherwise as
-    `run_shard`."""
-    check_access(plan_of(resolved))
-    refuse_ablation(resolved.recipe)
-    with EventLogFile.create(folder.path, recipe=resolved.recipe.model_dump(mode="json")) as event_log:
-        return continue_shard(resolved, folder, event_log, **options)
-
-
-def continue_shard(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> ShardResult[Attempt]:
-    """Make the attempts of a shard of a run, beside which its record is written. Raises as `run_shard`."""
-    record = begin_record("run", options.get("shard", WHOLE), folder.attempts, events=".")
-    result = asyncio.run(run_shard(resolved, folder, event_log, **options))
-    end_record(record, folder.attempts, key=result.key, units=result.units, complete=not result.unanswered)
-    return result
 
 
 def merge_run(
@@ -106,4 +104,4 @@ def merge_run(
     attempts = merge_shards(shards, folder.path, recipe=recorded, stage="attempts", file=ATTEMPTS, progress=progress)
     unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
     with EventLogFile.append_to(folder.path) as event_log:
-        return continue_run(resolved, folder, event_log, progress=progress, unanswered=unanswered)
+        return _finish(resolved, folder, event_log, progress=progress, unanswered=unanswered)

@@ -93,10 +93,10 @@ class Graded(StrictModel):
         moved: how verdicts differ from those that a run had.
     """
 
-    unusable: list[str]
     cut_short: dict[str, int]
     changed_rules: list[RuleChange]
     moved: list[str]
+    unusable: list[str]
 
     @classmethod
     def merged(cls, parts: Sequence["Graded"]) -> "Graded":

@@ -33,7 +33,8 @@ def prepare_recipe(
     """
     resolved = resolve_recipe(recipe, env)
     every = [inputs for _, inputs in resolved.variants]
-    if whole_run and recipe.regulation.files and not any(_reads_documents(inputs.recipe) for inputs in every):
+    shown = (one.recipe.attempts.shows_documents or one.recipe.rules.regulation == "text" for one in every)
+    if whole_run and recipe.regulation.files and not any(shown):
         raise InputError(
             "regulation.files is not used: set attempts.regulation = 'text' for the models under test, or "
             "rules.regulation = 'text' for the extraction"
@@ -52,10 +53,6 @@ def prepare_recipe(
                 deny_authorization(environment, initial)
         check_prices(inputs.recipe, models_of_recipe(inputs.recipe))
     return resolved
-
-
-def _reads_documents(recipe: Recipe) -> bool:
-    return recipe.attempts.shows_documents or recipe.rules.regulation == "text"
 
 
 def _check_law(inputs: StageInputs) -> None:

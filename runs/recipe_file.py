@@ -26,7 +26,18 @@ Words = TypeVar("Words", bound=PromptOptions)
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
     folder = path.resolve().parent
-    recipe = _with_resolved_paths(_with_prompt_texts(read_recipe(path, Recipe), folder), folder)
+    recipe = read_recipe(path, Recipe)
+    rules, tasks, law = recipe.rules, recipe.tasks, recipe.regulation
+    axes = {axis: tuple(_located(axis, value, folder) for value in values) for axis, values in recipe.ablation.items()}
+    recipe = recipe.model_copy(
+        update={
+            "regulation": law.model_copy(update={"files": tuple(folder / file for file in law.files)}),
+            "rules": rules.model_copy(update={"file": rules.file and folder / rules.file}),
+            "tasks": tasks.model_copy(update={"texts": tasks.texts and folder / tasks.texts}),
+            "prompts": read_prompt_files(recipe.prompts, folder),
+            "ablation": axes,
+        }
+    )
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():
@@ -37,41 +48,15 @@ def load_recipe(path: Path) -> Recipe:
     return recipe.model_copy(update={"environment": str(folder / recipe.environment)})
 
 
-def _with_resolved_paths(recipe: Recipe, folder: Path) -> Recipe:
-    """The recipe with the files of law, rules and texts below the folder of the recipe, also as values of axes."""
-    files = tuple(folder / file for file in recipe.regulation.files)
-    regulation = recipe.regulation.model_copy(update={"files": files})
-    rules = recipe.rules.model_copy(update={"file": _below(folder, recipe.rules.file)})
-    tasks = recipe.tasks.model_copy(update={"texts": _below(folder, recipe.tasks.texts)})
-    axes = {
-        axis: tuple(_json_below(folder, value) for value in values)
-        if axis in {"regulation.files", "rules.file", "tasks.texts"}
-        else values
-        for axis, values in recipe.ablation.items()
-    }
-    return recipe.model_copy(update={"regulation": regulation, "rules": rules, "tasks": tasks, "ablation": axes})
-
-
-def _json_below(folder: Path, value: Json) -> Json:
-    """A path, or each of a list of paths, below the folder."""
+def _located(axis: str, value: Json, folder: Path) -> Json:
+    """The value of an axis: of prompts the text of the file, of other files the path below the folder."""
+    if axis.startswith("prompts."):
+        return _read_prompt_file(f"ablation: {axis}", value, folder)
+    if axis not in {"regulation.files", "rules.file", "tasks.texts"}:
+        return value
     if isinstance(value, list):
-        return [_json_below(folder, part) for part in value]
+        return [_located(axis, part, folder) for part in value]
     return str(folder / value) if isinstance(value, str) else value
-
-
-def _below(folder: Path, file: Path | None) -> Path | None:
-    return None if file is None else folder / file
-
-
-def _with_prompt_texts(recipe: Recipe, folder: Path) -> Recipe:
-    """The recipe with the text of each prompt file in place of its name."""
-    axes = {
-        axis: tuple(_read_prompt_file(f"ablation: {axis}", name, folder) for name in values)
-        if axis.startswith("prompts.")
-        else values
-        for axis, values in recipe.ablation.items()
-    }
-    return recipe.model_copy(update={"prompts": read_prompt_files(recipe.prompts, folder), "ablation": axes})
 
 
 def read_prompt_files(prompts: Words, folder: Path) -> Words:

@@ -8,7 +8,7 @@ work.
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Generic, TypedDict, TypeVar, Unpack
@@ -21,12 +21,10 @@ from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.logs import get_logger
-from lawtrace.environments.progress import StageProgress
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
-from lawtrace.runs.stages.build import extraction_roles, writing_roles
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.stages.evaluate import planned_units
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import (
@@ -35,20 +33,19 @@ from lawtrace.runs.stages.stage import (
     Stage,
     StageContext,
     StageInputs,
+    planned_keys,
 )
-from lawtrace.runs.stages.stage_job import stage_context
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.tasks import Task
-from lawtrace.runs.variants import Variant, VariantRow
+from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.log_entries import StageFinished
-from lawtrace.schemas.model_spec import ENDPOINTS
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
@@ -58,55 +55,42 @@ Row = TypeVar("Row", bound=BaseModel)
 Context = TypeVar("Context")
 
 
+@dataclass(eq=False)
 class Runner(Generic[Context]):
     """Runs stages in dependency order, each at most once.
 
-    Args:
+    Attributes:
         folder: the output folder.
         store: the store of the run; its folder contains ``folder``.
         reuse: the store of another run; its files are used if the keys match.
         shard: the part that is made of the units of sharded stages.
         only_stored: stage -> why it is not run: its files must be in a store.
-
-    Attributes:
         keys: stage -> key of its files, for the stages run or found so far.
         whole_keys: stage -> key of its files without shards.
     """
 
-    def __init__(
-        self,
-        stages: Sequence[Stage[Context, Context]],
-        context: Context,
-        *,
-        folder: Path,
-        store: StageStore,
-        event_log: EventLog,
-        reuse: StageStore | None = None,
-        shard: Shard = WHOLE,
-        only_stored: Mapping[str, str] | None = None,
-    ) -> None:
-        self.keys: dict[str, str] = {}
-        self.whole_keys: dict[str, str] = {}
-        self.products = Products()
-        self.context = context
-        self._folder = folder
-        self._store = store
-        self._reuse = reuse
-        self._event_log = event_log
-        self._shard = shard
-        self._only_stored = only_stored or {}
-        self._producers = {file.name: stage for stage in stages for file in stage.produces}
+    stages: Sequence[Stage[Context, Context]]
+    context: Context
+    _: KW_ONLY
+    folder: Path
+    store: StageStore
+    event_log: EventLog
+    reuse: StageStore | None = None
+    shard: Shard = WHOLE
+    only_stored: Mapping[str, str] = field(default_factory=dict[str, str])
+    keys: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    whole_keys: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    products: Products = field(init=False, default_factory=Products)
+
+    def __post_init__(self) -> None:
+        self._producers = {file.name: stage for stage in self.stages for file in stage.produces}
 
     def give(self, file: StageFile[Row], rows: Sequence[Row]) -> None:
         """Use these rows for the file instead of running its stage."""
         self.products.put(file, rows, stage_key([row.model_dump(mode="json") for row in rows]))
 
     async def make(self, *targets: AnyFile, incomplete: bool = False) -> Products:
-        """Make the files and their dependencies.
-
-        Args:
-            incomplete: do not raise the error of a stage without a usable result if the stage is itself a target.
-        """
+        """Make the files and their dependencies. ``incomplete``: the stage of a target may lack a usable result."""
         for target in targets:
             await self._make(target)
             if not incomplete:
@@ -124,8 +108,8 @@ class Runner(Generic[Context]):
         inputs = {need.name: self.products.digest(need) for need in needs}
         key = stage_key(stage.name, version("lawtrace"), stage.depends(self.context), inputs)
         self.whole_keys[stage.name] = key
-        if stage.sharded and not self._shard.is_whole:
-            key = stage_key(key, str(self._shard))
+        if stage.sharded and not self.shard.is_whole:
+            key = stage_key(key, str(self.shard))
         if not self._take(stage, key):
             await self._run(stage, key)
         self.keys[stage.name] = key
@@ -133,27 +117,27 @@ class Runner(Generic[Context]):
     def _require(self, file: AnyFile) -> None:
         """Raise the error of the stage that made the file, if it has one."""
         stage = self._producers.get(file.name)
-        error = self._store.errors.get(self.keys.get(stage.name, "")) if stage is not None else None
+        error = self.store.errors.get(self.keys.get(stage.name, "")) if stage is not None else None
         if error is not None:
             raise error
 
     def _take(self, stage: Stage[Context, Context], key: str) -> bool:
         """Copy the files from the store if it has them; return whether it has."""
         names = [file.name for file in stage.produces]
-        found = self._store.find(key, names)
-        if found is None and self._reuse is not None:
-            found = self._reuse.find(key, names)
+        found = self.store.find(key, names)
+        if found is None and self.reuse is not None:
+            found = self.reuse.find(key, names)
         if found is None:
             return False
         for file in stage.produces:
-            path = self._folder / file.name
+            path = self.folder / file.name
             copy_file(found[file.name], path)
             self._finish(stage, key, file, path, file.read(path), new=path != found[file.name])
         return True
 
     async def _run(self, stage: Stage[Context, Context], key: str) -> None:
-        if stage.name in self._only_stored:
-            raise InputError(self._only_stored[stage.name])
+        if stage.name in self.only_stored:
+            raise InputError(self.only_stored[stage.name])
         started = time.monotonic()
         log.info("stage started", stage=stage.name)
         with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
@@ -161,9 +145,9 @@ class Runner(Generic[Context]):
         rows_made = {file.name: len(made.rows[file.name]) for file in stage.produces}
         log.info("stage ended", stage=stage.name, rows=rows_made, seconds=round(time.monotonic() - started, 3))
         if made.error is not None:
-            self._store.errors[key] = made.error
+            self.store.errors[key] = made.error
         for file in stage.produces:
-            path = self._folder / file.name
+            path = self.folder / file.name
             rows = made.rows[file.name]
             file.write(path, rows)
             self._finish(stage, key, file, path, rows, complete=made.complete)
@@ -181,14 +165,14 @@ class Runner(Generic[Context]):
     ) -> None:
         sha256 = file_digest(path)
         self.products.put(file, rows, sha256)
-        self._store.add(key, path, sha256)
+        self.store.add(key, path, sha256)
         if not new:
             return
-        place = path.relative_to(self._store.folder).as_posix()
-        recorded = key if complete and key not in self._store.incomplete else ""
+        place = path.relative_to(self.store.folder).as_posix()
+        recorded = key if complete and key not in self.store.incomplete else ""
         if not complete:
-            self._store.incomplete.add(key)
-        self._event_log.record(StageFinished(stage=stage.name, key=recorded, file=place, sha256=sha256, rows=len(rows)))
+            self.store.incomplete.add(key)
+        self.event_log.record(StageFinished(stage=stage.name, key=recorded, file=place, sha256=sha256, rows=len(rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,30 +189,10 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class VariantResult:
-    """One variant: its run, or why it has none.
+    """One variant, and its run if it has one."""
 
-    Attributes:
-        made_by: stage -> number of the variant its files were made for: this one or an earlier one.
-        declaration: the digest of its environment.
-    """
-
-    variant: Variant
+    row: VariantRow
     result: RunResult | None
-    ended: str | None
-    made_by: dict[str, int]
-    declaration: str
-
-    def row(self) -> VariantRow:
-        one = self.variant
-        return VariantRow(
-            number=one.number,
-            name=one.name,
-            changes=dict(one.changes),
-            models=one.recipe.attempts.models,
-            ended=self.ended,
-            made_by=self.made_by,
-            declaration=self.declaration,
-        )
 
 
 class SessionOptions(TypedDict, total=False):
@@ -237,7 +201,7 @@ class SessionOptions(TypedDict, total=False):
     Attributes:
         reuse: the folder of another run; its files are used if their inputs are the same.
         sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
-        shard: the part that is made of the units of sharded stages, with its share of the budget.
+        shard: the part that is made of the units of sharded stages, with its share of the budget; None for all.
         cluster: other processes that make the attempts.
         unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
     """
@@ -245,7 +209,7 @@ class SessionOptions(TypedDict, total=False):
     progress: StageProgress
     reuse: Path | None
     sandbox: bool
-    shard: Shard
+    shard: Shard | None
     cluster: Cluster | None
     unanswered: Mapping[str, Path]
 
@@ -272,17 +236,19 @@ class Session:
         stages: Sequence[Stage[StageInputs, StageContext]] = (),
     ) -> Runner[StageContext]:
         """A runner of the task stages. ``stages`` are added, and replace those that make the same files."""
-        shard = self.options.get("shard", WHOLE)
-        context = stage_context(
-            inputs,
+        shard = self.options.get("shard") or WHOLE
+        context = StageContext(
+            **inputs.parts,
             clients=self.clients,
             event_log=self.event_log,
             jail=self.jail,
+            progress=self.options.get("progress") or NoProgress(),
             folder=self.folder.path,
-            progress=self.options.get("progress"),
             variant=variant,
+            resumed=self.resumed,
+            shard=shard,
+            cluster=self.options.get("cluster"),
         )
-        context = replace(context, resumed=self.resumed, shard=shard, cluster=self.options.get("cluster"))
         return Runner(
             (*TASK_STAGES, *stages),
             context,
@@ -291,26 +257,22 @@ class Session:
             event_log=self.event_log,
             reuse=self.reuse,
             shard=shard,
-            only_stored=left_to_shard_1(shard, _stages_of_models(context)),
+            only_stored={} if shard.number == 1 else _left_to_shard_1(shard, context),
         )
 
 
-def left_to_shard_1(shard: Shard, stages: Sequence[str]) -> dict[str, str]:
-    """Of stages that models make, those that the shard does not run -> why."""
+def _left_to_shard_1(shard: Shard, inputs: StageInputs) -> dict[str, str]:
+    """The stages that another shard does not make, because models of endpoints have a part in them -> why."""
     why = (
         "a model makes the stage {!r}, and each shard would get other answers; finish shard 1 first, and name its "
         "folder with --reuse"
     )
-    return {} if shard.number == 1 else {stage: f"shard {shard}: {why.format(stage)}" for stage in stages}
-
-
-def _stages_of_models(inputs: StageInputs) -> list[str]:
-    """The stages before the attempts that models of endpoints have a part in."""
-    recipe = inputs.recipe
-    roles = {"tasks": writing_roles(inputs)} if recipe.tasks.texts is None else {}
-    if recipe.rules.source == "extracted":
-        roles["extraction"] = extraction_roles(inputs)
-    return [stage for stage, of in roles.items() if any(recipe.models.spec(role).provider in ENDPOINTS for role in of)]
+    planned = planned_keys(TASK_STAGES, inputs, run_targets(inputs))
+    return {
+        stage.name: f"shard {shard}: {why.format(stage.name)}"
+        for stage in TASK_STAGES
+        if stage.name in planned and not stage.sharded and any(calls.of_endpoint for calls in stage.calls(inputs))
+    }
 
 
 @asynccontextmanager
@@ -324,7 +286,7 @@ async def open_session(
         store.add_incomplete(key, path)
     async with ModelClients(
         event_log,
-        settings=call_settings(recipe).share(options.get("shard", WHOLE).count),
+        settings=call_settings(recipe).share((options.get("shard") or WHOLE).count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
@@ -345,8 +307,7 @@ async def run_recipe(
 ) -> RunResult:
     """Run all stages of a recipe without an ablation.
 
-    Raises:
-        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
+    Raises EmptyStageError or NoResponseError if a stage has no result that the next one can use.
     """
     async with open_session(resolved.recipe, folder, event_log, **options) as session:
         return await _run_all(session.runner(resolved.inputs), folder)
@@ -368,24 +329,13 @@ class ShardResult(Generic[Row]):
     unanswered: Sequence[str]
 
 
-def refuse_ablation(recipe: Recipe) -> None:
-    """Raises InputError for a recipe with an ablation, of which there are no shards."""
-    if recipe.ablation:
-        raise InputError(
-            "a recipe with [ablation] has no shards: its variants share files; run each as a recipe of its own, or "
-            "divide it with --on"
-        )
-
-
 async def run_shard(
     resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> ShardResult[Attempt]:
     """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
     by them, such as the score of the extraction, so that a merge calls no model.
 
-    Raises:
-        InputError: a model makes a stage that shard 1 must make.
-        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
+    Raises InputError if a model makes a stage that shard 1 must make; otherwise as `run_recipe`.
     """
     async with open_session(resolved.recipe, folder, event_log, **options) as session:
         runner = session.runner(resolved.inputs)
@@ -396,6 +346,8 @@ async def run_shard(
 
 def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
     """The attempts that the runner of a shard made."""
+    from lawtrace.runs.stages.attempts_stage import planned_units
+
     units = planned_units(runner.context, runner.products)
     rows = runner.products[ATTEMPTS]
     unanswered = [row.invalid for row in rows if row.invalid is not None]
@@ -421,9 +373,17 @@ async def run_variants(
                 run = await _run_all(runner, files)
             except (EmptyStageError, NoResponseError, SearchError) as error:
                 ended = str(error)
-            made_by = {stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()}
-            results.append(VariantResult(variant, run, ended, made_by, runner.context.domain.digest))
-    write_rows(folder.variants, (one.row() for one in results))
+            row = VariantRow(
+                number=variant.number,
+                name=variant.name,
+                changes=dict(variant.changes),
+                models=variant.recipe.attempts.models,
+                ended=ended,
+                made_by={stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()},
+                declaration=runner.context.domain.digest,
+            )
+            results.append(VariantResult(row, run))
+    write_rows(folder.variants, (one.row for one in results))
     return results
 
 

@@ -100,6 +100,10 @@ def task_mode(options: TaskOptions, environment: Environment) -> TaskMode:
     return options.trace_mode or ("contrasts" if environment.facts else "tasks")
 
 
+def call_rows(trace: Trace) -> tuple[CallRow, ...]:
+    return tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls)
+
+
 def trace_row(
     id: str,  # noqa: A002
     environment: Environment,
@@ -113,7 +117,7 @@ def trace_row(
         environment=environment.name,
         mode=mode,
         initial_state=encode_state(trace.initial, environment.entities),
-        calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+        calls=call_rows(trace),
         final_state=encode_state(trace.final, environment.entities),
         contrast=contrast,
     )

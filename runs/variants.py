@@ -10,7 +10,7 @@ variants are compared with the variant that has the first value of every axis.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -96,9 +96,9 @@ def variants_of(recipe: Recipe) -> tuple[Variant, ...]:
         _check_axis(recipe, axis, values)
     if (count := prod(len(values) for values in axes.values())) > MAX_VARIANTS:
         raise InputError(f"ablation: {count} variants are more than {MAX_VARIANTS}; take fewer axes or values")
+    combinations = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     return tuple(
-        Variant(number, changes, _with_changes(recipe, changes))
-        for number, changes in enumerate(_combinations(recipe), 1)
+        Variant(number, changes, _with_changes(recipe, changes)) for number, changes in enumerate(combinations, 1)
     )
 
 
@@ -126,11 +126,6 @@ def format_setting(name: str, axis: str, value: Json) -> str:
     """An axis with its value for display; the keys of a table stand for themselves."""
     shown = format_axis_value(axis, value)
     return shown if isinstance(value, dict) and value else f"{name}={shown}"
-
-
-def _combinations(recipe: Recipe) -> Iterator[dict[str, Json]]:
-    for values in product(*recipe.ablation.values()):
-        yield dict(zip(recipe.ablation, values, strict=True))
 
 
 def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:

@@ -19,11 +19,11 @@ from autogen_core.models import (
 )
 from autogen_core.tools import ParametersSchema, ToolSchema
 
-from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import sent_message
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.recording import RecordedClient, recorded_call
+from lawtrace.agents.prompt_context import PromptContext
 from lawtrace.agents.roles.executor import make_executor, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
 from lawtrace.environments.runtime.attempt_session import Action, AskUser, AttemptSession, Ended
@@ -55,15 +55,16 @@ async def ask_for_program(
     client: ChatCompletionClient,
     context: Context,
     event_log: EventLog,
-    briefing: Briefing,
+    prompt_context: PromptContext,
     target_state: Mapping[str, Json] | None = None,
 ) -> WrittenAnswer:
     """The model's answer. Raises CallFailed if no answer came."""
-    agent = make_executor(client, environment, briefing)
-    prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_system"]}
+    agent = make_executor(client, environment, prompt_context)
+    prompts = {"user": prompt_context.prompts["executor_user"], agent.name: prompt_context.prompts["executor_system"]}
     recorder = _Recorder(context, event_log)
     answer = WrittenAnswer("", "")
-    async with aclosing(agent.run_stream(task=request_text(instruction, target_state, briefing.prompts))) as stream:
+    request = request_text(instruction, target_state, prompt_context.prompts)
+    async with aclosing(agent.run_stream(task=request)) as stream:
         async for message in stream:
             if isinstance(message, BaseChatMessage):
                 text, call = message.to_text(), recorded_call(client) if message.source == agent.name else None
@@ -164,7 +165,7 @@ async def run_tool_conversation(
     context: Context,
     event_log: EventLog,
     limits: AttemptLimits,
-    briefing: Briefing,
+    prompt_context: PromptContext,
     target_state: Mapping[str, Json] | None = None,
     user: DialogueUser | None = None,
 ) -> ToolConversation:
@@ -175,20 +176,20 @@ async def run_tool_conversation(
 
     Raises CallFailed if an answer did not come.
     """
-    attempt = AttemptSession(session, limits, dialogue=user is not None, warns=briefing.shield == "warn")
+    attempt = AttemptSession(session, limits, dialogue=user is not None, warns=prompt_context.shield == "warn")
     recorder = _Recorder(context, event_log)
     conversation = _Conversation(
         attempt,
         client,
-        tool_schemas(session.environment, hints=briefing.hints),
+        tool_schemas(session.environment, hints=prompt_context.hints),
         recorder,
-        briefing.prompts["executor_tools_system"],
+        prompt_context.prompts["executor_tools_system"],
         user,
-        [SystemMessage(content=tools_system(session.environment, briefing))],
+        [SystemMessage(content=tools_system(session.environment, prompt_context))],
     )
     if user is None:
-        request = request_text(instruction, target_state, briefing.prompts)
-        recorder.record("user", request, briefing.prompts["executor_user"])
+        request = request_text(instruction, target_state, prompt_context.prompts)
+        recorder.record("user", request, prompt_context.prompts["executor_user"])
         conversation.history.append(UserMessage(content=request, source="user"))
     action = attempt.start()
     while not isinstance(action, Ended):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
-from lawtrace.agents.briefing import Briefing
+from lawtrace.agents.prompt_context import PromptContext
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -25,28 +25,28 @@ def stated_start(environment: Environment, rules: Sequence[Rule], initial: State
 def make_executor(
     client: ChatCompletionClient,
     environment: Environment,
-    briefing: Briefing,
+    prompt_context: PromptContext,
 ) -> AssistantAgent:
     """A new agent for one attempt. Agents remember, so each attempt needs its own."""
-    system = briefing.prompts["executor_system"].fill(
-        object_name=environment.object_name, **_shared_inputs(environment, briefing)
+    system = prompt_context.prompts["executor_system"].fill(
+        object_name=environment.object_name, **_shared_inputs(environment, prompt_context)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
 
-def tools_system(environment: Environment, briefing: Briefing) -> str:
+def tools_system(environment: Environment, prompt_context: PromptContext) -> str:
     """The system prompt of a model that calls tools; it has the same information as that for programs."""
-    prompt, shared = briefing.prompts["executor_tools_system"], _shared_inputs(environment, briefing)
-    return prompt.fill(dialogue=briefing.dialogue, **shared)
+    prompt, shared = prompt_context.prompts["executor_tools_system"], _shared_inputs(environment, prompt_context)
+    return prompt.fill(dialogue=prompt_context.dialogue, **shared)
 
 
-def _shared_inputs(environment: Environment, briefing: Briefing) -> dict[str, str]:
-    documentation = json.dumps(document(environment, hints=briefing.hints, start=briefing.session_start), indent=1)
+def _shared_inputs(environment: Environment, prompt_context: PromptContext) -> dict[str, str]:
+    documentation = document(environment, hints=prompt_context.hints, start=prompt_context.session_start)
     return {
-        "documentation": documentation,
-        "regulation": briefing.law.text,
-        "extent": briefing.law.extent,
-        "shield": briefing.shield,
+        "documentation": json.dumps(documentation, indent=1),
+        "regulation": prompt_context.law.text,
+        "extent": prompt_context.law.extent,
+        "shield": prompt_context.shield,
     }
 
 

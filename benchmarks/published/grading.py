@@ -26,7 +26,7 @@ from functools import cache
 from benchmarks.published.mock_tools import MOCKS
 from lawtrace.environments.sandbox import Jail, Program, Toolset
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.program_execution import run_with_tools
+from lawtrace.runs.stages.execution import run_with_tools
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt, Execution
 from lawtrace.schemas.choices import GradingProfile

@@ -23,7 +23,7 @@ from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.store.stage_files import file_digest, parse_json_list, read_text
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName
@@ -51,9 +51,9 @@ def import_tasks(
     Raises InputError for missing files, all named at once, or one without valid rows.
     """
     published = PUBLISHED_DOMAINS[domain]
-    setting = load_domain(published.environment)
+    loaded = load_domain(published.environment)
     files = _find_files(directory, domain, published.law)
-    rules = _rules(files.rules, setting)
+    rules = _rules(files.rules, loaded)
     cases, problems = _cases(files.cases)
     path = files.labelled
     rows, broken = parse_json_list(path, read_text(path))
@@ -71,7 +71,7 @@ def import_tasks(
             elif name in tasks:
                 problems.append(Problem(place, f"{name} occurs twice; the first one is used"))
             else:
-                tasks[name] = _task(row, cases[name], published, setting.environment, rules, jail)
+                tasks[name] = _task(row, cases[name], published, loaded.environment, rules, jail)
         except (KeyError, TypeError, AttributeError, ValueError, InputError) as error:
             problems.append(Problem(place, f"not as published: {describe_row_error(error)}"))
         on_row()
@@ -182,7 +182,7 @@ def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
     return variables
 
 
-def _rules(path: Path, setting: Domain) -> tuple[Rule, ...]:
+def _rules(path: Path, loaded: Domain) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     try:
         for entry in _required_list(path, "valid_ltl_rules"):
@@ -199,7 +199,7 @@ def _rules(path: Path, setting: Domain) -> tuple[Rule, ...]:
             )
     except (KeyError, TypeError) as error:  # a verdict needs all rules
         raise InputError(f"{path}: not as published: {error!r}") from error
-    check_rules(rules.values(), setting.environment)
+    check_rules(rules.values(), loaded.environment)
     return tuple(rules.values())
 
 

@@ -186,6 +186,11 @@ class AttemptOptions(StrictModel):
         """All models under test: the named ones, then the remaining baselines."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
+    @property
+    def named(self) -> Self:
+        """The options with all models under test named."""
+        return self.model_copy(update={"models": self.all_models, "baselines": False})
+
     @model_validator(mode="after")
     def _check_warnings_are_read(self) -> Self:
         if self.shield == "warn" and self.mode == "program":

@@ -23,8 +23,7 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
-from lawtrace.runs.stages.bundle import Bundle
-from lawtrace.runs.stages.cluster_jobs import Cluster, ModelAccess, Unit
+from lawtrace.runs.stages.cluster_jobs import Bundle, Cluster, ModelAccess, Unit
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.solver.rules import Rule
 

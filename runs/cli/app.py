@@ -40,7 +40,7 @@ COMMANDS = {
     "env": Group(
         "List, show, check and serve environments.",
         {
-            "list": _at("env_list.list_environments", "List the built-in environments, and their rules by kind."),
+            "list": _at("env.list_environments", "List the built-in environments, and their rules by kind."),
             "serve": _at("env_serve.serve", "Serve an environment over MCP and judge the calls."),
             "from-tools": _at("env_from_tools.from_tools", "Make an environment for audits from tool schemas."),
             "show": _at("env.show_environment", "Show tools, rules and provisions, linked to each other."),

@@ -9,7 +9,7 @@ import typer
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import stage_log_folder
 from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, recipe_flags, stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, command_of_shard, shard_result_of
+from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, shard_result
@@ -37,7 +37,7 @@ def attempt(
     rows, domain = read_tasks(tasks, flags.env)
     inputs = stage_recipe(flags, domain.environment.name)
     name = f"attempt by {', '.join(inputs.recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
-    command = name if shard is None else command_of_shard(name, part)
+    command = name if shard is None else f"{name}, shard {part}"
     records = (record_path(out),) if shard else ()
 
     async def work(session: Session) -> ShardResult[Attempt]:

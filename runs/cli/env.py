@@ -1,15 +1,16 @@
 """``lawtrace env``: list, show and check environments."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import make_table
@@ -17,17 +18,43 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.events import Json
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
-from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules
 
 if TYPE_CHECKING:
     from lawtrace.solver.lint.declarations import DeclarationIssue
 
 NONE = "none"
+NOT_SORTED = "not sorted"
 
 
-def show_environment(
-    name: NameArgument,
-) -> CommandResult:
+def list_environments() -> CommandResult:
+    """List the built-in environments, and their rules by kind."""
+    domains = [load_domain(name) for name in BUILT_IN_DOMAINS]
+    kinds = {domain.environment.name: _kinds(load_rules(domain.rules_file)) for domain in domains}
+    counts = {name: {**counted} for name, counted in kinds.items()}
+    return CommandResult({"environments": [*kinds], "kinds": counts}, _list_tables(domains, kinds))
+
+
+def _list_tables(domains: Sequence[Domain], kinds: Mapping[str, Counter[str]]) -> Iterator[Table]:
+    table = make_table("environment", "title", "tools", "rules", "facts", "regulation")
+    for domain in domains:
+        environment = domain.environment
+        numbers = (len(environment.tools), kinds[environment.name].total(), len(environment.facts))
+        table.add_row(environment.name, environment.title, *map(str, numbers), domain.regulation.title)
+    yield table
+    sorted_rules = [name for name, counted in kinds.items() if set(counted) != {NOT_SORTED}]
+    by_kind = make_table("kind of rule", *sorted_rules)
+    for kind in (*get_args(RuleKind), NOT_SORTED):
+        if any(kinds[name][kind] for name in sorted_rules):
+            by_kind.add_row(kind, *(str(kinds[name][kind]) for name in sorted_rules))
+    yield by_kind
+
+
+def _kinds(rules: Sequence[Rule]) -> Counter[str]:
+    return Counter(rule.kind or NOT_SORTED for rule in rules)
+
+
+def show_environment(name: NameArgument) -> CommandResult:
     """Show tools, rules and provisions, linked to each other."""
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)
@@ -37,9 +64,7 @@ def show_environment(
     return CommandResult(_shown(domain, rules, references), tables)
 
 
-def check_environment(
-    name: NameArgument,
-) -> CommandResult:
+def check_environment(name: NameArgument) -> CommandResult:
     """Check a declaration, its rules and its initial states.
 
     Exit code 1 if there are findings. Questions left undecided are listed, and are not findings.
@@ -86,13 +111,9 @@ def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -
         "documentation": document(domain.environment),
         "rules": [json.loads(rule.model_dump_json()) for rule in rules],
         "provisions": {
-            citation: {"rules": [*linked.rules], "tools": [*linked.targets]}
-            for citation, linked in references.provisions.items()
+            name: {"rules": [*of.rules], "tools": [*of.targets]} for name, of in references.provisions.items()
         },
-        "tools": {
-            tool: {"rules": [*linked.rules], "provisions": [*linked.targets]}
-            for tool, linked in references.tools.items()
-        },
+        "tools": {name: {"rules": [*of.rules], "provisions": [*of.targets]} for name, of in references.tools.items()},
     }
 
 
@@ -101,31 +122,27 @@ def _tools(domain: Domain, references: CrossReferences) -> Table:
     for tool in domain.environment.tools.values():
         kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
         linked = references.tools[tool.name]
-        table.add_row(
-            tool.name,
-            _lines(
-                parameters=domain.environment.signatures[tool.name],
-                event=[tool.emits] if tool.emits else (),
-                kind=kinds,
-                rules=linked.rules or [NONE],
-                provisions=linked.targets or [NONE],
-            ),
+        lines = _lines(
+            parameters=domain.environment.signatures[tool.name],
+            event=[tool.emits] if tool.emits else (),
+            kind=kinds,
+            rules=linked.rules or [NONE],
+            provisions=linked.targets or [NONE],
         )
+        table.add_row(tool.name, lines)
     return table
 
 
 def _rules(rules: Sequence[Rule]) -> Table:
     table = make_table("rule", "formula, provisions", title="Rules")
     for rule in rules:
-        table.add_row(
-            rule.id,
-            _lines(
-                formula=[rule.formula],
-                provisions=rule.provisions or [NONE],
-                derived=[rule.derived] if rule.derived else (),
-                reason=[rule.rationale] if rule.rationale else (),
-            ),
+        lines = _lines(
+            formula=[rule.formula],
+            provisions=rule.provisions or [NONE],
+            derived=[rule.derived] if rule.derived else (),
+            reason=[rule.rationale] if rule.rationale else (),
         )
+        table.add_row(rule.id, lines)
     return table
 
 

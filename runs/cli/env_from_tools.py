@@ -1,6 +1,5 @@
 """``lawtrace env from-tools``: make an environment without state from tool schemas."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +38,10 @@ def from_tools(
     load_domain(str(out.resolve()))
     left_open = [line for one in declared for line in one.left_open]
     silent = sum(one.tool.returns is None for one in declared)
-    shown = [*_lines("Left open, any value is accepted:", left_open)]
+    shown = [Note("Left open, any value is accepted:")] if left_open else []
+    shown += [Note(f"  {visible(line)}") for line in left_open[:SHOWN]]
+    if len(left_open) > SHOWN:
+        shown.append(Note(f"  ... and {len(left_open) - SHOWN} more; --json lists all"))
     if silent:
         shown.append(
             Note(
@@ -57,13 +59,3 @@ def from_tools(
         },
         (*shown, f"{len(declared)} tools. Written: {', '.join(map(str, written))}"),
     )
-
-
-def _lines(heading: str, lines: Sequence[str]) -> Iterator[Note]:
-    if not lines:
-        return
-    yield Note(heading)
-    for line in lines[:SHOWN]:
-        yield Note(f"  {visible(line)}")
-    if len(lines) > SHOWN:
-        yield Note(f"  ... and {len(lines) - SHOWN} more; --json lists all")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,8 @@ from lawtrace.runs.cli.output import invalid_notes, print_note, print_shown, pro
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
-from lawtrace.runs.cli.shortfalls import find_shortfalls
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.cli.thresholds import find_shortfalls
 from lawtrace.runs.grading import Graded, count_by_outcome, count_cut_short, read_input, require_published
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.report.command_result import CommandResult, Note
@@ -88,14 +87,13 @@ def grade(
         changed_rules = compare_rules(given.tasks, rows)
     if compare is not None:
         check_output(compare, force=flags.force)
-    if compare is not None or profile != "strict":
-        require_published(rows, "--compare" if compare else f"--profile {profile}")
-    profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
     stages: tuple[Stage[StageInputs, StageContext], ...] = (PROGRAMS_STAGE,)
     files: Mapping[GradingProfile, StageFile[Verdict]] = {"strict": VERDICTS}
-    if profiles != ["strict"]:
+    if compare is not None or profile != "strict":
+        require_published(rows, "--compare" if compare else f"--profile {profile}")
         stages = (PROGRAMS_STAGE, *published_evaluation("stages:PUBLISHED_STAGES"))
         files = published_evaluation("stages:VERDICTS_BY_PROFILE")
+    profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
     units, key = len(given.units), ""
     records = () if part is None else (record_path(out),)
     if part is not None:
@@ -162,10 +160,7 @@ def _result(
         {
             "verdicts": len(verdicts),
             **count_by_outcome(verdicts, len(graded.unusable)),
-            "cut_short": graded.cut_short,
-            "changed_rules": [asdict(rule) for rule in graded.changed_rules],
-            "moved": graded.moved,
-            "unusable": graded.unusable,
+            **graded.model_dump(mode="json"),
             "shortfalls": shortfalls,
         },
         [*remarks, outcomes, *scores],

@@ -14,9 +14,9 @@ from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, 
 from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.run_results import run_result_of
-from lawtrace.runs.cli.shortfalls import check_bound
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.cli.tasks_build import merge_tasks
+from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.report.command_result import CommandResult
@@ -44,28 +44,23 @@ def merge(
     Writes what the command writes without --shard, and ends with the same exit code.
     """
     found = check_shards(find_shards(shards))
-    match found[0].record.command:
+    command = found[0].record.command
+    if fail_under is not None and command not in {"grade", "run"}:
+        raise InputError(f"--fail-under has no meaning for shards of `lawtrace {command}`: they have no Pass@1")
+    match command:
         case "attempt":
-            _refuse(fail_under, "attempt")
             return _merge_attempts(found, out or Path("attempts.jsonl"), force=force)
         case "grade":
             return merge_grades(found, out or Path("verdicts.jsonl"), fail_under, force=force)
         case "audit":
-            _refuse(fail_under, "audit")
-            return _merge_audit(found, out or Path("audit.jsonl"), force=force)
+            options = read_options(found[0], AuditOptions)
+            return audit_by(options, out or Path("audit.jsonl"), merged=found, force=force)
         case "traces synthesize":
-            _refuse(fail_under, "traces synthesize")
             return merge_traces(found, out or Path("traces.jsonl"), env, force=force)
         case "tasks build":
-            _refuse(fail_under, "tasks build")
             return merge_tasks(found, out or Path("tasks.jsonl"), env, force=force)
         case _:
             return _merge_run(found, out, env, fail_under)
-
-
-def _refuse(fail_under: float | None, command: str) -> None:
-    if fail_under is not None:
-        raise InputError(f"--fail-under has no meaning for shards of `lawtrace {command}`: they have no Pass@1")
 
 
 def _merge_run(
@@ -96,7 +91,3 @@ def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool) -> 
     )
     copy_file(merged, out)
     return attempts_result(ATTEMPTS.read(out), out)
-
-
-def _merge_audit(shards: Sequence[FoundShard], out: Path, *, force: bool) -> CommandResult:
-    return audit_by(read_options(shards[0], AuditOptions), out, merged=shards, force=force)

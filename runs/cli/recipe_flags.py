@@ -168,11 +168,8 @@ def recipe_flags(
 
     Args:
         names: parameters in `FLAGS`.
-        recipe: add --recipe.
-        budget: add --budget.
+        recipe, budget, settings, force: whether --recipe, --budget, --set and --force are among them.
         env: add --env: for the recipe's environment, or for the folder of the environment that a task file names.
-        settings: add --set.
-        force: add --force.
     """
     options: dict[str, tuple[object, object]] = {
         **({"recipe": (_RECIPE, None)} if recipe else {}),

@@ -9,7 +9,7 @@ import typer
 from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption
 from lawtrace.runs.cli.output import print_note, print_shown, problem_notes
 from lawtrace.runs.cli.run_results import report_shown
-from lawtrace.runs.cli.shortfalls import find_shortfalls, verdicts_of_run
+from lawtrace.runs.cli.thresholds import find_shortfalls, verdicts_of_run
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import stage_folders

@@ -1,13 +1,11 @@
 """``lawtrace rules evaluate``: precision and recall of rule sets against gold."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,29 +25,6 @@ from lawtrace.solver.rules import Rule, check_rules, load_rules
 OFFLINE_BASELINE = "offline baseline, same text"
 
 
-@dataclass(frozen=True, slots=True)
-class _RuleSet:
-    """Rules with their provenance, if known."""
-
-    file: Path
-    rules: tuple[Rule, ...]
-    provenance: ExtractionProvenance | None
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.provenance.head.models.values())) if self.provenance else ()
-
-    def name(self, beside: Sequence[Path]) -> str:
-        """The name in the table: the file's stem (its path if the stem is not unique) and its models."""
-        shared = sum(file.stem == self.file.stem for file in beside) > 1
-        called = str(self.file) if shared else self.file.stem
-        return f"{called} ({', '.join(self.models)})" if self.models else called
-
-    @property
-    def drawn_by_model(self) -> bool:
-        return any(model != "offline" for model in self.models)
-
-
 def evaluate(
     files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
     gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
@@ -64,27 +39,33 @@ def evaluate(
     domain = load_domain(env)
     golden = load_rules(gold or domain.gold_file)
     check_rules(golden, domain.environment)
-    sets = [_read(file) for file in files]
-    for one in sets if gold is None else ():
-        if one.provenance is not None and not rests_on(golden, one.provenance.regulation()):
+    sets = {file: load_rules(file) for file in files}
+    logs = {file: read_provenance(log) for file in files if (log := provenance_path(file)).exists()}
+    for file, log in logs.items() if gold is None else ():
+        if not rests_on(golden, log.regulation()):
             raise InputError(
-                f"{one.file}: there are no gold rules for the text that its rules were extracted from "
-                f"({one.provenance.head.source}); name them with --gold"
+                f"{file}: there are no gold rules for the text that its rules were extracted from "
+                f"({log.head.source}); name them with --gold"
             )
-    for one in sets:
-        check_rules(one.rules, domain.environment)
-    scored = {one.name(files): compare_rule_sets(one.rules, golden) for one in sets}
-    drawn = next((one.provenance for one in sets if one.drawn_by_model and one.provenance), None)
-    if baseline and drawn is not None:
-        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(domain, drawn), golden)
+    for rules in sets.values():
+        check_rules(rules, domain.environment)
+    scored = {_name(file, files, logs.get(file)): compare_rule_sets(rules, golden) for file, rules in sets.items()}
+    by_model = (log for log in logs.values() if any(model != "offline" for model in log.head.models.values()))
+    if baseline and (log := next(by_model, None)) is not None:
+        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(domain, log), golden)
     first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
     details = (
-        shown
+        _details(name if len(sets) > 1 else "", evaluation)
         for name, evaluation in scored.items()
         if name != OFFLINE_BASELINE
-        for shown in _details(name if len(sets) > 1 else "", evaluation)
     )
     return CommandResult({**first, "beside": rest}, (_scores(scored), *details))
+
+
+def _name(file: Path, files: Sequence[Path], log: ExtractionProvenance | None) -> str:
+    """The name in the table: the file's stem (its path if the stem is not unique) and its models."""
+    called = str(file) if sum(other.stem == file.stem for other in files) > 1 else file.stem
+    return f"{called} ({', '.join(dict.fromkeys(log.head.models.values()))})" if log else called
 
 
 def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -> tuple[Rule, ...]:
@@ -92,11 +73,6 @@ def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -
     print_note("Extracting the offline baseline from the same text.")
     with ProgressBars().stage("provisions", len(provenance.provisions)) as step:
         return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).rules
-
-
-def _read(file: Path) -> _RuleSet:
-    beside = provenance_path(file)
-    return _RuleSet(file, load_rules(file), read_provenance(beside) if beside.exists() else None)
 
 
 def _scores(scored: dict[str, RuleSetComparison]) -> Table:
@@ -110,12 +86,12 @@ def _scores(scored: dict[str, RuleSetComparison]) -> Table:
     return table
 
 
-def _details(name: str, evaluation: RuleSetComparison) -> Iterator[RenderableType]:
+def _details(name: str, evaluation: RuleSetComparison) -> Table:
     table = make_table("provision", "found", "missed", "cited", title=name or None)
     for line in evaluation.provisions:
         cited = "yes" if line.cited else "no"
         table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
-    yield table
+    return table
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:

@@ -51,7 +51,10 @@ def extract(
     Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
     if document is not None:
-        flags = replace(flags, values={**flags.values, **_extracted_from(document)})
+        read: dict[str, object] = {"rules.regulation": "text", "regulation.files": (document,)}
+        if document.suffix.lower() == RESTATED:
+            read = {"rules.regulation": "restated"}
+        flags = replace(flags, values={**flags.values, **read})
     inputs = stage_recipe(flags, simulated=False)
     options, domain = inputs.recipe, inputs.domain
     if document is not None and document.suffix.lower() == RESTATED:
@@ -74,13 +77,6 @@ def extract(
     write_provenance(provenance_path(out), provenance)
     export_report(make_extraction_report(provenance), out.with_suffix(".html"))
     return _result(domain, tuple(rules), provenance, out)
-
-
-def _extracted_from(document: Path) -> dict[str, object]:
-    """The values of a recipe whose rules are extracted from the document."""
-    if document.suffix.lower() == RESTATED:
-        return {"rules.regulation": "restated"}
-    return {"rules.regulation": "text", "regulation.files": (document,)}
 
 
 def read_regulation(document: Path, domain: Domain) -> Regulation:

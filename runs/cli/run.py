@@ -1,8 +1,9 @@
 """``lawtrace run`` and ``lawtrace resume``. What a plan of the calls does not need is imported when a run begins."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +14,7 @@ from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, override, recipe_flags
 from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard, shard_result_of
-from lawtrace.runs.cli.shortfalls import check_bound
+from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings
 from lawtrace.runs.report.command_result import CommandResult
@@ -26,6 +27,11 @@ from lawtrace.runs.store.shards import Shard, read_record, record_path
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import RunResumed
 from lawtrace.schemas.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lawtrace.runs.full_run import FinishedRun
+    from lawtrace.runs.runner import ShardResult
+    from lawtrace.schemas.attempt_rows import Attempt
 
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
@@ -66,22 +72,12 @@ def run(
     if dry_run:
         plan = plan_of(resolved)
         return CommandResult(plan.model_dump(mode="json"), [plan_table(plan)])
-    from lawtrace.runs.cli.progress import ProgressBars
-    from lawtrace.runs.cli.run_results import run_result_of
-    from lawtrace.runs.cli.stage_runs import resumable
-    from lawtrace.runs.full_run import start_run, start_shard
+    from lawtrace.runs.full_run import start_run
 
     if out is not None:
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.recipe.name)
-    if part is not None:
-        refuse_with_shard({"--fail-under": fail_under, "--on": on})
-        with resumable(folder.path):
-            made = start_shard(resolved, folder, shard=part, progress=ProgressBars(), reuse=reuse)
-        return shard_result_of(made, part, folder.path)
-    with resumable(folder.path), cluster_at(on) as cluster:
-        finished = start_run(resolved, folder, progress=ProgressBars(), reuse=reuse, cluster=cluster)
-    return run_result_of(finished, fail_under)
+    return _carry_out(partial(start_run, resolved, folder, reuse=reuse), folder, part, on, fail_under)
 
 
 @recipe_flags(recipe=False, env="folder", settings=False, force=False)
@@ -95,10 +91,7 @@ def resume(
 
     Answers in the event log are not requested again.
     """
-    from lawtrace.runs.cli.progress import ProgressBars
-    from lawtrace.runs.cli.run_results import run_result_of
-    from lawtrace.runs.cli.stage_runs import resumable
-    from lawtrace.runs.full_run import continue_run, continue_shard
+    from lawtrace.runs.full_run import continue_run
 
     folder = RunFolder(directory).existing()
     with EventLogFile.open(directory) as event_log:
@@ -113,15 +106,32 @@ def resume(
         check_prices(recipe, models_of_recipe(recipe))
         check_access(plan_of(resolved))
         print_note(_resuming(event_log))
-        if record_path(folder.attempts).is_file():
-            part = read_record(record_path(folder.attempts)).shard
-            refuse_with_shard({"--fail-under": fail_under, "--on": on})
-            with resumable(folder.path):
-                made = continue_shard(resolved, folder, event_log, shard=part, progress=ProgressBars())
-            return shard_result_of(made, part, folder.path)
-        with resumable(folder.path), cluster_at(on) as cluster:
-            finished = continue_run(resolved, folder, event_log, progress=ProgressBars(), cluster=cluster)
-    return run_result_of(finished, fail_under)
+        record = record_path(folder.attempts)
+        part = read_record(record).shard if record.is_file() else None
+        return _carry_out(partial(continue_run, resolved, folder, event_log), folder, part, on, fail_under)
+
+
+def _carry_out(
+    work: "Callable[..., FinishedRun | ShardResult[Attempt]]",
+    folder: RunFolder,
+    part: Shard | None,
+    on: str | None,
+    fail_under: float | None,
+) -> CommandResult:
+    """Start or continue a run, or a shard of one."""
+    from lawtrace.runs.cli.progress import ProgressBars
+    from lawtrace.runs.cli.run_results import run_result_of
+    from lawtrace.runs.cli.stage_runs import resumable
+    from lawtrace.runs.runner import ShardResult
+
+    if part is not None:
+        refuse_with_shard({"--fail-under": fail_under, "--on": on})
+    with resumable(folder.path), cluster_at(on) as cluster:
+        made = work(progress=ProgressBars(), shard=part, cluster=cluster)
+    if isinstance(made, ShardResult):
+        assert part is not None
+        return shard_result_of(made, part, folder.path)
+    return run_result_of(made, fail_under)
 
 
 def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]) -> None:

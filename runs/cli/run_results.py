@@ -1,7 +1,7 @@
 """The result of a run: its tables, its JSON form and the exit code."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from lawtrace.runs.cli.output import best_habits, invalid_notes
-from lawtrace.runs.cli.shortfalls import find_shortfalls, missing_tasks, verdicts_of_run
+from lawtrace.runs.cli.thresholds import find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.build_tables import strength_tables, usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
@@ -21,7 +21,6 @@ from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore
-from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither
     from lawtrace.runs.full_run import FinishedRun
@@ -63,13 +62,12 @@ def run_result_of(run: "FinishedRun", fail_under: float | None) -> CommandResult
         shortfalls += missing_tasks(run.result)
     for one in run.variants:
         missing = missing_tasks(one.result) if one.result else []
-        shortfalls += [f"{one.variant.name}: {sentence}" for sentence in missing]
+        shortfalls += [f"{one.row.name}: {sentence}" for sentence in missing]
     if run.result is not None:
         summary = _summary(run.result)
     else:
         variants: list[Json] = [
-            {**one.row().model_dump(mode="json"), **(_summary(one.result) if one.result else {})}
-            for one in run.variants
+            {**one.row.model_dump(mode="json"), **(_summary(one.result) if one.result else {})} for one in run.variants
         ]
         summary = {"run": str(run.folder.path), "report": str(run.report.path), "variants": variants}
     ending = {"usage": [asdict(line) for line in run.report.usage], "shortfalls": shortfalls}
@@ -79,37 +77,27 @@ def run_result_of(run: "FinishedRun", fail_under: float | None) -> CommandResult
 
 
 def _summary(result: "RunResult") -> dict[str, Json]:
-    counts: dict[str, Json] = {}
-    for verdict in result.verdicts:
-        denied = "denied/" if verdict.variant == "denied" else ""
-        key = f"{denied}{verdict.contender}/{verdict.style}/{verdict.outcome}"
-        before = counts.get(key, 0)
-        counts[key] = (before if isinstance(before, int) else 0) + 1
+    counts = Counter(
+        f"{'denied/' if row.variant == 'denied' else ''}{row.contender}/{row.style}/{row.outcome}"
+        for row in result.verdicts
+    )
     return {
         "run": str(result.folder.path),
         "report": str(result.folder.report),
         "tasks": len(result.tasks),
         "attempts": len(result.attempts),
-        "outcomes": counts,
+        "outcomes": {**counts},
         "habits": best_habits(result.findings.habits),
-        "pairs": _pairs(result.verdicts),
-        "users": _users(result.verdicts),
+        "pairs": {
+            f"{group.model}/{group.style}": {"right": of.both, "pairs": of.pairs}
+            for group, of in pair_scores(result.verdicts).items()
+        },
+        "users": {
+            f"{model}/{kind}": {"safe_success": tally.count("safe_success"), "judged": tally.judged}
+            for model, kinds in user_scores(result.verdicts).items()
+            for kind, tally in kinds.items()
+        },
         "strength": _strength(result.findings.strength),
-    }
-
-
-def _pairs(verdicts: Sequence[Verdict]) -> dict[str, Json]:
-    """The contrast pairs with safe success on both sides, and all of them, by model and style."""
-    scores = pair_scores(verdicts)
-    return {f"{group.model}/{group.style}": {"right": of.both, "pairs": of.pairs} for group, of in scores.items()}
-
-
-def _users(verdicts: Sequence[Verdict]) -> dict[str, Json]:
-    """The dialogues judged, and those of them with safe success, by model and behaviour of the user."""
-    return {
-        f"{model}/{kind}": {"safe_success": tally.count("safe_success"), "judged": tally.judged}
-        for model, kinds in user_scores(verdicts).items()
-        for kind, tally in kinds.items()
     }
 
 

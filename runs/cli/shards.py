@@ -39,11 +39,6 @@ def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generat
         yield cluster
 
 
-def command_of_shard(name: str, shard: Shard) -> str:
-    """A command in words, for the event log of a shard."""
-    return f"{name}, shard {shard}"
-
-
 def refuse_extraction(recipe: Recipe) -> None:
     """Raises InputError if the stages before the units of a shard extract the rules."""
     if recipe.rules.source == "extracted":

@@ -19,7 +19,7 @@ from lawtrace.runs.cli.recipe_flags import (
     recipe_flags,
     stage_recipe,
 )
-from lawtrace.runs.cli.shards import cluster_at, command_of_shard, refuse_extraction, shard_result_of
+from lawtrace.runs.cli.shards import cluster_at, refuse_extraction, shard_result_of
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, open_session
@@ -159,7 +159,7 @@ def _write_shard(
         return ShardResult(rows, tasks_key(runner.context, products), units, failed)
 
     with cluster_at(on, str(shard)):
-        command = command_of_shard(COMMAND, shard)
+        command = f"{COMMAND}, shard {shard}"
         made = run_stages(recipe, out, command, work, record_path(out), force=force, shard=shard)
     INSTRUCTIONS.write(out, made.rows)
     end_record(

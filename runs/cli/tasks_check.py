@@ -12,7 +12,7 @@ from lawtrace.runs.cli.options import OutOption
 from lawtrace.runs.cli.output import best_habits, grouped_notes, make_table, problem_notes
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.release.integrity import check_release, task_files
+from lawtrace.runs.release.task_set import check_release, task_files
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS

@@ -1,6 +1,5 @@
 """``lawtrace tasks release``: build and check a task set for publication."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -94,7 +93,8 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
     """
     recipe, domain = inputs.recipe, inputs.domain
     name = domain.environment.name
-    traces = () if sources is None else _given_traces(sources / f"{name}.traces.jsonl")
+    given = None if sources is None else sources / f"{name}.traces.jsonl"
+    traces = read_rows(given, TraceRow) if given and given.is_file() else ()
     if sources is not None and texts_file(sources, name).is_file():
         recipe = with_values(recipe, {"tasks.texts": texts_file(sources, name)}, "tasks")
     if traces:
@@ -120,7 +120,3 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
     if tasks != [*made[TASKS]]:
         habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
     return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits, _writers(recipe))
-
-
-def _given_traces(path: Path) -> Sequence[TraceRow]:
-    return read_rows(path, TraceRow) if path.is_file() else ()

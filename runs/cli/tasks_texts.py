@@ -1,6 +1,7 @@
 """``lawtrace tasks texts``: write the skeleton of a file of texts, or check one."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,11 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentFolderOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.stages.written_texts import EntryFinding, check_texts, requests_of_tasks, requests_of_traces
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.stages.human_texts import EntryFinding, check_texts, requests_of_tasks, requests_of_traces
+from lawtrace.runs.store.stage_files import read_rows, write_lines
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.masking.requests import AskedRequest
 
@@ -34,7 +35,7 @@ def check_written_texts(
     """
     environment, requests = _requests(traces, tasks, env)
     if not file.exists():
-        _write(file, skeleton(environment.name, requests))
+        write_lines(file, [skeleton(environment.name, requests).rstrip("\n")])
         sentence = f"{len(requests)} entries to write."
         return CommandResult({"entries": len(requests), "findings": []}, [sentence], file)
     texts = read_texts(file)
@@ -45,7 +46,7 @@ def check_written_texts(
     missing = [name for name in requests if name not in texts.pairs]
     if add and missing:
         added = "".join(entry_skeleton(name, requests[name]) for name in missing)
-        _write(file, file.read_text(encoding="utf-8").rstrip("\n") + "\n" + added)
+        write_lines(file, [file.read_text(encoding="utf-8").rstrip("\n"), added.rstrip("\n")])
         print_note(f"Added: {len(missing)} entries")
     findings = check_texts(requests, texts)
     faulty = {found.entry for found in findings}
@@ -55,16 +56,7 @@ def check_written_texts(
             "entries": len(texts.pairs),
             "good": good,
             "missing": missing,
-            "findings": [
-                {
-                    "entry": found.entry,
-                    "style": found.style,
-                    "check": found.finding.check,
-                    "detail": found.finding.detail,
-                    "words": found.finding.words,
-                }
-                for found in findings
-            ],
+            "findings": [{"entry": found.entry, "style": found.style, **asdict(found.finding)} for found in findings],
         },
         (
             *_finding_notes(findings),
@@ -99,10 +91,3 @@ def _requests(traces: Path | None, tasks: Path | None, env: str | None) -> tuple
     if {row.environment for row in found} != {environment.name}:
         raise InputError(f"{traces}: its traces are about {name!r}, not about {environment.name!r}")
     return environment, requests_of_traces(environment, found)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OperationalError(f"{file}: cannot be written: {error.strerror}") from error

@@ -13,7 +13,7 @@ from lawtrace.environments.runtime.attempt_session import AttemptSession
 from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.spec.state import State
 from lawtrace.runs.scoring.judge import judge, judge_rules
-from lawtrace.runs.stages.session_attempts import attempt_so_far
+from lawtrace.runs.stages.execution import attempt_so_far
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.task_file import write_tasks

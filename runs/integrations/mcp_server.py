@@ -33,7 +33,7 @@ from mcp.types import (
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.prompt_context import PromptContext, RegulationText
 from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import call_schemas, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
@@ -47,7 +47,7 @@ _Context = ServerRequestContext[Any]
 
 def make_server(session: JudgedSession) -> Server[Any]:
     """A server for one judged session, shared by all clients."""
-    environment, law = session.setup.domain.environment, GivenLaw("whole", session.setup.domain.regulation.text())
+    environment, law = session.setup.domain.environment, RegulationText("whole", session.setup.domain.regulation.text())
     tools = [
         Tool(
             name=name,
@@ -81,7 +81,9 @@ def make_server(session: JudgedSession) -> Server[Any]:
 
     return Server(
         f"lawtrace {environment.name}",
-        instructions=tools_system(environment, Briefing(law=law, shield=session.setup.shield, session_start=start)),
+        instructions=tools_system(
+            environment, PromptContext(law=law, shield=session.setup.shield, session_start=start)
+        ),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.prompt_context import PromptContext, RegulationText
 from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
 from lawtrace.environments.domains.loader import Domain
@@ -15,10 +15,10 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, prompts_of
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.stages.execution import open_session
 from lawtrace.runs.stages.habits import Habits, find_task_habits
+from lawtrace.runs.stages.regulation_prompt import Law
 from lawtrace.runs.stages.resolve import inputs_of
-from lawtrace.runs.stages.session_attempts import open_session
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
@@ -50,11 +50,11 @@ class TaskSet:
     domain: Domain
     recipe: Recipe
     law: Law
-    _given: dict[str, GivenLaw] = field(init=False, repr=False)
+    _given: dict[str, RegulationText] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.law.check(rule for task in self.tasks if task.published is None for rule in task.rules)
-        object.__setattr__(self, "_given", self.law.for_tasks(self.tasks))
+        object.__setattr__(self, "_given", self.law.regulation_texts(self.tasks))
 
     @classmethod
     def read(cls, file: str, env: str | None, options: dict[str, Any]) -> "TaskSet":
@@ -90,9 +90,9 @@ class TaskSet:
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""
         environment = self.domain.environment
-        briefing: Briefing = Briefing.of(self.recipe.attempts, self._given[task.id], prompts_of(self.recipe.prompts))
+        options, text, prompts = self.recipe.attempts, self._given[task.id], prompts_of(self.recipe.prompts)
         start = stated_start(environment, task.rules, task.initial(environment))
-        return tools_system(environment, replace(briefing, session_start=start))
+        return tools_system(environment, replace(PromptContext.of(options, text, prompts), session_start=start))
 
     def request(self, task: Task, style: Style) -> str:
         """The user's message."""

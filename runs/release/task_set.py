@@ -11,14 +11,15 @@ A release is a folder:
 
 The same version, seed and code give the same bytes. A task contains its rules and states, so a newer lawtrace can grade
 an older release as long as it can read the schema version and the references still pass. `lawtrace tasks check` checks
-both, `lawtrace.runs.release.integrity` checks the files.
+both, and that the files are those of the manifest. A manifest can be changed too. So it must also list all files of a
+release, and its numbers of tasks and its rules must be those of the tasks.
 """
 
 import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -28,12 +29,13 @@ from jinja2 import Environment, StrictUndefined
 from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.store.stage_files import file_digest, read_text, replacing, write_rows
-from lawtrace.runs.store.task_file import digest_rules, write_tasks
+from lawtrace.runs.store.stage_files import file_digest, read_text, read_usable_rows, replacing, write_rows
+from lawtrace.runs.store.task_file import digest_rules, digest_written_rules, write_tasks
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.errors import InputError, OperationalError, describe_validation_error
+from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error
+from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import HabitRow
-from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
@@ -267,3 +269,67 @@ def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
 def _write_text(path: Path, text: str) -> None:
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")
+
+
+def task_files(folder: Path) -> list[Path]:
+    """The task files of a release, one for each environment. Raises InputError."""
+    return [folder / f"{name}.jsonl" for name in read_manifest(folder).environments]
+
+
+def check_release(folder: Path) -> list[Problem]:
+    """The differences from the manifest; empty if the release is intact. Raises InputError without a manifest."""
+    manifest = read_manifest(folder)
+    problems = [*_unlisted_files(folder, manifest), *_changed_files(folder, manifest)]
+    touched = {problem.place for problem in problems}
+    for name, entry in manifest.environments.items():
+        path = folder / f"{name}.jsonl"
+        if str(path) not in touched:
+            problems += _manifest_mismatches(path, entry)
+    return problems
+
+
+def _unlisted_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]:
+    if not manifest.environments:
+        yield Problem(str(folder / "manifest.json"), "names no environment")
+    for name in ("README.md", *(f"{name}.{ending}" for name in manifest.environments for ending in ENDINGS)):
+        if name not in manifest.files:
+            yield Problem(str(folder / name), "the manifest has no SHA-256 of it")
+
+
+def _changed_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]:
+    for name, expected in manifest.files.items():
+        path = folder / name
+        if not path.is_file():
+            yield Problem(str(path), "missing")
+        elif file_digest(path) != expected:
+            yield Problem(str(path), "not the file that was released; its SHA-256 differs")
+
+
+class _Line(FrozenModel):
+    """A line of a task file as written: a header, or a task."""
+
+    rule_sets: Mapping[str, tuple[dict[str, Json], ...]] = {}
+    rule_set: str | None = None
+
+
+def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Problem]:
+    """The differences between tasks and manifest. Rules are compared as written, so that a release stays intact when
+    rules get new fields."""
+    lines = read_usable_rows(path, _Line)
+    yield from lines.problems
+    written: dict[str | None, tuple[dict[str, Json], ...]] = {}
+    tasks = 0
+    for place, line in zip(lines.places, lines.rows, strict=True):
+        written |= line.rule_sets
+        yield from (
+            Problem(place, f"rule set {digest!r} does not match its rules")
+            for digest, rules in line.rule_sets.items()
+            if digest_written_rules(rules) != digest
+        )
+        if line.rule_set is not None:
+            tasks += 1
+            names = tuple(rule.get("id") for rule in written.get(line.rule_set, ()))
+            if names != entry.rules or line.rule_set != entry.rules_sha256:
+                yield Problem(place, "its rules are not those in the manifest")
+    if tasks != entry.tasks:
+        yield Problem(str(path), f"{tasks} tasks, and the manifest says {entry.tasks}")

@@ -1,40 +1,37 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
-from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.logs import log_context
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
-from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.prompt_context import PromptContext
 from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import SANDBOX, Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.runs.stages.artifacts import HABITS, TASKS
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.given_law import Law
+from lawtrace.runs.stages.execution import execute_conversation, open_session, run_program
 from lawtrace.runs.stages.habits import Habits
-from lawtrace.runs.stages.program_execution import run_program
-from lawtrace.runs.stages.session_attempts import execute_conversation, open_session
+from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
-from lawtrace.schemas.recipe import AttemptOptions
+from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.recipe import BASELINES, HABIT, AttemptOptions, without_habit
 from lawtrace.solver.guard.shield import Shields
 
 log = get_logger(__name__)
@@ -75,19 +72,27 @@ class AttemptUnit:
         return self.context.conversation_id
 
 
-def attempt_units(
-    tasks: Sequence[Task], options: AttemptOptions, clients: ModelClients, variant: str | None = None
-) -> list[AttemptUnit]:
-    """One unit for every model, task, style and trial, in that order."""
-    models = [(spec, clients.name_of(spec, "executor")) for spec in map(ModelSpec.parse, options.models)]
+def planned_units(context: StageContext, products: Products) -> list[AttemptUnit]:
+    """The attempts of all shards: one unit for every model, task, style and trial, in that order."""
+    options = options_for_tasks(context, products[TASKS])
+    models = [(spec, context.clients.name_of(spec, "executor")) for spec in map(ModelSpec.parse, options.models)]
     return [
-        AttemptUnit(model, name, task, style, trial, variant)
+        AttemptUnit(model, name, task, style, trial, context.variant)
         for model, name in models
-        for task in tasks
+        for task in products[TASKS]
         for style in task.styles
         if style in options.styles
         for trial in range(options.trials)
     ]
+
+
+def options_for_tasks(context: StageContext, tasks: Sequence[Task]) -> AttemptOptions:
+    """The options with all models under test named; without the habit, if it was not asked for and the tasks have no
+    calls to wrap."""
+    options = context.recipe.attempts.named
+    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in tasks):
+        return options.model_copy(update={"models": without_habit(options.models)})
+    return options
 
 
 class AttemptMaker:
@@ -96,30 +101,19 @@ class AttemptMaker:
     Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        tasks: Sequence[Task],
-        options: AttemptOptions,
-        *,
-        clients: ModelClients,
-        parameters: ModelParameters,
-        event_log: EventLog,
-        habits: Habits,
-        law: Law,
-        jails: JailPool,
-        prompts: Prompts = DEFAULT_PROMPTS,
-        users: DialogueUsers | None = None,
-    ) -> None:
-        """``habits``: the best habits, if `baseline:habit` is under test. ``users``: for mode ``dialogue``."""
+    def __init__(self, context: StageContext, products: Products, jails: JailPool) -> None:
+        """``products``: the tasks, and the best habits if `baseline:habit` is under test."""
+        tasks, law = products[TASKS], context.law
+        options = options_for_tasks(context, tasks)
         check_traces_present(options.models, tasks, options.mode)
         law.check(rule for task in tasks if task.published is None for rule in task.rules)
-        briefings = {task: Briefing.of(options, given, prompts) for task, given in law.for_tasks(tasks).items()}
-        shields = Shields(domain.environment, law.regulation)
-        self._asking = _AnswerCollection(
-            domain, shields, options, clients, parameters, event_log, briefings, law, habits, users
-        )
-        self._jails = jails
+        self._context, self._options, self._jails = context, options, jails
+        self._habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
+        self._environment = context.domain.environment
+        texts = law.regulation_texts(tasks)
+        self._prompt_contexts = {task: PromptContext.of(options, text, context.prompts) for task, text in texts.items()}
+        self._shields = Shields(self._environment, law.regulation)
+        self._users = DialogueUsers.of(context) if options.mode == "dialogue" else None
 
     async def collect(
         self, units: Sequence[AttemptUnit], on_attempt: Callable[[Attempt], None] = lambda _: None
@@ -130,17 +124,17 @@ class AttemptMaker:
 
     async def make(self, unit: AttemptUnit, on_attempt: Callable[[Attempt], None] = lambda _: None) -> Attempt:
         """The attempt of a unit."""
-        asking, answer = self._asking, await self._ask(unit)
+        answer = await self._ask(unit)
 
         def execute(jail: Jail, answer: Answer) -> Attempt:
-            attempt = _execute(asking.domain.environment, unit.task, answer, jail, asking.shields)
+            attempt = _execute(self._environment, unit.task, answer, jail, self._shields)
             on_attempt(attempt)
             return attempt
 
         return await asyncio.wrap_future(self._jails.submit(execute, answer))
 
     async def _ask(self, unit: AttemptUnit) -> Answer:
-        context, options = unit.context, self._asking.options
+        options = self._options
         answer = Answer(
             id=unit.key,
             task=unit.task.id,
@@ -151,92 +145,70 @@ class AttemptMaker:
             shield=options.shield,
             program=None,
         )
-        complete = self._asking.with_program if options.mode == "program" else self._asking.with_calls
-        with log_context(context, attempt=answer.id):
+        with log_context(unit.context, attempt=answer.id):
             try:
-                answer = await complete(answer, unit.model, unit.task, context)
+                client = self._client(unit)
+                complete = self._write_program if options.mode == "program" else self._call_tools
+                changes, used = await complete(unit, client), client.total_usage()
+                usage = {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
+                answer = answer.model_copy(update={**changes, **usage})
             except CallFailed as error:
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
             log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
         return answer
 
-
-@dataclass(frozen=True, slots=True)
-class _AnswerCollection:
-    """The shared context of the conversations with the models under test."""
-
-    domain: Domain
-    shields: Shields
-    options: AttemptOptions
-    clients: ModelClients
-    parameters: ModelParameters
-    event_log: EventLog
-    briefings: Mapping[str, Briefing]
-    law: Law
-    habits: Habits
-    users: DialogueUsers | None
-
-    async def with_program(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
-        """The answer with the text of the model and the program in it."""
-        client = self._client(model, task, answer.style, context)
+    async def _write_program(self, unit: AttemptUnit, client: RecordedClient) -> dict[str, object]:
+        """The text of the model, and the program in it."""
+        instruction = unit.task.instructions[unit.style]
         written = await ask_for_program(
-            self.domain.environment,
-            task.instructions[answer.style],
+            self._environment,
+            instruction,
             client=client,
-            context=context,
-            event_log=self.event_log,
-            briefing=self._briefing(task),
-            target_state=self._target_state(task, answer.style),
+            context=unit.context,
+            event_log=self._context.event_log,
+            prompt_context=self._prompt_context(unit.task),
+            target_state=self._target_state(unit),
         )
-        variables = task.instructions[answer.style].variables
-        program = extract_program(written.text, self.domain.environment.object_name, variables)
-        changes = {"text": written.text, "program": program, "message": written.message}
-        return answer.model_copy(update={**changes, **_usage(client)})
+        program = extract_program(written.text, self._environment.object_name, instruction.variables)
+        return {"text": written.text, "program": program, "message": written.message}
 
-    async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
-        """The answer with the conversation of a model that calls tools."""
-        client = self._client(model, task, answer.style, context)
-        session = open_session(self.domain.environment, task, answer.shield, self.shields)
+    async def _call_tools(self, unit: AttemptUnit, client: RecordedClient) -> dict[str, object]:
+        """The conversation of a model that calls tools."""
+        session = open_session(self._environment, unit.task, self._options.shield, self._shields)
         # A policy knows all values: nothing is left for a user to tell.
-        users = None if model.is_scripted else self.users
+        users = None if unit.model.is_scripted else self._users
         conversation = await run_tool_conversation(
             session,
-            task.instructions[answer.style],
+            unit.task.instructions[unit.style],
             client=client,
-            context=context,
-            event_log=self.event_log,
-            limits=self.options.tools.limits(),
-            briefing=self._briefing(task),
-            target_state=self._target_state(task, answer.style),
-            user=users and users.user(task, answer.style, session, context),
+            context=unit.context,
+            event_log=self._context.event_log,
+            limits=self._options.tools.limits(),
+            prompt_context=self._prompt_context(unit.task),
+            target_state=self._target_state(unit),
+            user=users and users.user(unit.task, unit.style, session, unit.context),
         )
         last = conversation.turns[-1]
-        text = None if last.calls else last.text
-        changes = {"text": text, "conversation": conversation, "message": last.message}
-        return answer.model_copy(update={**changes, **_usage(client)})
+        return {"text": None if last.calls else last.text, "conversation": conversation, "message": last.message}
 
-    def _briefing(self, task: Task) -> Briefing:
-        environment = self.domain.environment
-        start = stated_start(environment, task.rules, task.initial(environment))
-        return replace(self.briefings[task.id], session_start=start)
+    def _prompt_context(self, task: Task) -> PromptContext:
+        start = stated_start(self._environment, task.rules, task.initial(self._environment))
+        return replace(self._prompt_contexts[task.id], session_start=start)
 
-    def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
-        if not model.is_scripted:
-            return self.clients.client_for(model, context, self.parameters)
-        scripted = baseline_client(model, self.domain.environment, task, style, self.options.mode, self.habits)
-        return self.clients.wrap(scripted, model, context, self.parameters)
+    def _client(self, unit: AttemptUnit) -> RecordedClient:
+        clients, parameters = self._context.clients, self._context.recipe.parameters
+        if not unit.model.is_scripted:
+            return clients.client_for(unit.model, unit.context, parameters)
+        mode, habits = self._options.mode, self._habits
+        scripted = baseline_client(unit.model, self._environment, unit.task, unit.style, mode, habits)
+        return clients.wrap(scripted, unit.model, unit.context, parameters)
 
-    def _target_state(self, task: Task, style: Style) -> dict[str, Json] | None:
+    def _target_state(self, unit: AttemptUnit) -> dict[str, Json] | None:
         """The target state given to the model, if the options say so."""
-        if not self.options.target_state or style != "goal":
+        if not self._options.target_state or unit.style != "goal":
             return None
-        hidden = self.domain.environment.compliance_tables
-        return {table: rows for table, rows in task.target_state.items() if table not in hidden}
-
-
-def _usage(client: RecordedClient) -> dict[str, int]:
-    used = client.total_usage()
-    return {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
+        hidden = self._environment.compliance_tables
+        return {table: rows for table, rows in unit.task.target_state.items() if table not in hidden}
 
 
 class AnswerExecutor:

@@ -16,6 +16,7 @@ from lawtrace.agents.conversations.request_sizes import (
     PROVISIONS_PER_REQUEST,
 )
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
+from lawtrace.runs.stages.human_texts import requests_of_traces, require_texts
 from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import (
     MAX_TRIES,
@@ -27,14 +28,12 @@ from lawtrace.runs.stages.stage import (
     StageContext,
     StageInputs,
 )
-from lawtrace.runs.stages.written_texts import requests_of_traces, require_texts
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.text_file import read_texts, texts_file
 from lawtrace.runs.tasks import task_mode
-from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
+from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
-from lawtrace.schemas.model_spec import ENDPOINTS
 
 if TYPE_CHECKING:
     from lawtrace.runs.stages.tasks_stage import WritePairs
@@ -45,11 +44,6 @@ def extracts(inputs: StageInputs) -> bool:
     return options.extract or options.source == "extracted"
 
 
-def extraction_roles(inputs: StageInputs) -> list[RoleName]:
-    """The roles that extraction depends on; without a critic, its model does not matter."""
-    return [role for role in EXTRACTION_ROLES if inputs.recipe.conversation.critic or role != "ltl_critic"]
-
-
 def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
     conversation, regulation = inputs.recipe.conversation, inputs.extracted_regulation
     return {
@@ -57,37 +51,24 @@ def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
         "regulation": stage_key(regulation),
         "rounds": conversation.rounds,
         "critic": conversation.critic,
-        **inputs.roles_key(*extraction_roles(inputs)),
+        **inputs.roles_key(*inputs.extraction_roles),
     }
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
-    from lawtrace.runs.stages.rules_stage import run_extraction
+    from lawtrace.runs.stages.rules_stage import extract_from
 
-    conversation, regulation = context.recipe.conversation, context.extracted_regulation
-    from_documents = context.published is not None and regulation is not context.domain.regulation
-    with context.progress.stage("rules from the regulation", len(regulation.provisions)) as step:
-        extracted = await run_extraction(
-            context.domain,
-            regulation,
-            role_models=context.role_models,
-            event_log=context.event_log,
-            most_rounds=conversation.rounds,
-            critic=conversation.critic,
-            variant=context.variant,
-            models={role: context.role_models.name_of(role) for role in extraction_roles(context)},
-            parse_warnings=context.published.parse_warnings if context.published and from_documents else (),
-            most_trials=1 + context.resumed,
-            on_provision=step,
-        )
-    made = Made(complete=extracted.failure is None and extracted.stopped_by is None, error=extracted.stopped_by)
+    provisions = context.extracted_regulation.provisions
+    with context.progress.stage("rules from the regulation", len(provisions)) as step:
+        extracted = await extract_from(context, step)
+    made = Made(complete=not extracted.provenance.unread and extracted.stopped_by is None, error=extracted.stopped_by)
     return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.provenance.lines())
 
 
 def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
     batches = ceil(len(inputs.extracted_regulation.provisions) / PROVISIONS_PER_REQUEST)
     most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
-    for role in extraction_roles(inputs):
+    for role in inputs.extraction_roles:
         yield RoleCalls(role, str(inputs.recipe.models.spec(role)), batches, most)
 
 
@@ -180,6 +161,8 @@ def tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
     recipe = inputs.recipe
+    if recipe.tasks.texts is not None:
+        return
     most = 2 * (recipe.tasks.count + recipe.tasks.spare) * recipe.conversation.rounds * MAX_TRIES
     for role in writing_roles(inputs):
         yield RoleCalls(role, str(recipe.models.spec(role)), 2 * recipe.tasks.count, most)
@@ -191,13 +174,8 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
     from lawtrace.runs.stages.tasks_stage import build_tasks
 
     recipe, environment = context.recipe, context.domain.environment
-    texts = None
-    if recipe.tasks.texts is not None:
-        file = texts_file(recipe.tasks.texts, environment.name)
-        texts = read_texts(file)
-        require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
-    write = write or _write_by_models(context)
-    built = await build_tasks(context, products[RULES], products[TRACES], write, texts)
+    write = write or _writer(context, products)
+    built = await build_tasks(context, products[RULES], products[TRACES], write)
     built = await run_in_worker_thread(
         lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
     )
@@ -212,12 +190,16 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
     return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
 
 
-def _write_by_models(context: StageContext) -> "WritePairs":
-    from lawtrace.runs.stages.tasks_stage import write_on_cluster, write_pairs
+def _writer(context: StageContext, products: Products) -> "WritePairs":
+    from lawtrace.runs.stages.tasks_stage import take_pairs, write_on_cluster, write_pairs
 
-    recipe = context.recipe
-    endpoints = [role for role in writing_roles(context) if recipe.models.spec(role).provider in ENDPOINTS]
-    if context.cluster is not None and endpoints and recipe.tasks.texts is None:
+    recipe, environment = context.recipe, context.domain.environment
+    if recipe.tasks.texts is not None:
+        file = texts_file(recipe.tasks.texts, environment.name)
+        texts = read_texts(file)
+        require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
+        return partial(take_pairs, texts)
+    if context.cluster is not None and any(calls.of_endpoint for calls in _writing_calls(context)):
         return partial(write_on_cluster, context, context.cluster)
     return partial(write_pairs, context)
 

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.call_settings import CallSettings
+from lawtrace.schemas.errors import InputError, describe_read_error
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients
@@ -63,6 +64,48 @@ class CallRecords:
     event_log: "EventLogFile"
     clients: "ModelClients"
     settings: CallSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A file, or files of a folder, with their content: workers may be on machines that do not have them.
+
+    Attributes:
+        name: of the file or folder, which says the form of a file and names environments without Python.
+        files: paths below the folder, with the content; of a file one with an empty path.
+    """
+
+    name: str
+    files: tuple[tuple[str, bytes], ...]
+
+    @classmethod
+    def of(cls, path: Path, inside: Callable[[Path], Iterable[Path]] | None = None) -> Self:
+        """A file; or of a folder what ``inside`` finds below it.
+
+        Raises InputError if a file cannot be read.
+        """
+        path = path.expanduser().resolve()
+        if inside is None or not path.is_dir():
+            return cls(path.name, (("", _content(path)),))
+        files = sorted(inside(path))
+        return cls(path.name, tuple((file.relative_to(path).as_posix(), _content(file)) for file in files))
+
+    def unpack(self, folder: Path) -> Path:
+        """Write the files in a new folder, and return the path of the file or folder."""
+        folder.mkdir(parents=True)
+        root = folder / self.name
+        for name, content in self.files:
+            path = root / name if name else root
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return root
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
 
 
 class Job(Protocol[GivenIn, ProductOut]):

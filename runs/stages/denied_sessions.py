@@ -20,7 +20,7 @@ from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.state import Row, State, encode_state
 from lawtrace.environments.spec.terms import tables_of
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.errors import InputError
@@ -83,10 +83,8 @@ def _denied_task(environment: Environment, task: Task) -> Task:
     session = Session(environment, deny_authorization(environment, task.initial(environment)))
     initial = session.state
     asked = PlannedCall(session.call(AUTHORIZATION_TOOL, {}).event, {})
-    # Not model_copy: a copy would keep the cached decoded states.
-    return Task.model_validate(
-        {
-            **{name: getattr(task, name) for name in Task.model_fields},
+    return task.model_copy(
+        update={
             "id": f"{task.id}-denied",
             "variant": "denied",
             "rules": rules,

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.user import USER, DialogueUser
@@ -10,6 +11,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Behaviour, Style
 from lawtrace.schemas.log_entries import Context
@@ -29,6 +31,13 @@ class DialogueUsers:
     behaviours: Collection[Behaviour]
     seed: int
     voice: RoleModels | None = None
+
+    @classmethod
+    def of(cls, context: StageContext) -> Self:
+        """The users of a recipe's dialogues."""
+        recipe = context.recipe
+        voice = context.role_models if recipe.models.user is not None else None
+        return cls(context.domain.environment, recipe.attempts.dialogue.behaviours, recipe.seed, voice)
 
     def user(self, task: Task, style: Style, session: Session, context: Context) -> DialogueUser:
         """A new user for one attempt, who watches its session."""

@@ -2,34 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import MAX_TRIES, Made, RoleCalls, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.recipe import BASELINES, HABIT, AttemptOptions, without_habit
+from lawtrace.schemas.recipe import HABIT
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
-
-if TYPE_CHECKING:
-    from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit
-    from lawtrace.runs.stages.dialogue_users import DialogueUsers
 
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
 JAILS_OF_A_WORKER = 2
 """A worker of a cluster has one core: while one program waits for an answer, another can use it."""
-
-
-def _attempt_options(inputs: StageInputs) -> AttemptOptions:
-    """The options with all models under test named."""
-    options = inputs.recipe.attempts
-    return options.model_copy(update={"models": options.all_models, "baselines": False})
 
 
 def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
@@ -38,7 +26,7 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
     users = {"seed": recipe.seed, "user": inputs.roles_key("user") if recipe.models.user is not None else None}
     return {
         **inputs.environment_key(),
-        "attempts": _attempt_options(inputs),
+        "attempts": recipe.attempts.named,
         "prompts": {name: inputs.prompts[name].hash for name in prompts},
         "parameters": recipe.parameters,
         **({"law": inputs.published.digest} if inputs.published and recipe.attempts.shows_documents else {}),
@@ -58,43 +46,6 @@ def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
         yield RoleCalls("user", inputs.recipe.models.user, talking * USUAL_MESSAGES, talking * turns * MAX_TRIES)
 
 
-def _options_for_tasks(context: StageContext, products: Products) -> AttemptOptions:
-    """The options without the habit, if it was not asked for and the tasks have no calls to wrap."""
-    options = _attempt_options(context)
-    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in products[TASKS]):
-        return options.model_copy(update={"models": without_habit(options.models)})
-    return options
-
-
-def planned_units(context: StageContext, products: Products) -> "list[AttemptUnit]":
-    """The attempts of all shards."""
-    from lawtrace.runs.stages.attempts_stage import attempt_units
-
-    options = _options_for_tasks(context, products)
-    return attempt_units(products[TASKS], options, context.clients, context.variant)
-
-
-def attempt_maker(context: StageContext, products: Products, jails: JailPool) -> "AttemptMaker":
-    """What makes the attempts of the stage."""
-    from lawtrace.runs.stages.attempts_stage import AttemptMaker
-
-    options = _options_for_tasks(context, products)
-    habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
-    return AttemptMaker(
-        context.domain,
-        products[TASKS],
-        options,
-        clients=context.clients,
-        parameters=context.recipe.parameters,
-        event_log=context.event_log,
-        habits=habits,
-        law=context.law,
-        jails=jails,
-        prompts=context.prompts,
-        users=_users(context),
-    )
-
-
 def attempt_jails(context: StageContext, count: int | None = None) -> JailPool:
     """The jails of the models under test; ``count`` of them, or as many as this machine has cores for."""
     return JailPool(Limits(seconds=context.recipe.attempts.seconds), count=count)
@@ -104,13 +55,16 @@ def prepare_attempts(
     context: StageContext, products: Products, stack: ExitStack
 ) -> Callable[[str], Awaitable[Attempt]]:
     """A worker's attempts, by the keys of their units."""
-    jails = stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER))
-    maker = attempt_maker(context, products, jails)
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+
+    maker = AttemptMaker(context, products, stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER)))
     units = {unit.key: unit for unit in planned_units(context, products)}
     return lambda key: maker.make(units[key])
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+
     units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
     outcomes: list[Outcome] = []
@@ -135,19 +89,8 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             rows = [row async for row in made]
         else:
             with attempt_jails(context) as jails:
-                rows = await attempt_maker(context, products, jails).collect(units, tally)
+                rows = await AttemptMaker(context, products, jails).collect(units, tally)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
-
-
-def _users(context: StageContext) -> "DialogueUsers | None":
-    """The users of dialogues; None in other modes."""
-    from lawtrace.runs.stages.dialogue_users import DialogueUsers
-
-    recipe = context.recipe
-    if recipe.attempts.mode != "dialogue":
-        return None
-    voice = context.role_models if recipe.models.user is not None else None
-    return DialogueUsers(context.domain.environment, recipe.attempts.dialogue.behaviours, recipe.seed, voice)
 
 
 async def _judge(context: StageContext, products: Products) -> Made:

@@ -1,8 +1,11 @@
 """Stages that measure rules, tasks and oracle: what each needs, produces and depends on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.artifacts import (
     BASELINE,
     EXTRACTED_RULES,
@@ -17,16 +20,17 @@ from lawtrace.runs.stages.artifacts import (
     TRACES,
 )
 from lawtrace.runs.stages.build import extracts
+from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
-from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.resolve import rules_over_offered_tools
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products
-from lawtrace.runs.tasks import trace_of
-from lawtrace.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
+from lawtrace.runs.tasks import Task, trace_of
+from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import load_rules
+from lawtrace.solver.traces import print_program, without_call
 
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
@@ -42,6 +46,28 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
             )
         )
     return Made().add(ORACLE_STRENGTH, [row])
+
+
+def check_deletions(
+    environment: Environment, tasks: Sequence[Task], jail: Jail, on_task: Callable[[], None]
+) -> DeletionCheck:
+    """Delete each compliance call of each reference program, and judge the rest: how many single deletions make the
+    verdict unsafe, and which do not (``task: deleted call``)."""
+    deletions, unsafe, survivors = 0, 0, list[str]()
+    for task in tasks:
+        calls = task.planned
+        for number, call in enumerate(calls):
+            if call.event.tool not in environment.compliance_tools:
+                continue
+            deletions += 1
+            program = print_program(environment, without_call(calls, number))
+            ran = run_program(jail, environment, task.initial(environment), program, {})
+            if any(verdict.broken for verdict in judge_rules(task.rules, ran.events, (), end=ran.end)):
+                unsafe += 1
+            else:
+                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
+        on_task()
+    return DeletionCheck(deletions, unsafe, tuple(survivors))
 
 
 async def _find_habits(context: StageContext, products: Products) -> Made:

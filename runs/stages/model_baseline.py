@@ -7,7 +7,7 @@ from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_p
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import BaselineRow, ModelBaseline

@@ -26,7 +26,7 @@ values come from the user, so *complete* is undecided.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
@@ -36,10 +36,10 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
-from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.runs.stages.human_texts import secret_of
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.written_texts import secret_of
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
 from lawtrace.schemas.events import Json
@@ -62,13 +62,26 @@ from lawtrace.solver.masking.written_texts import CheckedText, TextCheck, check_
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _ExaminedTask:
     """A task with the result of its reference program and the requested trace."""
 
+    environment: Environment
     task: Task
     ran: ProgramResult
     trace: Trace
+
+    @cached_property
+    def request(self) -> AskedRequest:
+        environment, trace = self.environment, self.trace
+        secret = secret_of(environment, self.task.contrast)
+        return AskedRequest(environment, (trace.initial,), literal_calls(environment, trace.calls), secret)
+
+    @cached_property
+    def written(self) -> dict[Style, CheckedText]:
+        """The results for the texts that were written freely."""
+        texts = [(style, self.task.instructions[style]) for style in self.task.styles]
+        return {style: check_text(self.request, style, it.text, it.says) for style, it in texts if it.is_free}
 
 
 async def check_tasks(
@@ -78,7 +91,7 @@ async def check_tasks(
     domain, offline = context.domain, context.role_models.name_of("independent_reader") == "offline"
     environment = domain.environment
     examined = [_examine(environment, task, context.jail) for task in tasks]
-    twins = _duplicates(environment, examined)
+    twins = _duplicates(examined)
     ungrounded = {
         rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {task.rules for task in tasks}
     }
@@ -86,12 +99,12 @@ async def check_tasks(
     async def row(one: _ExaminedTask) -> QualityRow:
         readings = await _read(context, one.task, offline=offline)
         findings = (
-            *_reference_findings(environment, one),
-            *_instruction_findings(environment, one),
-            *_reading_findings(environment, one, readings, offline=offline),
+            *_reference_findings(one),
+            *_instruction_findings(one),
+            *_reading_findings(one, readings, offline=offline),
             *twins.get(one.task.id, ()),
-            *_order_findings(environment, one, ungrounded[one.task.rules]),
-            *_compliance_findings(environment, one),
+            *_order_findings(one, ungrounded[one.task.rules]),
+            *_compliance_findings(one),
             *_habit_findings(one.task, habits),
         )
         on_task()
@@ -103,23 +116,22 @@ async def check_tasks(
 def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
     initial = task.initial(environment)
     ran = run_program(jail, environment, initial, task.program, {})
+    calls, final = task.planned, ran.final
     if task.declined:
         session = Session(environment, initial)
-        done = [(session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested]
-        return _ExaminedTask(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
-    if task.calls:
-        calls = tuple(PlannedCall(call.event, call.origins) for call in task.calls)
-    else:  # imported: the calls of its program, without origins
+        asked = ((session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested)
+        calls, final = tuple(PlannedCall(*one) for one in asked), session.state
+    elif not calls:  # imported: the calls of its program, without origins
         calls = tuple(PlannedCall(event, {}) for event in ran.events)
-    return _ExaminedTask(task, ran, Trace(initial, calls, ran.final))
+    return _ExaminedTask(environment, task, ran, Trace(initial, calls, final))
 
 
 def _failed(check: Check, detail: str, style: Style | None = None) -> QualityFinding:
     return QualityFinding(check=check, answer="failed", style=style, detail=detail)
 
 
-def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
-    task, ran = one.task, one.ran
+def _reference_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
+    environment, task, ran = one.environment, one.task, one.ran
     if ran.execution.died:
         yield _failed("reference", f"the program did not finish: {ran.execution.error}")
     target = task.target(environment)
@@ -148,11 +160,11 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
         yield _failed("something to do", "the target state is the initial state")
 
 
-def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
-    calls = literal_calls(environment, one.trace.calls)
+def _instruction_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
+    environment, calls = one.environment, literal_calls(one.environment, one.trace.calls)
     for style in one.task.styles:
-        if one.task.instructions[style].is_free:
-            yield from _written_findings(environment, one, style)
+        if style in one.written:
+            yield from _written_findings(one, style)
             continue
         if not one.task.calls and one.task.variant == "authorized":
             detail = "an imported task does not record which values the user must state"
@@ -179,23 +191,12 @@ _WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
 }
 
 
-def _check_written(environment: Environment, one: _ExaminedTask, style: Style) -> CheckedText:
-    """The results for a text that was written freely."""
-    instruction = one.task.instructions[style]
-    return check_text(_request(environment, one), style, instruction.text, instruction.says)
-
-
-def _request(environment: Environment, one: _ExaminedTask) -> AskedRequest:
-    calls = literal_calls(environment, one.trace.calls)
-    return AskedRequest(environment, (one.trace.initial,), calls, secret_of(environment, one.task.contrast))
-
-
-def _written_findings(environment: Environment, one: _ExaminedTask, style: Style) -> Iterable[QualityFinding]:
-    checked, request = _check_written(environment, one, style), _request(environment, one)
+def _written_findings(one: _ExaminedTask, style: Style) -> Iterable[QualityFinding]:
+    checked, request = one.written[style], one.request
     for finding in checked.findings:
         yield _failed(_WRITTEN_CHECKS[finding.check], finding.detail, style)
     known = "\n".join([one.task.instructions[style].text, *checked.said])
-    for unknown in find_unknowable(environment, request.calls, request.numbers(style), known):
+    for unknown in find_unknowable(one.environment, request.calls, request.numbers(style), known):
         yield _failed("solvable", f"{unknown} cannot be known", style)
 
 
@@ -232,11 +233,7 @@ async def _read(context: StageContext, task: Task, *, offline: bool) -> Mapping[
 
 
 def _reading_findings(
-    environment: Environment,
-    one: _ExaminedTask,
-    readings: Mapping[Style, RequestReading | None],
-    *,
-    offline: bool,
+    one: _ExaminedTask, readings: Mapping[Style, RequestReading | None], *, offline: bool
 ) -> Iterable[QualityFinding]:
     undecidable = offline and one.task.published is not None
     for style, reading in readings.items():
@@ -248,13 +245,13 @@ def _reading_findings(
             detail = f"the {'offline ' if offline else ''}reader cannot turn this into calls: {reading.unclear[0]}"
             yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
             continue
-        for objection in check_reader_calls(environment, one.trace, style, reading.calls):
+        for objection in check_reader_calls(one.environment, one.trace, style, reading.calls):
             answer = "undecided" if undecidable else "failed"
             detail = f"{objection}; the offline reader knows only its own phrases" if undecidable else objection
             yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
 
 
-def _duplicates(environment: Environment, examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
+def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
     """For each task, the earlier tasks that it duplicates."""
     found: dict[str, list[QualityFinding]] = {}
     by_calls: dict[tuple[TaskVariant, str], str] = {}
@@ -269,18 +266,16 @@ def _duplicates(environment: Environment, examined: Sequence[_ExaminedTask]) -> 
         request = request_id(task)
         for style in task.styles:
             text, values = task.instructions[style].text, ""
-            if task.instructions[style].is_free:
-                text, values = _check_written(environment, one, style).outline, " but for its values"
+            if style in one.written:
+                text, values = one.written[style].outline, " but for its values"
             if (twin := by_text.setdefault((task.variant, style, text), request)) != request:
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
 
 
-def _order_findings(
-    environment: Environment, one: _ExaminedTask, ungrounded: Collection[str]
-) -> Iterable[QualityFinding]:
-    task = one.task
+def _order_findings(one: _ExaminedTask, ungrounded: Collection[str]) -> Iterable[QualityFinding]:
+    environment, task = one.environment, one.task
     if task.variant == "denied" or not task.calls or "goal" not in task.styles:
         return
     reference = Trace(one.trace.initial, task.planned, task.target(environment))
@@ -289,10 +284,10 @@ def _order_findings(
         yield QualityFinding(check="open order", answer=answer, style="goal", detail=str(found))
 
 
-def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
+def _compliance_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
     if one.task.variant == "denied":
         return
-    calls = one.task.planned or one.trace.calls
+    environment, calls = one.environment, one.task.planned or one.trace.calls
     breaking = partial(breaks_a_rule, environment, one.task.rules, one.trace.initial)
     for number, call in enumerate(calls):
         tool = call.event.tool

@@ -70,7 +70,8 @@ def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
     """The inputs of the stages of a recipe without an ablation. ``domain``: its environment, with all tools."""
     _check_declaration(recipe, domain)
     domain = offered_tools(recipe, domain)
-    curated = load_rules(domain.rules_file)
+    curated, file = load_rules(domain.rules_file), recipe.rules.file
+    curated_rules_digest(recipe)  # checks the file
     published = None
     if regulation_digest(recipe) is not None:
         citations = {citation for rule in curated for citation in rule.provisions}
@@ -79,7 +80,7 @@ def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
     return StageInputs(
         recipe=recipe,
         domain=domain,
-        rules=rules_over_offered_tools(recipe, domain, _chosen_rules(recipe) or curated),
+        rules=rules_over_offered_tools(recipe, domain, load_rules(file) if file else curated),
         prompts=prompts_of(recipe.prompts),
         published=published,
     )
@@ -94,14 +95,10 @@ def offered_tools(recipe: Recipe, domain: Domain) -> Domain:
 
 
 def curated_rules_digest(recipe: Recipe) -> str | None:
-    """The digest of the recipe's rule file; None without one, since the domain's digest covers its own rules."""
+    """The digest of the recipe's rule file; None without one, since the domain's digest covers its own rules. Raises
+    InputError if it is not the pinned one."""
     options = recipe.rules
-    if options.file is None or options.sha256 is not None:
-        return options.sha256
-    try:
-        return file_digest(options.file)
-    except OSError as error:
-        raise InputError(f"{options.file}: cannot be read: {error.strerror}") from error
+    return None if options.file is None else _digest_of(options.file, options.sha256, "the rules have")
 
 
 def regulation_digest(recipe: Recipe) -> str | None:
@@ -110,11 +107,7 @@ def regulation_digest(recipe: Recipe) -> str | None:
     if not options.files:
         return None
     digest = files_digest(all_files(options.files))
-    if options.sha256 not in {None, digest}:
-        raise InputError(
-            f"{options.files[0]}: the documents of the law have changed (digest was {str(options.sha256)[:12]}, is "
-            f"{digest[:12]}); restore them, or start a new run"
-        )
+    _check_pinned(options.files[0], options.sha256, digest, "the documents of the law have")
     return digest
 
 
@@ -123,30 +116,25 @@ def texts_digest(recipe: Recipe, environment: str) -> str | None:
     options = recipe.tasks
     if options.texts is None:
         return None
-    file = texts_file(options.texts, environment)
+    return _digest_of(texts_file(options.texts, environment), options.texts_sha256, "the texts have")
+
+
+def _digest_of(file: Path, pinned: str | None, what: str) -> str:
     try:
         digest = file_digest(file)
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from error
-    if options.texts_sha256 not in {None, digest}:
-        raise InputError(
-            f"{file}: the texts have changed (digest was {str(options.texts_sha256)[:12]}, is {digest[:12]}); restore "
-            "the file, or start a new run"
-        )
+    _check_pinned(file, pinned, digest, what)
     return digest
 
 
-def _chosen_rules(recipe: Recipe) -> tuple[Rule, ...]:
-    """The rules of the recipe's file, if it names one."""
-    file, pinned = recipe.rules.file, recipe.rules.sha256
-    if file is None:
-        return ()
-    if pinned is not None and file.is_file() and file_digest(file) != pinned:
+def _check_pinned(place: Path, pinned: str | None, digest: str, what: str) -> None:
+    """Raises InputError if a digest is not the one that the recipe has."""
+    if pinned not in {None, digest}:
         raise InputError(
-            f"{file}: the rules have changed (digest was {pinned[:12]}, is {file_digest(file)[:12]}); restore "
-            "the file, or start a new run"
+            f"{place}: {what} changed (was {str(pinned)[:12]}, is {digest[:12]}); restore what was there, or start a "
+            "new run"
         )
-    return load_rules(file)
 
 
 def rules_over_offered_tools(recipe: Recipe, domain: Domain, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
@@ -155,12 +143,8 @@ def rules_over_offered_tools(recipe: Recipe, domain: Domain, rules: tuple[Rule, 
 
 
 def _check_declaration(recipe: Recipe, domain: Domain) -> None:
-    """Raises InputError if the digest of the environment is not the pinned one."""
-    if recipe.declaration not in {None, domain.digest}:
-        raise InputError(
-            f"{domain.folder}: the declaration of {domain.environment.name!r} has changed (was "
-            f"{str(recipe.declaration)[:12]}, is {domain.digest[:12]}); restore it, or start a new run"
-        )
+    what = f"the declaration of {domain.environment.name!r} has"
+    _check_pinned(domain.folder, recipe.declaration, domain.digest, what)
 
 
 def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.provenance import ProvenanceHeader, measure_funnel
 from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
-from lawtrace.agents.conversations.rule_extraction import extract_rules
-from lawtrace.agents.event_log import EventLog, MemoryEventLog
+from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
+from lawtrace.agents.role_models import OfflineRoleModels
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
+from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.findings import ExtractionScore
@@ -24,49 +25,56 @@ _BASELINE_ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRules:
-    """The accepted rules and their provenance.
-
-    Attributes:
-        failure: why some provisions were not processed, or None.
-        stopped_by: the exhausted budget, if that is the reason.
-    """
+    """The accepted rules and their provenance. ``stopped_by``: the exhausted budget, if that left provisions."""
 
     rules: tuple[Rule, ...]
     provenance: ExtractionProvenance
-    failure: str | None
     stopped_by: BudgetExhausted | None = None
 
 
-async def run_extraction(
-    domain: Domain,
-    regulation: Regulation,
-    *,
-    role_models: RoleModels,
-    event_log: EventLog,
-    most_rounds: int,
-    critic: bool = True,
-    variant: str | None = None,
-    models: Mapping[str, str] | None = None,
-    parse_warnings: Sequence[str] = (),
-    most_trials: int = 1,
-    on_provision: Callable[[], None] = lambda: None,
-) -> ExtractedRules:
-    """Extract rules over the tools of the domain from a regulation.
+async def extract_from(context: StageContext, on_provision: Callable[[], None]) -> ExtractedRules:
+    """Extract rules over the tools of the domain, by the recipe of a run."""
+    conversation, regulation = context.recipe.conversation, context.extracted_regulation
+    drawing = await extract_rules(
+        context.domain.environment,
+        regulation,
+        role_models=context.role_models,
+        context=Context(stage="rules", role="policy_extractor", variant=context.variant),
+        event_log=context.event_log,
+        most_rounds=conversation.rounds,
+        critic=conversation.critic,
+        most_trials=1 + context.resumed,
+        on_provision=on_provision,
+    )
+    models = {role: context.role_models.name_of(role) for role in context.extraction_roles}
+    read = context.published if regulation is not context.domain.regulation else None
+    warnings = read.parse_warnings if read else ()
+    return await _consolidate(context.domain, regulation, drawing, models, warnings)
 
-    ``models`` (by role) and ``parse_warnings`` (of the document reader) go into the provenance; ``most_trials`` as in
-    `lawtrace.agents.conversations.rule_extraction.extract_rules`.
-    """
+
+async def run_offline_extraction(
+    domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
+) -> ExtractedRules:
+    """Extract rules with the offline roles, as a baseline for a model's rules."""
     drawing = await extract_rules(
         domain.environment,
         regulation,
-        role_models=role_models,
-        context=Context(stage="rules", role="policy_extractor", variant=variant),
-        event_log=event_log,
-        most_rounds=most_rounds,
-        critic=critic,
-        most_trials=most_trials,
+        role_models=OfflineRoleModels(),
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=MemoryEventLog(),
+        most_rounds=_BASELINE_ROUNDS,
         on_provision=on_provision,
     )
+    return await _consolidate(domain, regulation, drawing, dict.fromkeys(EXTRACTION_ROLES, "offline"))
+
+
+async def _consolidate(
+    domain: Domain,
+    regulation: Regulation,
+    drawing: ExtractionResult,
+    models: Mapping[str, str],
+    parse_warnings: Sequence[str] = (),
+) -> ExtractedRules:
     settled = await run_in_worker_thread(lambda: consolidate_rules(domain.environment, regulation, drawing))
     fates = [provision.fate for provision in settled.provisions]
     head = ProvenanceHeader(
@@ -75,29 +83,13 @@ async def run_extraction(
         source=regulation.source,
         restated=regulation.restated,
         environment=domain.environment.name,
-        models=dict(models or {}),
+        models=dict(models),
         funnel=measure_funnel(fates, settled.candidates),
         stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
         parse_warnings=tuple(parse_warnings),
     )
     provenance = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
-    failure = provenance.unread[0].fate.because if provenance.unread else None
-    return ExtractedRules(settled.rules, provenance, failure, drawing.stopped_by)
-
-
-async def run_offline_extraction(
-    domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
-) -> ExtractedRules:
-    """Extract rules with the offline roles, as a baseline for a model's rules."""
-    return await run_extraction(
-        domain,
-        regulation,
-        role_models=OfflineRoleModels(),
-        event_log=MemoryEventLog(),
-        most_rounds=_BASELINE_ROUNDS,
-        models=dict.fromkeys(EXTRACTION_ROLES, "offline"),
-        on_provision=on_provision,
-    )
+    return ExtractedRules(settled.rules, provenance, drawing.stopped_by)
 
 
 def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:

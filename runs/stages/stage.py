@@ -1,26 +1,27 @@
 """Stages: needed files, produced files, dependencies and the function that runs."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.progress import StageProgress
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.stages.given_law import Law, law_of
+from lawtrace.runs.stages.regulation_prompt import Law
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
-from lawtrace.schemas.choices import RoleName
+from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
+from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.rules import Rule
 
@@ -68,6 +69,10 @@ class RoleCalls:
     model: str
     expected: int
     most: int
+
+    @property
+    def of_endpoint(self) -> bool:
+        return ModelSpec.parse(self.model).provider in ENDPOINTS
 
 
 MAX_TRIES = 2
@@ -134,9 +139,15 @@ class StageInputs:
     published: PublishedLaw | None = None
 
     @property
+    def parts(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(StageInputs)}
+
+    @property
     def law(self) -> Law:
         """The law as the models under test are given it."""
-        return law_of(self.recipe, self.domain, self.published)
+        given, restated = self.recipe.attempts, self.domain.regulation
+        words, seed = given.regulation_words, self.recipe.seed
+        return Law(given.regulation, restated, self.published, words, given.hints, seed)
 
     @property
     def extracted_regulation(self) -> Regulation:
@@ -144,6 +155,11 @@ class StageInputs:
         if self.recipe.rules.regulation == "restated" or self.published is None:
             return self.domain.regulation
         return self.published.regulation
+
+    @property
+    def extraction_roles(self) -> list[RoleName]:
+        """The roles that extraction depends on; without a critic, its model does not matter."""
+        return [role for role in EXTRACTION_ROLES if self.recipe.conversation.critic or role != "ltl_critic"]
 
     def environment_key(self) -> dict[str, object]:
         """The part of the stage key for the environment."""
@@ -177,16 +193,21 @@ class StageContext(StageInputs):
     """
 
     clients: "ModelClients"
-    role_models: "ConfiguredRoleModels"
     event_log: EventLog
     jail: Jail
-    progress: StageProgress
     folder: Path
+    progress: StageProgress = field(default_factory=NoProgress)
     variant: str | None = None
     resumed: int = 0
     shard: Shard = WHOLE
     cluster: Cluster | None = None
+    role_models: "ConfiguredRoleModels" = field(init=False)
     judge: AttemptJudge = field(init=False)
 
     def __post_init__(self) -> None:
+        from lawtrace.agents.role_models import ConfiguredRoleModels
+
+        recipe = self.recipe
+        role_models = ConfiguredRoleModels(self.clients, recipe.models.specs(), recipe.parameters, self.prompts)
+        object.__setattr__(self, "role_models", role_models)
         object.__setattr__(self, "judge", AttemptJudge(self.domain.environment))

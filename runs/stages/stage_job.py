@@ -7,18 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, Self
 
-from lawtrace.agents.event_log import EventLog, MemoryEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import environment_files, is_folder
-from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.stages.bundle import Bundle
-from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, ModelAccess, Product
+from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.resolve import resolve_recipe
-from lawtrace.runs.stages.stage import StageContext, StageInputs
+from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import AnyFile, Products
@@ -71,8 +68,8 @@ class StageJob(Generic[Given, Product]):
         folder = Path(stack.enter_context(TemporaryDirectory())) if access is None else access.folder
         event_log = MemoryEventLog() if access is None else access.event_log
         recipe = self._unpacked(Path(stack.enter_context(TemporaryDirectory())))
-        context = stage_context(
-            resolve_recipe(recipe).inputs,
+        context = StageContext(
+            **resolve_recipe(recipe).inputs.parts,
             clients=ModelClients(event_log) if access is None else access.clients,
             event_log=event_log,
             jail=Jail(),
@@ -98,34 +95,6 @@ class StageJob(Generic[Given, Product]):
             path.write_bytes(content)
             products.put(file, file.read(path), file_digest(path))
         return products
-
-
-def stage_context(
-    inputs: StageInputs,
-    *,
-    clients: ModelClients,
-    event_log: EventLog,
-    jail: Jail,
-    folder: Path,
-    progress: StageProgress | None = None,
-    variant: str | None = None,
-) -> StageContext:
-    """The context of the stages of a recipe, in the process of a run or in a worker."""
-    recipe, prompts = inputs.recipe, inputs.prompts
-    return StageContext(
-        recipe=recipe,
-        domain=inputs.domain,
-        rules=inputs.rules,
-        prompts=prompts,
-        published=inputs.published,
-        clients=clients,
-        role_models=ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters, prompts),
-        event_log=event_log,
-        jail=jail,
-        progress=progress or NoProgress(),
-        folder=folder,
-        variant=variant,
-    )
 
 
 def _documents(folder: Path) -> Sequence[Path]:

@@ -19,21 +19,21 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
+from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
-from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.human_texts import entry_id
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import StageJob, call_records
-from lawtrace.runs.stages.written_texts import entry_id
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.text_file import WrittenTexts
-from lawtrace.runs.tasks import Task, trace_of
+from lawtrace.runs.tasks import Task, call_rows, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.findings import TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.task_rows import CallRow, TraceRow, request_id
+from lawtrace.schemas.task_rows import TraceRow, request_id
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
@@ -68,7 +68,6 @@ async def build_tasks(
     rules: Sequence[Rule],
     traces: Sequence[TraceRow],
     write: "WritePairs",
-    texts: WrittenTexts | None = None,
 ) -> BuiltTasks:
     """Turn traces into tasks, in order, until as many as the recipe wants are accepted or the traces run out.
 
@@ -76,18 +75,14 @@ async def build_tasks(
     tasks. The sides of a contrast pair share their instructions, and are accepted together. Of more pairs than wanted,
     those that habits pass least come first.
 
-    ``write``: writes the instructions of some requests. ``texts``: instructions written by hand, which were checked; no
-    conversation is held then.
+    ``write``: writes the instructions of some requests.
     """
     count, progress = context.recipe.tasks.count, context.progress
     built, fitness = BuiltTasks(), _Fitness(context.domain, rules)
     waiting = await run_in_worker_thread(lambda: _candidates(fitness, traces, count, progress))
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
-            if texts is None:
-                pairs = await write([rows[0] for rows in wave])
-            else:
-                pairs = [_pair_by_hand(texts, rows[0]) for rows in wave]
+            pairs = await write([rows[0] for rows in wave])
             for rows, pair in zip(wave, pairs, strict=True):
                 await run_in_worker_thread(partial(_accept_pair, built, fitness, rows, pair, context.jail))
                 for _ in rows:
@@ -263,11 +258,14 @@ def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callab
     return partial(write_pair, context)
 
 
-def _pair_by_hand(texts: WrittenTexts, row: TraceRow) -> WrittenPair:
-    pair = texts.pairs.get(entry_id(row))
-    if pair is None:
-        return dict.fromkeys(STYLES, InstructionResult(None, 0, "no text"))
-    return {style: InstructionResult(pair.instruction(style), 0, "accepted") for style in STYLES}
+async def take_pairs(texts: WrittenTexts, rows: Sequence[TraceRow]) -> list[WrittenPair]:
+    """The instructions of the requests that were written by hand, and checked."""
+    pairs = [texts.pairs.get(entry_id(row)) for row in rows]
+    missing = InstructionResult(None, 0, "no text")
+    return [
+        {style: InstructionResult(pair.instruction(style), 0, "accepted") if pair else missing for style in STYLES}
+        for pair in pairs
+    ]
 
 
 def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, jail: Jail) -> None:
@@ -335,8 +333,8 @@ def _task(
         applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
         initial_state=row.initial_state,
         target_state=encode_state(trace.final, environment.entities),
-        calls=_call_rows(trace),
-        asked_calls=_call_rows(asked) if row.contrast is not None and row.contrast.declined else (),
+        calls=call_rows(trace),
+        asked_calls=call_rows(asked) if row.contrast is not None and row.contrast.declined else (),
         contrast=row.contrast,
         program=program,
         literal={
@@ -346,7 +344,3 @@ def _task(
         instructions=instructions,
         rounds=rounds,
     )
-
-
-def _call_rows(trace: Trace) -> tuple[CallRow, ...]:
-    return tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls)

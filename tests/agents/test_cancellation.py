@@ -8,12 +8,12 @@ from random import Random
 import pytest
 from pydantic import BaseModel
 
-from lawtrace.agents.briefing import Briefing
 from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Role, RoleAgent
+from lawtrace.agents.prompt_context import PromptContext
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.session import Session
 from lawtrace.prompts.loader import load_prompt
@@ -71,7 +71,7 @@ async def write_a_program(clients: ModelClients, event_log: MemoryEventLog) -> N
         client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
         context=CONTEXT,
         event_log=event_log,
-        briefing=Briefing(),
+        prompt_context=PromptContext(),
     )
 
 
@@ -83,7 +83,7 @@ async def use_tools(clients: ModelClients, event_log: MemoryEventLog) -> None:
         context=CONTEXT,
         event_log=event_log,
         limits=AttemptLimits(),
-        briefing=Briefing(),
+        prompt_context=PromptContext(),
     )
 
 

@@ -16,11 +16,9 @@ from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from lawtrace.schemas.recipe import (
     AttemptOptions,
-    Recipe,
     RegulationOptions,
     RoleModelOptions,
     RuleOptions,
-    TaskOptions,
 )
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
@@ -98,16 +96,6 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     assert (extraction.restated, extraction.precision, extraction.recall) == (False, 1, 1)
 
 
-def test_a_finished_run_replays_to_the_same_bytes(small_run: RunResult, tmp_path: Path) -> None:
-    spec = f"replay:{small_run.folder.path}"
-    roles = RoleModelOptions(
-        **{role: spec for role in RoleModelOptions.model_fields if role != "trace_writer"}
-    )  # the trace writer was not used
-    again = run(SMALL.model_copy(update={"models": roles}), tmp_path / "replayed")
-    for name in ("tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"):
-        assert (again.folder.path / name).read_bytes() == (small_run.folder.path / name).read_bytes(), name
-
-
 def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real client against a small HTTP server on loopback."""
     answer = "Let me see.\n```python\nBankManager.CheckAuthorization()\n```"
@@ -122,18 +110,6 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
     attempts = read_rows(result.folder.attempts, Attempt)
     assert {len(attempt.events) for attempt in attempts} == {1}
-
-
-@pytest.mark.slow
-def test_an_unreachable_endpoint_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    options = AttemptOptions(baselines=False, models=("openai:nobody",), styles=("goal",))
-    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
-    recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options, conversation=conversation)
-    result = run(recipe, tmp_path / "gone")
-    assert [verdict.outcome for verdict in result.verdicts] == ["invalid"]
-    assert result.verdicts[0].reason.startswith("endpoint: ")
 
 
 def test_unusable_answers_of_a_role_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

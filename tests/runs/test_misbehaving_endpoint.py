@@ -75,10 +75,10 @@ def results(folder: RunFolder) -> list[VariantResult]:
 
 
 def test_the_ablation_completes(folder: RunFolder, results: list[VariantResult]) -> None:
-    assert [one.ended for one in results] == [None] * 4
+    assert [one.row.ended for one in results] == [None] * 4
     for one in results:
         assert one.result is not None
-        verdicts = read_rows(folder.variant(one.variant.number).verdicts, Verdict)
+        verdicts = read_rows(folder.variant(one.row.number).verdicts, Verdict)
         assert len(verdicts) == 2 * len(one.result.tasks) > 0
     ablation = read_ablation(folder.path)
     assert {line.axis for line in ablation.axes} == set(RECIPE.ablation)
@@ -136,4 +136,4 @@ def test_a_budget_stops_the_ablation_and_a_higher_one_continues(
             results = asyncio.run(run_variants(resolve_recipe(RECIPE), folder, event_log))
             calls = sum(call.paid for call in event_log.answered())
         assert len(server.requests) == calls
-    assert [one.ended for one in results] == [None] * 4
+    assert [one.row.ended for one in results] == [None] * 4

@@ -50,8 +50,7 @@ def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, 
     lawtrace.json(*TASKS)
     command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--baselines", "--trials", "2")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         lawtrace.json(*command, "--out", "whole.jsonl")
         asked = len(server.requests)
         for number in (1, 2, 3):
@@ -83,8 +82,7 @@ def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(lawtrace: S
     lawtrace.json(*TASKS)
     command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         lawtrace.json(*command, "--shard", "1/2", "--out", "shards/1.jsonl")
         server.then(Status(400))
         assert lawtrace(*command, "--shard", "2/2", "--out", "shards/2.jsonl")[0] == 1
@@ -100,8 +98,7 @@ def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(lawtrace: S
 def test_shards_of_a_run_merge_into_the_run(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         whole = lawtrace.json("run", "recipe.toml", "--out", "whole")
         for number in (1, 2):
             lawtrace.json("run", "recipe.toml", "--shard", f"{number}/2", "--out", f"runs/{number}")
@@ -119,8 +116,7 @@ def test_only_the_first_shard_has_tasks_written_by_a_model(lawtrace: Shell, tmp_
     recipe = f"{RECIPE}[models]\ninstruction_generator = 'openai:writer'\n"
     (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         code, _, err = lawtrace("run", "recipe.toml", "--shard", "2/2", "--out", "2")
         assert (code, "finish shard 1 first" in err) == (2, True)
         assert server.requests == []
@@ -142,8 +138,7 @@ def test_a_budget_is_shared_by_the_shards(lawtrace: Shell) -> None:
     lawtrace.json(*TASKS)
     command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--budget", "messages=4")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         for number in (1, 2):
             code, _, err = lawtrace(*command, "--shard", f"{number}/2", "--out", f"{number}.jsonl")
             assert (code, "budget of 2 messages" in err) == (3, True)
@@ -201,8 +196,7 @@ def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tmp_path: 
     lawtrace.json(*TASKS)
     command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--shard", "1/1")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         lawtrace.json(*command, "--out", "1.jsonl")
         lawtrace.json("merge", "1.jsonl", "--out", "merged.jsonl")
     with EventLogFile.open(tmp_path / "merged.events") as event_log:
@@ -253,8 +247,7 @@ def test_shards_of_written_tasks_merge_into_all_tasks(lawtrace: Shell, tmp_path:
     lawtrace.json("traces", "synthesize", "--count", 5, "--out", "given.jsonl")
     build = (*WRITTEN_BY_A_MODEL, *(("--traces", "given.jsonl") if given else ()))
     with serving(play) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         whole = lawtrace.json(*build, "--out", "whole.jsonl")
         asked = len(server.requests)
         for number in (1, 2):
@@ -280,8 +273,7 @@ def test_tasks_that_shards_lack_are_written_after_the_merge(lawtrace: Shell, tmp
         return json.dumps({"text": "Please."}) if asked in refused else play(request)
 
     with serving(refuse_one) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         build = (*WRITTEN_BY_A_MODEL, "--set", "conversation.rounds=1")
         lawtrace.json(*build, "--out", "whole.jsonl")
         of_all = len(server.requests)

@@ -15,7 +15,7 @@ from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes,
 from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
 from lawtrace.runs.integrations.released_tasks import read_task_file
 from lawtrace.runs.scoring.judge import AttemptJudge
-from lawtrace.runs.stages.session_attempts import execute_conversation
+from lawtrace.runs.stages.execution import execute_conversation
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.audit_rows import place_of
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSession, Ended
 from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
 from lawtrace.runs.scoring.judge import AttemptJudge
-from lawtrace.runs.stages.session_attempts import attempt_so_far
+from lawtrace.runs.stages.execution import attempt_so_far
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.briefing import Briefing, GivenLaw
 from lawtrace.agents.conversations.attempts import run_tool_conversation
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.prompt_context import PromptContext, RegulationText
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
@@ -52,7 +52,7 @@ async def act(
                 context=CONTEXT,
                 event_log=event_log,
                 limits=limits or AttemptLimits(),
-                briefing=Briefing(law=GivenLaw("whole", load_domain("banking").regulation.text())),
+                prompt_context=PromptContext(law=RegulationText("whole", load_domain("banking").regulation.text())),
             )
         return acted, session, server.requests
 

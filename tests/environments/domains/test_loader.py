@@ -71,10 +71,10 @@ def leftovers() -> set[str]:
 
 def test_load_a_folder(write: Write) -> None:
     folder = write()
-    setting = load_domain(folder)
-    assert (setting.environment.name, setting.regulation.id) == ("shop", "R")
-    assert (str(setting.folder), str(setting.rules_file)) == (folder, f"{folder}/rules.toml")
-    assert load_domain(folder).environment is setting.environment
+    domain = load_domain(folder)
+    assert (domain.environment.name, domain.regulation.id) == ("shop", "R")
+    assert (str(domain.folder), str(domain.rules_file)) == (folder, f"{folder}/rules.toml")
+    assert load_domain(folder).environment is domain.environment
     assert not list(Path(folder).rglob("*.pyc"))
 
 

@@ -21,7 +21,3 @@ def test_programs_that_hit_a_limit_are_counted_and_judged(lawtrace: Shell, tmp_p
     code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--force")
     assert code == 0
     assert "1 killed, 1 memory limit, 1 output limit" in err
-
-
-def test_doctor_runs_a_program(lawtrace: Shell) -> None:
-    assert lawtrace.json("doctor")["jail"] is True

@@ -71,7 +71,7 @@ def test_lists_of_commands_and_mistyped_names_import_no_command() -> None:
 
 def test_help_of_a_command_imports_its_module_alone() -> None:
     modules = {_found(words).target.split(":")[0] for words in COMMANDS}
-    assert _imported(["env", "list", "--help"]) & modules == {"lawtrace.runs.cli.env_list"}
+    assert _imported(["env", "list", "--help"]) & modules == {"lawtrace.runs.cli.env"}
     assert _imported(["traces", "coverage", "--help"]) & modules == {"lawtrace.runs.cli.traces_coverage"}
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.runs.release.integrity import check_release, task_files
-from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
+from lawtrace.runs.release.task_set import ReleaseManifest, check_release, read_manifest, task_files
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import file_digest, read_rows

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,24 +13,23 @@ from pydantic import ValidationError
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.sandbox import JailPool, Limits
+from lawtrace.environments.sandbox import Jail, JailPool, Limits
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
-from lawtrace.runs.stages.attempts_stage import AttemptMaker, attempt_units
-from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.given_law import Law
-from lawtrace.runs.stages.resolve import resolve_recipe
+from lawtrace.runs.stages.artifacts import TASKS
+from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+from lawtrace.runs.stages.resolve import inputs_of, resolve_recipe
+from lawtrace.runs.stages.stage import StageContext
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Behaviour, ShieldMode
 from lawtrace.schemas.log_entries import MessageSent
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
-from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
+from lawtrace.schemas.recipe import AttemptOptions, DialogueOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
@@ -94,7 +94,10 @@ def converse(
         shield=shield,
         styles=("goal",),
         tools=ToolOptions(turns=turns),
+        dialogue=DialogueOptions(behaviours=tuple(behaviours)),
     )
+    roles = RoleModelOptions(user="openai:voice" if voice else None)
+    inputs = inputs_of(Recipe(seed=seed, attempts=options, models=roles), domain)
 
     def answer(request: Request) -> str | Mapping[str, Any]:
         if request["model"] == "voice":
@@ -106,22 +109,11 @@ def converse(
 
     async def work(environment: Mapping[str, str]) -> Attempt:
         async with ModelClients(event_log, environment=environment) as clients:
-            roles = ConfiguredRoleModels(clients, {"user": ModelSpec.parse("openai:voice")}, ModelParameters())
-            users = DialogueUsers(domain.environment, behaviours, seed, roles if voice else None)
-            maker = AttemptMaker(
-                domain,
-                [task],
-                options,
-                clients=clients,
-                parameters=ModelParameters(),
-                event_log=event_log,
-                habits={},
-                law=Law("restated", domain.regulation),
-                jails=jails,
-                users=users,
-            )
-            (attempt,) = await maker.collect(attempt_units([task], options, clients))
-        return attempt
+            context = StageContext(**inputs.parts, clients=clients, event_log=event_log, jail=Jail(), folder=Path())
+            products = Products()
+            products.put(TASKS, [task], "")
+            (unit,) = planned_units(context, products)
+            return await AttemptMaker(context, products, jails).make(unit)
 
     with serving(answer) as server:
         attempt = asyncio.run(work(server.environment))

@@ -8,7 +8,7 @@ import pytest
 from lawtrace.environments.runtime.documentation import result_schema
 from lawtrace.environments.sandbox import Jail, Program
 from lawtrace.environments.sandbox import Returned as Answered
-from lawtrace.runs.stages.program_execution import program_toolset
+from lawtrace.runs.stages.execution import program_toolset
 from lawtrace.schemas.events import Json
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 

@@ -20,7 +20,6 @@ from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.stage_job import stage_context
 from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, write_pairs
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
 from lawtrace.runs.tasks import Task
@@ -42,7 +41,7 @@ ENVIRONMENT = BANKING.environment
 async def context_of(jail: Jail, domain: Domain = BANKING, count: int = 1) -> AsyncGenerator[StageContext]:
     log, recipe = NullEventLog(), Recipe(tasks=TaskOptions(count=count))
     async with ModelClients(log) as clients:
-        yield stage_context(inputs_of(recipe, domain), clients=clients, event_log=log, jail=jail, folder=Path())
+        yield StageContext(**inputs_of(recipe, domain).parts, clients=clients, event_log=log, jail=jail, folder=Path())
 
 
 async def gate(

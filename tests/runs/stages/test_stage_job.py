@@ -13,7 +13,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Jail
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.stage_job import StageJob, stage_context
+from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.recipe import Recipe, RegulationOptions
 from tests.support.bank_law import write_bank_law
@@ -43,13 +43,8 @@ def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
     write_bank_law(law)
     resolved = resolve_recipe(Recipe(environment=str(desk), regulation=RegulationOptions(files=(law,))))
     log = MemoryEventLog()
-    context = stage_context(
-        resolved.inputs,
-        clients=ModelClients(log),
-        event_log=log,
-        jail=Jail(),
-        folder=tmp_path,
-    )
+    parts = resolved.inputs.parts
+    context = StageContext(**parts, clients=ModelClients(log), event_log=log, jail=Jail(), folder=tmp_path)
     job: StageJob[str, str] = StageJob[str, str].of(context, Products(), (), prepare)
     here = asyncio.run(known_by(prepare(context, Products(), ExitStack())))
     pickled = pickle.dumps(job)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.cli import main
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.stages.resolve import resolve_recipe
@@ -100,16 +99,11 @@ def test_a_transcript_contains_calls_and_results(acted: RunResult) -> None:
 
 
 @pytest.mark.slow
-def test_the_report_and_the_messages_show_the_calls(
-    acted: RunResult, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_report_and_the_messages_show_the_calls(lawtrace: Shell, acted: RunResult) -> None:
     page = render_report(load_run_content(acted.folder.path))
     assert "reference [tools]" in page
     assert "The conversation ended normally" in page
-    monkeypatch.setattr("sys.argv", ["lawtrace", "messages", str(acted.folder.path), "--role", "executor"])
-    with pytest.raises(SystemExit):
-        main()
-    assert "executor calls" in capfd.readouterr().out
+    assert "executor calls" in lawtrace("messages", acted.folder.path, "--role", "executor")[1]
 
 
 def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
@@ -212,23 +206,8 @@ def test_a_conversation_ended_by_a_limit_fails_the_goal(tmp_path: Path) -> None:
     assert all("turn_limit: did not end within 8 turns" in verdict.reason for verdict in result.verdicts)
 
 
-def test_the_reference_needs_a_task_with_a_trace(
-    acted: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reference_needs_a_task_with_a_trace(lawtrace: Shell, acted: RunResult, tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.jsonl"
     write_tasks(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
-    words = [
-        "attempt",
-        "--tasks",
-        str(tasks),
-        "--model",
-        "baseline:reference",
-        "--mode",
-        "tools",
-        "--out",
-        str(tmp_path / "a"),
-    ]
-    monkeypatch.setattr("sys.argv", ["lawtrace", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == InputError.exit_code
+    code, _, err = lawtrace("attempt", "--tasks", tasks, "--model", "baseline:reference", "--mode", "tools")
+    assert (code, "imported as a program" in err) == (InputError.exit_code, True)

@@ -15,7 +15,7 @@ from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, environment_tools
 from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.stages.session_attempts import execute_conversation
+from lawtrace.runs.stages.execution import execute_conversation
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError

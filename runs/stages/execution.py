@@ -1,4 +1,4 @@
-"""Execution of a program in the jail against a session outside, and the events that happened."""
+"""Execution of programs in the jail and of conversations, in sessions outside, and the attempts that they are."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
+from lawtrace.environments.runtime.attempt_session import AttemptSession, Ended, replay
 from lawtrace.environments.runtime.documentation import docstring
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Session
 from lawtrace.environments.sandbox import (
@@ -20,9 +21,13 @@ from lawtrace.environments.sandbox import (
     ToolSignature,
 )
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import State
-from lawtrace.schemas.attempt_rows import Execution, Objection
+from lawtrace.environments.spec.state import State, encode_state
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution, Objection
+from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.tool_conversation import ToolConversation
+from lawtrace.solver.guard.shield import Shields
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,7 @@ class _SimulatedTools:
 def program_toolset(environment: Environment, *, guarded: bool = False) -> Toolset:
     """The object with the tools of a program. Cached, so that each worker receives it once.
 
-    Args:
-        environment: the environment with the tools.
-        guarded: whether a guard may refuse calls; programs then also have its exception.
+    ``guarded``: a guard may refuse calls; programs then also have its exception.
     """
     signatures = {
         tool.name: ToolSignature(
@@ -133,3 +136,38 @@ def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost
     except JailLost:
         lost = "brought its jail down, twice"
         return Execution("killed", lost, None, None, "", calls=len(judge.events)), judge
+
+
+def open_session(environment: Environment, task: Task, shield: ShieldMode, shields: Shields) -> Session:
+    """A new session of a task. Raises InputError for a shield without the regulation that it cites."""
+    return Session(environment, task.initial(environment), shields.open(task.rules, shield))
+
+
+def attempt_of(answer: Answer, session: Session, ended: Ended, *, withdrawn: bool = False) -> Attempt:
+    """The attempt of a session. Without calls there is nothing to judge, unless the user withdrew the request."""
+    if not session.calls and not withdrawn:
+        return Attempt(answer=answer)
+    return Attempt(
+        answer=answer,
+        execution=Execution(ended.end, ended.reason, None, None, "", session.calls),
+        events=tuple(session.events),
+        end=session.end,
+        objections=tuple(session.objections),
+        final_state=encode_state(session.state, session.environment.entities),
+    )
+
+
+def attempt_so_far(attempt: AttemptSession, task: str, style: Style, model: str, shield: ShieldMode) -> Attempt:
+    """The attempt of a session that is under way, of which only the calls are known."""
+    answer = Answer(task=task, style=style, model=model, mode="tools", shield=shield, program=None, id=task)
+    return attempt_of(answer, attempt.session, attempt.ended or Ended())
+
+
+def execute_conversation(
+    environment: Environment, task: Task, answer: Answer, conversation: ToolConversation, shields: Shields
+) -> Attempt:
+    """The attempt of a conversation in a new session, which gives the same events as the model's own."""
+    session = open_session(environment, task, answer.shield, shields)
+    replay(conversation, session)
+    ended = Ended(conversation.end, conversation.reason)
+    return attempt_of(answer, session, ended, withdrawn=conversation.withdrawal is not None)

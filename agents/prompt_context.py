@@ -9,7 +9,7 @@ from lawtrace.schemas.recipe import AttemptOptions
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLaw:
+class RegulationText:
     """What the prompt says about the law.
 
     Attributes:
@@ -21,11 +21,11 @@ class GivenLaw:
     text: str = ""
 
 
-NO_LAW = GivenLaw("none")
+NO_LAW = RegulationText("none")
 
 
 @dataclass(frozen=True, slots=True)
-class Briefing:
+class PromptContext:
     """The information for a model under test besides the request and the tools.
 
     Attributes:
@@ -37,7 +37,7 @@ class Briefing:
         prompts: the prompt files.
     """
 
-    law: GivenLaw = NO_LAW
+    law: RegulationText = NO_LAW
     hints: bool = False
     shield: ShieldMode = "off"
     session_start: int | None = None
@@ -45,7 +45,7 @@ class Briefing:
     prompts: Prompts = DEFAULT_PROMPTS
 
     @classmethod
-    def of(cls, options: AttemptOptions, law: GivenLaw, prompts: Prompts = DEFAULT_PROMPTS) -> "Briefing":
+    def of(cls, options: AttemptOptions, law: RegulationText, prompts: Prompts = DEFAULT_PROMPTS) -> "PromptContext":
         """What a recipe says, with this law."""
         return cls(
             law=law,

@@ -1,10 +1,12 @@
 """Texts written by hand, matched to the requests that they are for, and checked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
 from lawtrace.runs.store.text_file import WrittenPair, WrittenTexts
 from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
@@ -19,7 +21,7 @@ from lawtrace.solver.masking.written_texts import (
     find_stock_openings,
     says_keys,
 )
-from lawtrace.solver.traces import literal_calls
+from lawtrace.solver.traces import PlannedCall, literal_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,6 @@ class EntryFinding:
     entry: str
     style: Style | None
     finding: TextFinding
-
-    def __str__(self) -> str:
-        return f"{self.finding}"
 
 
 def entry_id(row: TraceRow | Task) -> str:
@@ -49,35 +48,28 @@ def secret_of(environment: Environment, contrast: Contrast | None) -> Secret | N
 
 def requests_of_traces(environment: Environment, rows: Sequence[TraceRow]) -> dict[str, AskedRequest]:
     """The requests of traces, by the id of the pair or task. Of a pair both sides must be there."""
-    units: dict[str, list[TraceRow]] = {}
-    for row in rows:
-        units.setdefault(entry_id(row), []).append(row)
-    found: dict[str, AskedRequest] = {}
-    for name, sides in units.items():
-        traces = [trace_of(row, environment) for row in sides]
-        found[name] = AskedRequest(
-            environment,
-            tuple(trace.initial for trace in traces),
-            literal_calls(environment, traces[0].calls),
-            secret_of(environment, sides[0].contrast),
-        )
-    return found
+    traces = ((row, trace_of(row, environment)) for row in rows)
+    return _requests(environment, ((row, trace.initial, trace.calls) for row, trace in traces))
 
 
 def requests_of_tasks(environment: Environment, tasks: Sequence[Task]) -> dict[str, AskedRequest]:
     """The requests of tasks, by the id of the pair or task."""
-    units: dict[str, list[Task]] = {}
-    for task in tasks:
-        units.setdefault(entry_id(task), []).append(task)
-    return {
-        name: AskedRequest(
-            environment,
-            tuple(task.initial(environment) for task in sides),
-            literal_calls(environment, sides[0].requested),
-            secret_of(environment, sides[0].contrast),
-        )
-        for name, sides in units.items()
-    }
+    return _requests(environment, ((task, task.initial(environment), task.requested) for task in tasks))
+
+
+def _requests(
+    environment: Environment, sides: Iterable[tuple[TraceRow | Task, State, Sequence[PlannedCall]]]
+) -> dict[str, AskedRequest]:
+    units: dict[str, list[tuple[TraceRow | Task, State, Sequence[PlannedCall]]]] = {}
+    for side in sides:
+        units.setdefault(entry_id(side[0]), []).append(side)
+    found: dict[str, AskedRequest] = {}
+    for name, unit in units.items():
+        row, _, calls = unit[0]
+        secret = secret_of(environment, row.contrast)
+        initial = tuple(state for _, state, _ in unit)
+        found[name] = AskedRequest(environment, initial, literal_calls(environment, calls), secret)
+    return found
 
 
 def check_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts) -> list[EntryFinding]:
@@ -107,7 +99,7 @@ def _alike(texts: WrittenTexts, outlines: Mapping[str, str]) -> Iterator[EntryFi
     for alike, earlier in find_alike(outlines):
         entry, style = alike.rsplit("/", 1)
         detail = f"the text equals that of {earlier} but for its values; write another one"
-        yield EntryFinding(entry, _style(style), TextFinding("distinct", detail))
+        yield EntryFinding(entry, cast("Style", style), TextFinding("distinct", detail))
     for style in STYLES:
         written = {name: pair.text(style) for name, pair in texts.pairs.items() if pair.text(style)}
         for entry, opening in find_stock_openings(written):
@@ -148,7 +140,3 @@ def _useless_notes(request: AskedRequest, pair: WrittenPair, used: set[str]) -> 
             if words not in used
         ]
     return findings
-
-
-def _style(name: str) -> Style:
-    return next(style for style in STYLES if style == name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.stages.written_texts import check_texts, requests_of_traces, require_texts
+from lawtrace.runs.stages.human_texts import check_texts, requests_of_traces, require_texts
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.text_file import read_texts, skeleton, texts_file, unwrapped
 from lawtrace.runs.tasks import trace_row
@@ -49,7 +49,9 @@ def write(tmp_path: Path, text: str = TEXTS) -> Path:
 
 
 def found(tmp_path: Path, text: str, requests: dict[str, AskedRequest] = REQUESTS) -> list[tuple[str, str | None, str]]:
-    return [(one.entry, one.style, str(one)) for one in check_texts(requests, read_texts(write(tmp_path, text)))]
+    return [
+        (one.entry, one.style, str(one.finding)) for one in check_texts(requests, read_texts(write(tmp_path, text)))
+    ]
 
 
 def test_good_texts_have_no_findings_and_become_instructions(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.models.call_settings import ABANDONED
+from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
-from lawtrace.runs.variants import VariantRow
+from lawtrace.runs.store.stage_files import read_usable_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import BASELINES, Recipe
 from lawtrace.schemas.verdict_rows import Verdict
@@ -21,10 +21,8 @@ _NO_MODEL = "--fail-under needs a model under test; baseline policies have no bo
 
 def verdicts_of_run(folder: RunFolder) -> dict[str, Sequence[Verdict]]:
     """The verdicts of a finished run: those of each variant of an ablation by its name, others under an empty name."""
-    if folder.variants.exists():
-        variants = [row for row in read_rows(folder.variants, VariantRow) if row.ended is None]
-        return {row.name: read_usable_rows(folder.variant(row.number).verdicts, Verdict).rows for row in variants}
-    return {"": read_usable_rows(folder.verdicts, Verdict).rows} if folder.verdicts.exists() else {}
+    parts = [(name or "", part.verdicts) for part, name in stage_folders(folder)]
+    return {name: read_usable_rows(file, Verdict).rows for name, file in parts if file.exists()}
 
 
 def check_bound(recipe: Recipe, fail_under: float | None) -> None:

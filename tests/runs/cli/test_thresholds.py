@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.cli.shortfalls import check_bound, find_shortfalls, missing_tasks
+from lawtrace.runs.cli.thresholds import check_bound, find_shortfalls, missing_tasks
 from lawtrace.runs.runner import RunResult
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import Findings, TaskFunnel

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
-from lawtrace.agents.briefing import NO_LAW, GivenLaw
-from lawtrace.environments.domains.loader import Domain
+from lawtrace.agents.prompt_context import NO_LAW, RegulationText
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import RegulationForm
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import request_id
 from lawtrace.solver.rules import Rule
 
@@ -87,7 +85,7 @@ class Law:
             remedy = "name the documents of the law in regulation.files and set attempts.regulation = 'text'"
         raise InputError(f"the rules cite provisions that are not in {source}: {listed}; {remedy}")
 
-    def for_tasks(self, tasks: Sequence[Task]) -> dict[str, GivenLaw]:
+    def regulation_texts(self, tasks: Sequence[Task]) -> dict[str, RegulationText]:
         """For each task what its prompt says. Both sides of a contrast pair get the same.
 
         Raises InputError for a contrast pair of which one side is missing, if the text depends on the task.
@@ -96,9 +94,9 @@ class Law:
             case "none":
                 return dict.fromkeys((task.id for task in tasks), NO_LAW)
             case "named":
-                return dict.fromkeys((task.id for task in tasks), GivenLaw("name", self.name))
+                return dict.fromkeys((task.id for task in tasks), RegulationText("name", self.name))
             case "text" | "restated" if self.words is None:
-                return dict.fromkeys((task.id for task in tasks), GivenLaw("whole", self._text(None)))
+                return dict.fromkeys((task.id for task in tasks), RegulationText("whole", self._text(None)))
             case "text" | "restated":
                 applicable = self.applicable(tasks)
                 return {task.id: self._part(request_id(task), applicable[task.id]) for task in tasks}
@@ -128,7 +126,7 @@ class Law:
             )
         return {task.id: frozenset(found[request_id(task)]) for task in tasks}
 
-    def _part(self, request: str, applicable: frozenset[str]) -> GivenLaw:
+    def _part(self, request: str, applicable: frozenset[str]) -> RegulationText:
         """The provisions that apply and, while they fit into the words, others in an order drawn by the seed."""
         assert self.words is not None
         provisions = self.regulation.provisions
@@ -141,7 +139,7 @@ class Law:
             if left < 0:
                 break
             chosen.add(provision.citation)
-        return GivenLaw("provisions", self._text(chosen)) if chosen else GivenLaw("name", self.name)
+        return RegulationText("provisions", self._text(chosen)) if chosen else RegulationText("name", self.name)
 
     def _text(self, chosen: set[str] | None) -> str:
         if self.form == "text":
@@ -155,9 +153,3 @@ class Law:
 
 def _length(provision: Provision) -> int:
     return len(provision.words().split())
-
-
-def law_of(recipe: Recipe, domain: Domain, published: PublishedLaw | None) -> Law:
-    """The law of a recipe."""
-    options = recipe.attempts
-    return Law(options.regulation, domain.regulation, published, options.regulation_words, options.hints, recipe.seed)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.briefing import Briefing, GivenLaw
+from lawtrace.agents.prompt_context import PromptContext, RegulationText
 from lawtrace.agents.roles.executor import tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES
-from lawtrace.runs.stages.given_law import Law
 from lawtrace.runs.stages.pipeline import TASK_STAGES
+from lawtrace.runs.stages.regulation_prompt import Law
 from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.stages.stage import planned_keys
 from lawtrace.runs.tasks import Task
@@ -63,8 +63,8 @@ def restated(words: int | None = None, seed: int = 1) -> Law:
     return Law("restated", BANKING.regulation, words=words, seed=seed)
 
 
-def system(law: GivenLaw) -> str:
-    return tools_system(BANKING.environment, Briefing(law=law))
+def system(law: RegulationText) -> str:
+    return tools_system(BANKING.environment, PromptContext(law=law))
 
 
 def test_the_prompt_says_of_the_law_what_is_set(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_the_prompt_says_of_the_law_what_is_set(tmp_path: Path) -> None:
         "named": Law("named", BANKING.regulation),
         "none": Law("none", BANKING.regulation),
     }
-    prompts = {name: system(law.for_tasks([asked])["a"]) for name, law in given.items()}
+    prompts = {name: system(law.regulation_texts([asked])["a"]) for name, law in given.items()}
     assert [FIRST.words() in text for text in prompts.values()] == [False, True, True, False, False]
     assert [SECOND.words() in text for text in prompts.values()] == [False, True, False, False, False]
     assert ["an authorization check must come before" in text for text in prompts.values()] == [True, *[False] * 4]
@@ -91,7 +91,7 @@ def test_the_text_keeps_the_layout_of_the_document(tmp_path: Path) -> None:
     documents = read_published_law([write_bank_law(tmp_path)], ())
     rules = (RULES[0].model_copy(update={"provisions": ("Article 72",)}),)
     asked = task("a", ("checked",)).model_copy(update={"rules": rules})
-    whole = Law("text", BANKING.regulation, documents).for_tasks([asked])["a"]
+    whole = Law("text", BANKING.regulation, documents).regulation_texts([asked])["a"]
     assert (whole.extent, whole.text.splitlines()[:3]) == (
         "whole",
         [
@@ -100,7 +100,7 @@ def test_the_text_keeps_the_layout_of_the_document(tmp_path: Path) -> None:
             "1. Every transfer of funds and every bill payment must afterwards be recorded as an audit event.",
         ],
     )
-    part = Law("text", BANKING.regulation, documents, words=0).for_tasks([asked])["a"]
+    part = Law("text", BANKING.regulation, documents, words=0).regulation_texts([asked])["a"]
     assert (part.extent, part.text.splitlines()) == (
         "provisions",
         [
@@ -116,7 +116,7 @@ def test_other_provisions_fill_the_words_in_the_order_of_the_text() -> None:
     asked, order = task("a", ("checked",)), [p.citation for p in BANKING.regulation.provisions]
 
     def shown(words: int, seed: int = 1) -> list[str]:
-        text = restated(words, seed).for_tasks([asked])["a"].text
+        text = restated(words, seed).regulation_texts([asked])["a"].text
         return [line.split(": ")[0] for line in text.splitlines()[2:]]
 
     few, more = shown(100), shown(300)
@@ -131,7 +131,7 @@ def test_both_sides_of_a_pair_get_the_same_text() -> None:
     tasks = [task("a", ("checked",), "p"), task("b", ("told",), "p"), task("c", ("recorded",))]
     both = {FIRST.citation, FOURTH.citation}
     assert restated(0).applicable(tasks) == {"a": both, "b": both, "c": {SECOND.citation, THIRD.citation}}
-    given = restated(200).for_tasks(tasks)
+    given = restated(200).regulation_texts(tasks)
     assert given["a"] == given["b"] != given["c"]
 
 
@@ -141,7 +141,7 @@ def test_what_was_asked_counts_where_the_reference_declines_it() -> None:
 
 def test_one_side_of_a_pair_is_an_error() -> None:
     with pytest.raises(InputError, match="contrast pair p: only one side"):
-        restated(0).for_tasks([task("a", ("checked",), "p")])
+        restated(0).regulation_texts([task("a", ("checked",), "p")])
 
 
 def test_rules_must_rest_on_what_is_shown(tmp_path: Path) -> None:
