@@ -46,7 +46,8 @@ def serve(
     One server is one session: all clients share its state. Start a new server for a new attempt.
     """
     domain = load_domain(name)
-    _require_extra()
+    if importlib.util.find_spec("mcp") is None:
+        raise OperationalError("the tool server needs the extra 'mcp': pip install 'lawtrace[mcp]'")
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
     from lawtrace.runs.network import is_loopback
 
@@ -102,8 +103,3 @@ def _find_task(named: str, env: str | None) -> Task:
         nearest = difflib.get_close_matches(wanted, [task.id for task in tasks], 1) or [tasks[0].id]
         raise InputError(f"{path}: no task {wanted!r}; did you mean {nearest[0]!r}?")
     return found
-
-
-def _require_extra() -> None:
-    if importlib.util.find_spec("mcp") is None:
-        raise OperationalError("the tool server needs the extra 'mcp': pip install 'lawtrace[mcp]'")

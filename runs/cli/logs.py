@@ -45,9 +45,18 @@ def configure_logs(
         for logger in loggers:
             logger.removeHandler(handler)
         handler.close()
-    _installed[:] = [_handler(_StandardError(), "warning" if file else level or "warning", log_format, "console")]
+    given: list[tuple[logging.Handler, LogLevel, LogFormat]] = [
+        (_StandardError(), "warning" if file else level or "warning", log_format or "console")
+    ]
     if file is not None:
-        _installed.append(_handler(_file_handler(file), level or "info", log_format, "json"))
+        try:
+            given.append((logging.FileHandler(file, encoding="utf-8"), level or "info", log_format or "json"))
+        except OSError as error:
+            raise InputError(f"--log-file {file}: cannot be written: {error.strerror}") from error
+    for handler, least, form in given:
+        handler.setFormatter(_Formatter(form))
+        handler.setLevel(least.upper())
+    _installed[:] = [handler for handler, _, _ in given]
     lowest = min(handler.level for handler in _installed)
     for logger in loggers:
         # AutoGen also logs tasks that are still pending when a run is cancelled; the reason was printed before.
@@ -64,21 +73,6 @@ def configure_logs(
 
 def _is_not_a_shutdown(record: logging.LogRecord) -> bool:
     return "asyncio.run() shutdown" not in record.getMessage()
-
-
-def _file_handler(file: Path) -> logging.Handler:
-    try:
-        return logging.FileHandler(file, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--log-file {file}: cannot be written: {error.strerror}") from error
-
-
-def _handler(
-    handler: logging.Handler, level: LogLevel, chosen: LogFormat | None, default: LogFormat
-) -> logging.Handler:
-    handler.setFormatter(_Formatter(chosen or default))
-    handler.setLevel(level.upper())
-    return handler
 
 
 class _Formatter(logging.Formatter):

@@ -9,9 +9,7 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.runs.cli import main
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.outcome_tables import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
@@ -33,6 +31,7 @@ from lawtrace.schemas.recipe import BASELINES, AttemptOptions, Recipe, RuleOptio
 from lawtrace.schemas.trace_options import TraceConstraints
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.runs import run
+from tests.support.shell import Shell
 
 BOTH = Recipe(
     rules=RuleOptions(file=load_domain("banking").gold_file),
@@ -176,14 +175,6 @@ def test_rules_without_authorization_give_no_denied_sessions(tmp_path: Path) -> 
     assert "No denied session could be judged" in render_report(load_run_content(result.folder.path))
 
 
-def test_denial_changes_the_session_table_only() -> None:
-    initial = ENVIRONMENT.populate(Random(1))
-    refused = deny_authorization(ENVIRONMENT, initial)
-    event = Session(ENVIRONMENT, refused).call("CheckAuthorization", {}).event
-    assert event.result == {"authorized": False}
-    assert {table for table in initial.tables if initial.tables[table] != refused.tables[table]} == {"session"}
-
-
 def test_environment_without_denial_error_names_the_missing_tool() -> None:
     tools = {name: tool for name, tool in ENVIRONMENT.tools.items() if name != "CheckAuthorization"}
     without = replace(ENVIRONMENT, name="unasking", tools=tools)
@@ -196,25 +187,18 @@ def test_environment_without_denial_error_names_the_missing_tool() -> None:
     [pytest.param("denied", ["denied"], marks=pytest.mark.slow), ("both", ["authorized", "denied"])],
 )
 def test_family_option_of_tasks_build(
-    variant: str, variants: list[str], walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lawtrace: Shell, variant: str, variants: list[str], walked: RunResult, tmp_path: Path
 ) -> None:
     out = tmp_path / "tasks.jsonl"
-    words = ["tasks", "build", "--traces", str(walked.folder.traces), "--count", "2", "--out", str(out)]
-    monkeypatch.setattr("sys.argv", ["lawtrace", *words, "--variant", variant])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
+    lawtrace.json(
+        *("tasks", "build", "--traces", walked.folder.traces, "--count", 2, "--variant", variant, "--out", out)
+    )
     assert [task.variant for task in read_task_rows(out).rows] == [name for name in variants for _ in range(2)]
 
 
-def test_tasks_check_applies_denied_session_checks(
-    walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tasks_check_applies_denied_session_checks(lawtrace: Shell, walked: RunResult, tmp_path: Path) -> None:
     spoilt = denied(walked)[0].model_copy(update={"rules": ()})
     for tasks, passes in ((walked.tasks, True), ([spoilt], False)):
-        path, out = tmp_path / "tasks.jsonl", tmp_path / "quality.jsonl"
-        write_tasks(path, tasks)
-        monkeypatch.setattr("sys.argv", ["lawtrace", "tasks", "check", str(path), "--out", str(out)])
-        with pytest.raises(SystemExit):
-            main()
-        assert {row.passed for row in read_rows(out, QualityRow)} == {passes}
+        write_tasks(tmp_path / "tasks.jsonl", tasks)
+        lawtrace("tasks", "check", "tasks.jsonl")
+        assert {row.passed for row in read_rows(tmp_path / "quality.jsonl", QualityRow)} == {passes}

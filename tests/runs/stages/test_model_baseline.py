@@ -12,13 +12,13 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import print_program
-from tests.support.openai_server import OpenAIServer, serving
+from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 pytestmark = pytest.mark.slow
 
-SETTING = load_domain("banking")
-TRACES = list(synthesize(SETTING.environment, load_rules(SETTING.rules_file), count=3, length=6, seed=1))
+BANKING = load_domain("banking")
+TRACES = list(synthesize(BANKING.environment, load_rules(BANKING.rules_file), count=3, length=6, seed=1))
 UNSAFE = "BankManager.CheckAuthorization()\nBankManager.CheckAuthorization()\n"
 BROKEN = "BankManager.CheckAuthorization()\nraise ValueError\n"
 RULE_BREAKER = (
@@ -48,16 +48,12 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
-def at(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.connect(monkeypatch)
-
-
 ASK = ("traces", "coverage", "--length", 5, "--count", 7, "--model", "openai:some", "--out", "baseline.jsonl")
 
 
 def test_coverage_includes_the_model_baseline(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(writer) as server:
-        at(server, monkeypatch)
+        server.connect(monkeypatch)
         found = lawtrace.json(*ASK)
         assert len(server.requests) == 2
         system = server.requests[0]["messages"][0]["content"]
@@ -81,7 +77,7 @@ def test_written_programs_are_not_requested_again(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(writer) as server:
-        at(server, monkeypatch)
+        server.connect(monkeypatch)
         lawtrace.json(*ASK)
         before = (tmp_path / "baseline.jsonl").read_bytes()
         asked = len(server.requests)
@@ -93,7 +89,7 @@ def test_written_programs_are_not_requested_again(
 
 def test_answers_without_programs_end_the_baseline(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "I would rather not.") as server:
-        at(server, monkeypatch)
+        server.connect(monkeypatch)
         code, _, err = lawtrace(*ASK)
         assert (code, "only 0 of 7 programs" in " ".join(err.split())) == (3, True)
         assert len(server.requests) == 3 * 2  # each is sent back once
@@ -101,9 +97,9 @@ def test_answers_without_programs_end_the_baseline(lawtrace: Shell, monkeypatch:
 
 def test_compliant_programs_get_their_coverage(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of the search: names in the initial state differ, so programs with look-ups may crash."""
-    programs = [print_program(SETTING.environment, trace.calls) for trace in TRACES]
+    programs = [print_program(BANKING.environment, trace.calls) for trace in TRACES]
     with serving(lambda request: json.dumps({"programs": programs})) as server:
-        at(server, monkeypatch)
+        server.connect(monkeypatch)
         found = lawtrace.json("traces", "coverage", "--length", 6, "--count", 3, "--model", "openai:some")
     assert found["baseline"]["programs"] == 3
     assert found["baseline"]["compliant_atc"] <= found["baseline"]["atc"] <= found["tasks"]["ceiling"]
