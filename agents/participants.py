@@ -133,10 +133,8 @@ class Role(Generic[Answer]):
 
     def agent(self, models: RoleModels, context: Context, **inputs: object) -> "RoleAgent[Answer]":
         """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
-        return self.agent_of(models.client(self.name, context), models.prompt(self.name), **inputs)
-
-    def agent_of(self, client: ChatCompletionClient, prompt: Prompt, **inputs: object) -> "RoleAgent[Answer]":
-        return RoleAgent(self, client, prompt, prompt.fill(**inputs))
+        prompt = models.prompt(self.name)
+        return RoleAgent(self, models.client(self.name, context), prompt, prompt.fill(**inputs))
 
 
 class RoleAgent(Participant, Generic[Answer]):

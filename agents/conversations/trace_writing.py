@@ -4,16 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.trace_writer import TRACE_WRITER, ProgramBatch, WriteMore, trace_writer_inputs
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import Rule
@@ -61,8 +60,7 @@ async def write_programs(
     *,
     length: int,
     count: int,
-    client: Callable[[Context], ChatCompletionClient],
-    prompt: Prompt,
+    role_models: RoleModels,
     context: Context,
     event_log: EventLog,
     on_program: Callable[[], None] = lambda: None,
@@ -78,10 +76,7 @@ async def write_programs(
         before = len(collector.programs)
         place = context.at(unit=f"from program {before + 1}, try {unusable + 1}")
         messages = await run_conversation(
-            [
-                TRACE_WRITER.agent_of(client(place), prompt, **inputs),
-                CodeCheck("counter", WriteMore, collector.take),
-            ],
+            [TRACE_WRITER.agent(role_models, place, **inputs), CodeCheck("counter", WriteMore, collector.take)],
             opening=collector.request().request(),
             next_speaker=lambda messages: _next_speaker(messages[-1][1]),
             context=place,

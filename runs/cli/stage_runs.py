@@ -58,25 +58,16 @@ def run_stages(
 
     with ExitStack() as stack:
         if models:
-            stack.enter_context(_repeatable(out))
             event_log = stack.enter_context(open_stage_log(out, command, recipe.sandbox if sandbox else None))
         else:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             event_log = stack.enter_context(EventLogFile.create(folder, recipe={"stage": command}))
-        return asyncio.run(run(event_log))
-
-
-@contextmanager
-def _repeatable(out: Path) -> Generator[None]:
-    """A context around a stage command: on Ctrl-C, print what is kept and how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print_error(
-            f"stopped before {out} was written; every answer is in {stage_log_folder(out)}, "
-            "the same command continues there"
-        )
-        raise
+        try:
+            return asyncio.run(run(event_log))
+        except KeyboardInterrupt:
+            kept = f"; every answer is in {stage_log_folder(out)}, the same command continues there" if models else ""
+            print_error(f"stopped before {out} was written{kept}")
+            raise
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:

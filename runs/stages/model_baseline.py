@@ -21,7 +21,7 @@ async def write_baseline_programs(
 ) -> WrittenPrograms:
     """Have the trace writer write as many programs as there are tasks, from the initial state of the recipe's seed."""
     environment, recipe = context.domain.environment, context.recipe
-    spec = recipe.models.spec("trace_writer")
+    model = str(recipe.models.spec("trace_writer"))
     state = encode_state(environment.populate(Random(recipe.seed)), environment.entities)
     return await write_programs(
         environment,
@@ -29,9 +29,8 @@ async def write_baseline_programs(
         {table: rows for table, rows in state.items() if table not in environment.compliance_tables},
         length=recipe.tasks.length,
         count=recipe.tasks.count,
-        client=lambda place: context.clients.client_for(spec, place, recipe.parameters),
-        prompt=context.prompts["trace_writer"],
-        context=Context(stage="baseline", role="trace_writer", model=str(spec), variant=context.variant),
+        role_models=context.role_models,
+        context=Context(stage="baseline", role="trace_writer", model=model, variant=context.variant),
         event_log=context.event_log,
         on_program=on_program,
     )

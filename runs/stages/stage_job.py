@@ -60,7 +60,7 @@ class StageJob(Generic[Given, Product]):
         recipe, environment = context.recipe, None
         if is_folder(recipe.environment):
             environment = Bundle.of(Path(recipe.environment), environment_files)
-        law = tuple(Bundle.of(place, _documents) for place in recipe.regulation.files)
+        law = tuple(Bundle.of(place, lambda folder: all_files([folder])) for place in recipe.regulation.files)
         return cls(recipe.model_dump(mode="json"), tuple(files), prepare, context.variant, environment, law)
 
     def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
@@ -95,10 +95,6 @@ class StageJob(Generic[Given, Product]):
             path.write_bytes(content)
             products.put(file, file.read(path), file_digest(path))
         return products
-
-
-def _documents(folder: Path) -> Sequence[Path]:
-    return all_files([folder])
 
 
 def call_records(context: StageContext) -> CallRecords:
