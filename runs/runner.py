@@ -27,14 +27,7 @@ from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import ResolvedRecipe
-from lawtrace.runs.stages.stage import (
-    EmptyStageError,
-    NoResponseError,
-    Stage,
-    StageContext,
-    StageInputs,
-    planned_keys,
-)
+from lawtrace.runs.stages.stage import EmptyStageError, NoResponseError, Stage, StageContext, StageInputs, planned_keys
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard

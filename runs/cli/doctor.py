@@ -42,12 +42,7 @@ def doctor() -> CommandResult:
         table.add_row(name, installed, sys.executable if name == "python" else "")
     dead = any(_STATUS_WORDS[answer.split()[0]] == "NO ANSWER" for answer in endpoints.values())
     return CommandResult(
-        {
-            "jail": jail.possible,
-            "jail_detail": jail.detail,
-            "endpoints": {**endpoints},
-            "versions": versions,
-        },
+        {"jail": jail.possible, "jail_detail": jail.detail, "endpoints": {**endpoints}, "versions": versions},
         [table],
         exit_code=3 if dead or not jail.possible else 0,
     )

@@ -21,13 +21,11 @@ OutOption = Annotated[Path, typer.Option("--out", help="Output file (JSON lines)
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
 EnvironmentOption = Annotated[
-    str,
-    typer.Option("--env", help="Built-in environment, or a folder such as ./airline (runs its Python)."),
+    str, typer.Option("--env", help="Built-in environment, or a folder such as ./airline (runs its Python).")
 ]
 
 EnvironmentFolderOption = Annotated[
-    str | None,
-    typer.Option("--env", help="Folder of an environment that is not built in (runs its Python)."),
+    str | None, typer.Option("--env", help="Folder of an environment that is not built in (runs its Python).")
 ]
 """For commands that read the environment's name from a file; that name alone never causes code to run."""
 

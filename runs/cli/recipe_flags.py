@@ -151,8 +151,7 @@ _ENVIRONMENT = Annotated[
 
 
 _SETTINGS = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="<key=value>", help="Override any key of the recipe. Repeatable."),
+    list[str] | None, typer.Option("--set", metavar="<key=value>", help="Override any key of the recipe. Repeatable.")
 ]
 
 

@@ -22,12 +22,7 @@ from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
-from lawtrace.runs.store.provenance_file import (
-    ExtractionProvenance,
-    provenance_of,
-    provenance_path,
-    write_provenance,
-)
+from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_of, provenance_path, write_provenance
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import OperationalError
@@ -41,8 +36,7 @@ _MOST_WARNINGS = 5
 def extract(
     flags: RecipeFlags,
     document: Annotated[
-        Path | None,
-        typer.Argument(help="Regulation, published or restated (TOML); default: the environment's."),
+        Path | None, typer.Argument(help="Regulation, published or restated (TOML); default: the environment's.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Output rule file; log and page go next to it.")] = Path("rules.jsonl"),
 ) -> CommandResult:

@@ -58,15 +58,7 @@ def run(
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
         _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
         values = {**parse_settings(flags.settings), **flags.values}
-        return kind.start(
-            recipe,
-            values=values,
-            budget=flags.budget,
-            reuse=reuse,
-            dry_run=dry_run,
-            out=out,
-            on=on,
-        )
+        return kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, on=on)
     resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)
     check_bound(resolved.recipe, fail_under)
     if dry_run:

@@ -57,16 +57,7 @@ COMMAND = "tasks build"
 
 
 @recipe_flags(
-    "rules",
-    "count",
-    "length",
-    "trace_mode",
-    *TRACE_CONSTRAINTS,
-    *DIFFICULTY,
-    "texts",
-    "variant",
-    *MODEL_CALLS,
-    "seed",
+    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "texts", "variant", *MODEL_CALLS, "seed"
 )
 def build_tasks(
     flags: RecipeFlags,

@@ -37,8 +37,7 @@ def release_tasks(
     out: Annotated[Path, typer.Option(help="Output folder.")],
     version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
     env: Annotated[
-        list[str] | None,
-        typer.Option(metavar="<str>", help="Environment; default: all built-in ones. Repeatable."),
+        list[str] | None, typer.Option(metavar="<str>", help="Environment; default: all built-in ones. Repeatable.")
     ] = None,
     sources: Annotated[
         Path | None, typer.Option(help="Folder with ENV.traces.jsonl and ENV.texts.toml to use, where it has them.")

@@ -126,13 +126,7 @@ class ReleaseManifest(StrictModel):
 
 
 def write_release(
-    folder: Path,
-    sets: Sequence[TaskSet],
-    *,
-    version: str,
-    lawtrace: str,
-    seed: int,
-    length: int,
+    folder: Path, sets: Sequence[TaskSet], *, version: str, lawtrace: str, seed: int, length: int
 ) -> ReleaseManifest:
     """Write a release.
 

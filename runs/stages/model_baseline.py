@@ -47,12 +47,7 @@ def run_baseline(context: StageContext, rules: Sequence[Rule], programs: Sequenc
         broken = tuple(verdict.rule for verdict in verdicts if not verdict.kept)
         rows.append(
             BaselineRow(
-                model=model,
-                number=number,
-                program=program,
-                execution=ran.execution,
-                events=ran.events,
-                broken=broken,
+                model=model, number=number, program=program, execution=ran.execution, events=ran.events, broken=broken
             )
         )
     return rows

@@ -64,10 +64,7 @@ class BuiltTasks:
 
 
 async def build_tasks(
-    context: StageContext,
-    rules: Sequence[Rule],
-    traces: Sequence[TraceRow],
-    write: "WritePairs",
+    context: StageContext, rules: Sequence[Rule], traces: Sequence[TraceRow], write: "WritePairs"
 ) -> BuiltTasks:
     """Turn traces into tasks, in order, until as many as the recipe wants are accepted or the traces run out.
 
