@@ -308,12 +308,9 @@ async def run_recipe(
 
 @dataclass(frozen=True, slots=True)
 class ShardResult(Generic[Row]):
-    """The rows that a shard of a run made of its units, such as attempts.
+    """The rows that a shard of a run made of its units, such as attempts, with key and number of units of all shards.
 
-    Attributes:
-        key: the key of the rows of all shards.
-        units: how many there are in all shards.
-        unanswered: why a model did not answer, for each unit without an answer.
+    ``unanswered``: why a model did not answer, for each unit without an answer.
     """
 
     rows: Sequence[Row]

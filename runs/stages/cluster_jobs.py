@@ -26,13 +26,8 @@ ProductOut = TypeVar("ProductOut", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Unit(Generic[Given]):
-    """A piece of work that depends on no other unit of its job.
-
-    Attributes:
-        key: its content key.
-        given: what the job makes the product of.
-        conversations: the ids of its conversations in the event log, if models take part.
-    """
+    """A piece of work that depends on no other unit of its job, with its content key. ``conversations``: the ids of its
+    conversations in the event log, if models take part."""
 
     key: str
     given: Given
@@ -41,12 +36,7 @@ class Unit(Generic[Given]):
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """What a worker has for a job that calls models.
-
-    Attributes:
-        folder: the worker's own.
-        event_log: the worker's part of that of the run; ``clients`` record there.
-    """
+    """What a worker has for a job that calls models: a folder, and its part of the event log, where clients record."""
 
     folder: Path
     event_log: EventLog
@@ -55,11 +45,7 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class CallRecords:
-    """Where the process that divides a job keeps the calls of its workers.
-
-    Attributes:
-        settings: the limits, which hold for all workers together.
-    """
+    """Where the process that divides a job keeps the calls of its workers, and the limits of all workers together."""
 
     event_log: "EventLogFile"
     clients: "ModelClients"

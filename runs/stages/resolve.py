@@ -25,12 +25,8 @@ from lawtrace.solver.rules import Rule, load_rules
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRecipe:
-    """A recipe with all that it names, read once at the beginning of a command.
-
-    Attributes:
-        recipe: with the digests of what was read.
-        variants: each variant with the inputs of its stages; a recipe without an ablation is its own single variant.
-    """
+    """A recipe with the digests of all that it names, read once when a command begins, and each variant with the inputs
+    of its stages. A recipe without an ablation is its own single variant."""
 
     recipe: Recipe
     variants: tuple[tuple[Variant, StageInputs], ...]
