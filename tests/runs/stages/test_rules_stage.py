@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
-from tests.support.playing import role_of
+from tests.support.playing import play
 from tests.support.shell import Shell
 
 LAW = """\
@@ -36,21 +34,6 @@ def lawtrace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.chdir(tmp_path)
     (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
     return Shell(monkeypatch, capsys)
-
-
-def played(request: Mapping[str, Any]) -> str:
-    """The answer of the prompt's offline role, served over HTTP."""
-    messages: list[LLMMessage] = []
-    for message in request["messages"]:
-        text = str(message["content"])
-        match message["role"]:
-            case "system":
-                messages.append(SystemMessage(content=text))
-            case "user":
-                messages.append(UserMessage(content=text, source="user"))
-            case _:
-                messages.append(AssistantMessage(content=text, source="role"))
-    return OFFLINE_ROLES[role_of(request)](messages)
 
 
 def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path: Path) -> None:
@@ -102,7 +85,7 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
     (tmp_path / "recipe.toml").write_text(
         '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
     )
-    with serving(played) as server:
+    with serving(play) as server:
         server.connect(monkeypatch)
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
@@ -121,7 +104,7 @@ def test_a_budget_stops_cleanly_and_a_higher_one_continues(
     (tmp_path / "recipe.toml").write_text(
         '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
     )
-    with serving(played) as server:
+    with serving(play) as server:
         server.connect(monkeypatch)
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         code, _, err = lawtrace(*words, "--budget", "messages=2")
@@ -148,7 +131,7 @@ def test_an_unusable_answer_loses_its_batch_and_is_requested_again(
 
     def answer(request: Mapping[str, Any]) -> str:
         writes = WRITER in str(request["messages"][0]["content"])
-        return "These rules are fine." if writes and talking else played(request)
+        return "These rules are fine." if writes and talking else play(request)
 
     with serving(answer) as server:
         server.connect(monkeypatch)
@@ -207,7 +190,7 @@ def test_a_model_is_compared_with_the_baseline_and_other_sets(
     law = write_bank_law(tmp_path)
 
     def inventing(request: Mapping[str, Any]) -> str:
-        text = played(request)
+        text = play(request)
         return text.replace("!((!SearchPayee) U PayBill)", "!((!PayBill) U SearchPayee)")
 
     with serving(inventing) as server:
