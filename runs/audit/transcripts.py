@@ -117,7 +117,7 @@ def make_transcript(
     """The transcript of the messages, with each answer at its call.
 
     An answer belongs to the first open call with its id: some agents use an id again. An answer without an id belongs
-    to the first open call of its tool.
+    to the first open call of its tool. It may stand with its call, or in a later message.
     """
     answers, lost = _match_answers(messages)
     read = [_read_message(message, index, answers) for index, message in enumerate(messages)]
@@ -154,6 +154,7 @@ def _match_answers(messages: Sequence[RecordedMessage]) -> tuple[dict[tuple[int,
     found: dict[tuple[int, int], RecordedAnswer] = {}
     lost = 0
     for index, message in enumerate(messages):
+        open_calls |= {(index, n): call for n, call in enumerate(message.calls) if call.answer is None}
         for answer in message.answers:
             place = next((place for place, call in open_calls.items() if _belongs(answer, call)), None)
             if place is None:
@@ -161,7 +162,6 @@ def _match_answers(messages: Sequence[RecordedMessage]) -> tuple[dict[tuple[int,
             else:
                 del open_calls[place]
                 found[place] = answer
-        open_calls |= {(index, n): call for n, call in enumerate(message.calls) if call.answer is None}
     return found, lost
 
 
@@ -197,6 +197,11 @@ def read_time(value: object) -> int | None:
     if isinstance(moment, bool) or not isinstance(moment, int | float) or not math.isfinite(moment):
         return None
     return int(moment)
+
+
+def id_of(value: object) -> str | None:
+    """An id as text; None if there is none."""
+    return None if value is None else str(value)
 
 
 def fields_of(value: object) -> dict[str, Any]:

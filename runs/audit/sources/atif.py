@@ -15,6 +15,7 @@ from lawtrace.runs.audit.transcripts import (
     RecordedMessage,
     Transcript,
     fields_of,
+    id_of,
     items_of,
     make_transcript,
     read_arguments,
@@ -38,15 +39,15 @@ class Atif(Source):
         agent = fields_of(fields.get("agent"))
         labels = {"agent": agent.get("name"), "model": agent.get("model_name")}
         rewards = {key: value for key, value in fields_of(fields.get("final_metrics")).items() if "reward" in key}
-        messages = [message for step in fields["steps"] for message in _messages(fields_of(step))]
+        messages = [_message(fields_of(step)) for step in fields["steps"]]
         yield make_transcript(record.place, name, messages, {**labels, **rewards})
         for number, part in enumerate(items_of(fields.get("subagent_trajectories")), 1):
             yield from self.read(Record(f"{record.place}, sub-agent {number}", f"{name}, sub-agent {number}", part))
 
 
-def _messages(step: dict[str, Any]) -> Iterable[RecordedMessage]:
-    """The message of a step and, after it, the results that it observed."""
-    source, time = step.get("source"), read_time(step.get("timestamp"))
+def _message(step: dict[str, Any]) -> RecordedMessage:
+    """The message of a step, with the results that it observed: a step is the message that readers count."""
+    source = step.get("source")
     if source not in {"user", "agent", "system"}:
         raise ValueError(f"a step of source {source!r} is not read")
     calls = [
@@ -54,27 +55,12 @@ def _messages(step: dict[str, Any]) -> Iterable[RecordedMessage]:
         for call in map(fields_of, items_of(step.get("tool_calls")))
     ]
     answers = [
-        RecordedAnswer(_content(result.get("content")), None, _call_id(result))
+        RecordedAnswer(_content(result.get("content")), None, id_of(result.get("source_call_id")))
         for result in map(fields_of, items_of(fields_of(step.get("observation")).get("results")))
         if calls
     ]
     speaker = None if source == "system" else source
-    # Answers are told with the step itself: a step is the message that readers count.
-    answered = [_with_answer(call, answers) for call in calls]
-    yield RecordedMessage(speaker, text_of(step.get("message")), answered, (), time)
-
-
-def _call_id(result: dict[str, Any]) -> str | None:
-    return None if result.get("source_call_id") is None else str(result["source_call_id"])
-
-
-def _with_answer(call: RecordedCall, answers: list[RecordedAnswer]) -> RecordedCall:
-    """The call with its answer, which is taken out of the list."""
-    answer = next((one for one in answers if one.call in {None, call.id}), None)
-    if answer is None:
-        return call
-    answers.remove(answer)
-    return RecordedCall(call.tool, call.arguments, call.id, answer)
+    return RecordedMessage(speaker, text_of(step.get("message")), calls, answers, read_time(step.get("timestamp")))
 
 
 def _content(content: Json) -> Json:

@@ -16,6 +16,7 @@ from lawtrace.runs.audit.transcripts import (
     RecordedMessage,
     Speaker,
     fields_of,
+    id_of,
     is_list,
     items_of,
     read_arguments,
@@ -27,7 +28,10 @@ _SPEAKERS: Final[Mapping[str, Speaker | None]] = {
     "system": None,
     "developer": None,
     "user": "user",
+    "human": "user",
     "assistant": "agent",
+    "ai": "agent",
+    "model": "agent",
     "tool": None,
     "function": None,
 }
@@ -72,14 +76,13 @@ def _tool_message(entry: Mapping[str, Any]) -> list[RecordedAnswer]:
     """The answers of a message of the role tool: one, or several beside each other."""
     if several := items_of(entry.get("tool_messages")):
         return [answer for one in several for answer in _tool_message(fields_of(one))]
-    call = entry.get("tool_call_id", entry.get("id"))
     made = fields_of(entry.get("tool_call"))
     tool = entry.get("name") or _name(made.get("function")) or _name(entry.get("function"))
     content = entry.get("content")
     blocks = items_of(content)
     if not blocks or all(isinstance(block, dict) and ("text" in block or "content" in block) for block in blocks):
         content = text_of(content)
-    return [RecordedAnswer(content, _error(entry, content), None if call is None else str(call), tool)]
+    return [RecordedAnswer(content, _error(entry, content), id_of(entry.get("tool_call_id", entry.get("id"))), tool)]
 
 
 def _error(entry: Mapping[str, Any], content: Json) -> str | None:
@@ -101,7 +104,7 @@ def _tool_call(call: Mapping[str, Any]) -> RecordedCall:
         raise ValueError("a tool call without the name of its tool")
     given = nested if nested else call
     raw = given.get("arguments", given.get("args", given.get("input")))
-    return RecordedCall(name, read_arguments(raw), None if call.get("id") is None else str(call["id"]))
+    return RecordedCall(name, read_arguments(raw), id_of(call.get("id")))
 
 
 def _content(content: object) -> tuple[list[str], list[RecordedCall], list[RecordedAnswer]]:
@@ -119,12 +122,14 @@ def _content(content: object) -> tuple[list[str], list[RecordedCall], list[Recor
         elif kind in {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call"}:
             raw = fields.get("input", fields.get("arguments"))
             done = RecordedAnswer(fields["result"], _error(fields, fields["result"])) if "result" in fields else None
-            calls.append(RecordedCall(str(fields["name"]), read_arguments(raw), str(fields.get("id")), done))
+            calls.append(RecordedCall(str(fields["name"]), read_arguments(raw), id_of(fields.get("id")), done))
         elif kind.endswith("tool_result"):
             said = fields.get("content")
             said = text_of(said) if all(_is_text(part) for part in items_of(said)) else said
             error = str(said) if fields.get("is_error") else None
             answers.append(RecordedAnswer(said, error, str(fields["tool_use_id"])))
+        elif kind == "tool_call_response":
+            answers.append(RecordedAnswer(fields.get("response", fields.get("result")), None, id_of(fields.get("id"))))
         elif kind in _SILENT or kind in _MEDIA:
             continue
         elif _is_text(block):
@@ -163,8 +168,7 @@ def _item(kind: str, item: Mapping[str, Any]) -> RecordedMessage:
     """A call or an answer that stands beside the messages."""
     if kind in _SILENT:
         return RecordedMessage(None)
-    call = item.get("call_id", item.get("id"))
-    call = None if call is None else str(call)
+    call = id_of(item.get("call_id", item.get("id")))
     if kind.endswith("_output"):
         output = item.get("output")
         said = text_of(output) if is_list(output) else output

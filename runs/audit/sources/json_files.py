@@ -43,9 +43,7 @@ def read_json_records(path: Path, lists: Collection[str]) -> Iterator[Record | U
     Raises InputError if the file is empty or holds no JSON. Raises OSError.
     """
     with path.open("rb") as file:
-        if file.read(3) != b"\xef\xbb\xbf":
-            file.seek(0)
-        start = file.tell()
+        start = _skip_mark(file)
         first, second = _first_lines(file)
         if not first.strip():
             raise InputError(f"{path}: is empty")
@@ -81,9 +79,7 @@ def _parses(line: bytes) -> bool:
 
 
 def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Unreadable]:
-    number = 0
-    while line := file.readline(MAX_RECORD_BYTES):
-        number += 1
+    for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD_BYTES), b""), 1):
         place, name = f"{path}, line {number}", f"{path.stem}, line {number}"
         if not line.endswith(b"\n") and len(line) == MAX_RECORD_BYTES:
             yield Unreadable(place, name, f"longer than {MAX_RECORD_BYTES // 2**20} MB")
@@ -116,8 +112,7 @@ def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterat
     number = 0
     file.seek(start)
     try:
-        for value in ijson.items(file, f"{field}.item" if field else "item", use_float=True):
-            number += 1
+        for number, value in enumerate(ijson.items(file, f"{field}.item" if field else "item", use_float=True), 1):
             yield Record(f"{path}, {what}entry {number}", f"{path.stem}, entry {number}", value)
     except (ijson.JSONError, UnicodeDecodeError) as error:
         file.seek(start)
@@ -147,34 +142,28 @@ def _is_too_deep(file: BinaryIO) -> bool:
 
 
 def _main_list(file: BinaryIO, lists: Collection[str]) -> tuple[str, bool]:
-    """The field whose list holds the records, and whether the file consists of records in a list.
-
-    A list of messages is a conversation, and so a record itself.
-    """
-    field = ""
-    try:
-        for prefix, event, value in ijson.parse(file, use_float=True):
-            if not field and event == "start_array" and prefix in {"", *lists}:
-                if prefix == "":
-                    return _list_of_records(file)
-                return prefix, True
-            if prefix == "" and event not in {"start_map", "map_key"}:
-                return "", False
-            del value
-    except (ijson.JSONError, UnicodeDecodeError):
-        pass
+    """The field whose list holds the records, and whether the file consists of records in a list."""
+    with suppress(ijson.JSONError, UnicodeDecodeError):
+        for prefix, event, _ in ijson.parse(file, use_float=True):
+            if event == "start_array" and prefix in {"", *lists}:
+                return (prefix, True) if prefix else ("", _holds_records(file))
     return "", False
 
 
-def _list_of_records(file: BinaryIO) -> tuple[str, bool]:
-    file.seek(0)
-    if file.read(3) != b"\xef\xbb\xbf":
-        file.seek(0)
+def _holds_records(file: BinaryIO) -> bool:
+    """Whether a list holds records. A list of messages is a conversation, and so a record itself."""
+    _skip_mark(file)
     try:
-        first = fields_of(next(ijson.items(file, "item", use_float=True), None))
+        return not is_message(next(ijson.items(file, "item", use_float=True), None))
     except (ijson.JSONError, UnicodeDecodeError):
-        return "", True
-    return "", not is_message(first)
+        return True
+
+
+def _skip_mark(file: BinaryIO) -> int:
+    """Go to the beginning of the text, after its byte order mark, and return the place."""
+    file.seek(0)
+    file.seek(3 if file.read(3) == b"\xef\xbb\xbf" else 0)
+    return file.tell()
 
 
 def _whole(path: Path, file: BinaryIO) -> Json:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.span_attributes import CONVERSATION_KEYS, flatten, is_known, read_span
-from lawtrace.runs.audit.sources.spans import Span, transcript_of_spans
+from lawtrace.runs.audit.sources.spans import transcript_of_spans
 from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of, read_time
 from lawtrace.schemas.events import Json
 
@@ -45,21 +45,9 @@ class OpenTelemetry(Source):
             traces.setdefault(self._conversations.get(trace, f"trace {trace}"), []).append(trace)
         for name, parts in traces.items():
             entries = [entry for trace in parts for entry in self._spans.get(trace)]
-            spans = [_read(span) for _, span in entries if is_known(span["attributes"])]
+            spans = [read_span(span) for _, span in entries if is_known(span["attributes"])]
             if spans:
                 yield transcript_of_spans(entries[0][0], name, spans)
-
-
-def _read(span: Mapping[str, Any]) -> Span:
-    return read_span(
-        span["name"],
-        span["begin"],
-        span["end"],
-        span["attributes"],
-        [(name, fields) for name, fields in span["events"]],
-        root=span["root"],
-        error=span["error"],
-    )
 
 
 def _otlp_spans(value: Json) -> Iterator[dict[str, Any]]:
@@ -82,13 +70,14 @@ def _otlp_span(span: Mapping[str, Any]) -> dict[str, Any]:
         "begin": begin,
         "end": int(span.get("endTimeUnixNano") or begin),
         "attributes": flatten(_values(span.get("attributes"))),
-        "events": [
-            [str(event.get("name")), flatten(_values(event.get("attributes")))]
-            for event in map(fields_of, items_of(span.get("events")))
-        ],
+        "events": [[str(event.get("name")), flatten(_values(event.get("attributes")))] for event in _events(span)],
         "root": not span.get("parentSpanId"),
         "error": str(status.get("message") or "the span failed") if failed else None,
     }
+
+
+def _events(span: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    return map(fields_of, items_of(span.get("events")))
 
 
 def _values(pairs: object) -> dict[str, Any]:
@@ -127,13 +116,8 @@ def _sdk_span(span: Mapping[str, Any]) -> dict[str, Any] | None:
         "name": str(span.get("name", "")),
         "begin": begin,
         "end": nanoseconds(span.get("end_time")) or begin,
-        "attributes": flatten(
-            {**fields_of(given), **{key: value for key, value in beside.items() if value is not None}}
-        ),
-        "events": [
-            [str(event.get("name")), flatten(fields_of(event.get("attributes")))]
-            for event in map(fields_of, items_of(span.get("events")))
-        ],
+        "attributes": flatten({**given, **{key: value for key, value in beside.items() if value is not None}}),
+        "events": [[str(event.get("name")), flatten(fields_of(event.get("attributes")))] for event in _events(span)],
         "root": not span.get("parent_id"),
         "error": str(reason) if code.upper().endswith("ERROR") else None,
     }

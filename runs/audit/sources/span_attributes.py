@@ -19,7 +19,6 @@ from lawtrace.runs.audit.transcripts import (
     RecordedAnswer,
     RecordedCall,
     RecordedMessage,
-    Speaker,
     fields_of,
     items_of,
     read_arguments,
@@ -32,7 +31,7 @@ CONVERSATION_KEYS: Final = (
     "traceloop.association.properties.session_id",
     "langfuse.session.id",
 )
-_SPEAKERS: Final[Mapping[str, Speaker]] = {"user": "user", "human": "user", "assistant": "agent", "ai": "agent"}
+_PARTS: Final = ("text", "tool_call", "tool_call_response")
 _ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments",
     "gen_ai.tool.arguments",
@@ -66,23 +65,17 @@ def is_known(attributes: Mapping[str, Any]) -> bool:
     )
 
 
-def read_span(
-    name: str,
-    begin: int,
-    end: int,
-    attributes: Mapping[str, Any],
-    events: Sequence[tuple[str, Mapping[str, Any]]],
-    *,
-    root: bool,
-    error: str | None,
-) -> Span:
-    """A span from its attributes and its events. ``error``: the message of its status, if that is an error."""
+def read_span(span: Mapping[str, Any]) -> Span:
+    """A span of its ``name``, ``begin`` and ``end``, flat ``attributes``, ``events`` (name and attributes), whether it
+    is the ``root`` of its trace, and ``error``: the message of its status, if that is an error."""
+    attributes: Mapping[str, Any] = span["attributes"]
+    begin, end, root = span["begin"], span["end"], span["root"]
     kind = str(attributes.get("openinference.span.kind") or attributes.get("traceloop.span.kind") or "").lower()
     operation = attributes.get("gen_ai.operation.name")
     named = "gen_ai.tool.name" in attributes or "ai.toolCall.name" in attributes
     if operation == "execute_tool" or kind == "tool" or (not operation and named):
-        return Span("tool", begin, end, root=root, call=_call(name, attributes, error))
-    inputs, outputs = _messages(attributes, events)
+        return Span("tool", begin, end, root=root, call=_call(span["name"], attributes, span["error"]))
+    inputs, outputs = _messages(attributes, span["events"])
     if inputs or outputs:
         # A span of an agent repeats the messages of its models.
         if kind in {"agent", "chain", "workflow", "task"} or operation in {"invoke_agent", "invoke_workflow"}:
@@ -163,50 +156,23 @@ def _read(entry: Mapping[str, Any]) -> RecordedMessage:
     entry = fields_of(entry.get("message")) or entry
     role = str(entry.get("role", "user")).lower()
     if "parts" in entry:
-        return _of_parts(role, [fields_of(part) for part in items_of(entry["parts"])])
-    message = {"role": role, **entry}
-    message["content"] = _content(parse_blocks(entry.get("content", entry.get("contents"))))
-    calls = parse_if_json(entry.get("tool_calls"))
-    message["tool_calls"] = [fields_of(call).get("tool_call") or call for call in items_of(calls)]
-    message["role"] = {"human": "user", "ai": "assistant", "model": "assistant"}.get(role, role)
+        parts = [part for part in map(fields_of, items_of(entry["parts"])) if part.get("type") in _PARTS]
+        message = {"role": "system" if role == "tool" else role, "content": parts}  # an answer names its call itself
+    else:
+        calls = [fields_of(call).get("tool_call") or call for call in items_of(parse_if_json(entry.get("tool_calls")))]
+        content = _content(entry.get("content", entry.get("contents")))
+        message = {**entry, "role": role, "content": content, "tool_calls": calls}
     (read,) = read_messages([message])
     return read
 
 
-def parse_blocks(content: Json) -> Json:
-    """A content that was written as JSON, parsed if it holds blocks."""
-    value = parse_if_json(content)
-    return value if isinstance(value, list) else content
-
-
 def _content(content: Json) -> Json:
-    """Blocks of OpenInference in the form of the others."""
-    if not isinstance(content, list):
+    """Blocks of OpenInference, or written as JSON, in the form of the others."""
+    written = parse_if_json(content)
+    if not isinstance(written, list):
         return content
-    blocks: list[Any] = []
-    for block in items_of(content):
-        inner = fields_of(block).get("message_content")
-        blocks.append({"type": "text", **fields_of(inner)} if inner else block)
-    return blocks
-
-
-def _of_parts(role: str, parts: Sequence[Mapping[str, Any]]) -> RecordedMessage:
-    texts = [str(part.get("content", "")) for part in parts if part.get("type") == "text"]
-    calls = [
-        RecordedCall(str(part["name"]), read_arguments(part.get("arguments")), _id(part))
-        for part in parts
-        if part.get("type") == "tool_call"
-    ]
-    answers = [
-        RecordedAnswer(part.get("response", part.get("result")), None, _id(part))
-        for part in parts
-        if part.get("type") == "tool_call_response"
-    ]
-    return RecordedMessage(_SPEAKERS.get(role), "\n".join(texts), calls, answers)
-
-
-def _id(part: Mapping[str, Any]) -> str | None:
-    return None if part.get("id") is None else str(part["id"])
+    inner = [(block, fields_of(fields_of(block).get("message_content"))) for block in items_of(written)]
+    return [{"type": "text", **fields} if fields else block for block, fields in inner]
 
 
 def _talk(value: Json) -> str:

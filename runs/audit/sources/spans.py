@@ -7,6 +7,7 @@ it has to be found; a tool call may be recorded twice, in the answer of the mode
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from lawtrace.runs.audit.transcripts import (
@@ -87,12 +88,7 @@ def _new_messages(models: Sequence[Span]) -> list[_Said]:
 
 def _common(known: Sequence[str], given: Sequence[str]) -> int:
     """How many messages both begin with."""
-    count = 0
-    for left, right in zip(known, given, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(known, given, strict=False)))
 
 
 def _fingerprint(message: RecordedMessage) -> str:
