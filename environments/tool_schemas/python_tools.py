@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lawtrace.environments.tool_schemas.forms import read_forms
-from lawtrace.environments.tool_schemas.python_types import Annotations, Module, dotted_name, load_module
+from lawtrace.environments.tool_schemas.python_types import Annotations, Module, dotted_name, literal, load_module
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError, describe_read_error
 
@@ -72,23 +72,23 @@ def _of_class(module: Module, name: str, path: Path) -> list[ToolSchema]:
 def _described(module: Module, name: str) -> list[ToolSchema]:
     """The tool that a class describes; none if it is a class of another kind."""
     node = module.classes[name]
-    if literal := _literal_info(module, node):
-        return literal
+    if told := _literal_info(module, node):
+        return told
     assigned = {target: value for _, base in reversed([*module.lineage(name)]) for target, value in _assigned(base)}
     methods = {one.name: one for one in node.body if isinstance(one, _Function)}
     run = next((methods[one] for one in _RUN if one in methods), None)
-    title = _literal(assigned.get("name"))
+    title = literal(assigned.get("name"))
     if run is None or not isinstance(title, str):
         return []
     found = _of_function(module, run, name)
     parameters: Mapping[str, Any] = found.parameters
-    inputs, schema = _literal(assigned.get("inputs")), assigned.get("args_schema")
+    inputs, schema = literal(assigned.get("inputs")), assigned.get("args_schema")
     if isinstance(inputs, dict):
         parameters = {"type": "object", "properties": inputs}
     elif schema is not None:
         annotations = Annotations(module)
         parameters = {**annotations.schema(schema, "arguments"), "$defs": dict(annotations.definitions)}
-    said = _literal(assigned.get("description"))
+    said = literal(assigned.get("description"))
     description = said if isinstance(said, str) else found.description
     notes = found.notes if parameters is found.parameters else ()
     return [replace(found, name=title, description=description, parameters=parameters, notes=notes)]
@@ -102,28 +102,20 @@ def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
             yield one.target.id, one.value
 
 
-def _literal(node: ast.expr | None) -> Any:  # noqa: ANN401
-    """The value of a literal; None for any other expression."""
-    try:
-        return None if node is None else ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
 def _literal_lists(module: Module) -> list[ToolSchema]:
     """The schemas that the source has as literals: ``TOOLS = [{"name": ...}]``."""
     return [
         tool
         for name, value in module.aliases.items()
         if isinstance(value, ast.List | ast.Dict)
-        for tool in read_forms(_literal(value), f"{module.path}, {name}")
+        for tool in read_forms(literal(value), f"{module.path}, {name}")
     ]
 
 
 def _literal_info(module: Module, node: ast.ClassDef) -> list[ToolSchema]:
     info = next((one for one in node.body if isinstance(one, _Function) and one.name == "get_info"), None)
     returned = next((one.value for one in ast.walk(info) if isinstance(one, ast.Return)), None) if info else None
-    return list(read_forms(_literal(returned), f"{module.path}, class {node.name}"))
+    return list(read_forms(literal(returned), f"{module.path}, class {node.name}"))
 
 
 def _chosen(functions: Sequence[_Function]) -> list[_Function]:
@@ -197,14 +189,13 @@ def _is_filled_in(annotation: ast.expr | None, default: ast.expr | None) -> bool
     """Whether a framework gives the argument, and not the caller."""
     if isinstance(default, ast.Call) and _FILLED_IN.search(_last(default)):
         return True
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+    if isinstance(text := literal(annotation), str):
         try:
-            annotation = ast.parse(annotation.value, mode="eval").body
+            annotation = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError):
             return False
-    if annotation is None:
-        return False
-    parts = [node for node in ast.walk(annotation) if isinstance(node, ast.Name | ast.Attribute | ast.Call)]
+    nodes = ast.walk(annotation) if annotation is not None else ()
+    parts = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute | ast.Call)]
     return any(_INJECTED.search(_last(one)) or _FILLED_IN.search(_last(one)) for one in parts)
 
 
@@ -214,8 +205,8 @@ def _named(function: _Function) -> str | None:
         if not isinstance(node, ast.Call) or "tool" not in _last(node).lower():
             continue
         given = [word.value for word in node.keywords if word.arg in ("name", "name_override")] or node.args[:1]
-        if given and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
-            return given[0].value
+        if given and isinstance(name := literal(given[0]), str):
+            return name
     return None
 
 

@@ -3,6 +3,7 @@ enumerations) become objects and options, also from modules that the file import
 Nothing is imported or run."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,39 +11,34 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-_SCALARS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "str": {"type": "string"},
-        "int": {"type": "integer"},
-        "float": {"type": "number"},
-        "complex": {},
-        "bool": {"type": "boolean"},
-        "None": {"type": "null"},
-        "NoneType": {"type": "null"},
-        "Any": {},
-        "object": {},
-        "bytes": {"type": "string"},
-        "Decimal": {"type": "number"},
-        "UUID": {"type": "string"},
-        "Path": {"type": "string"},
-        "EmailStr": {"type": "string"},
-        "HttpUrl": {"type": "string"},
-        "AnyUrl": {"type": "string"},
-        "date": {"type": "string", "format": "date"},
-        "datetime": {"type": "string", "format": "date-time"},
-        "time": {"type": "string"},
-        "timedelta": {},
-    }
-)
+_MAPPINGS: Final = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "OrderedDict", "Counter"})
 _LISTS: Final = frozenset(
     {"list", "List", "Sequence", "Iterable", "Collection", "set", "Set", "frozenset", "FrozenSet", "MutableSequence"}
 )
-_MAPPINGS: Final = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "OrderedDict", "Counter"})
-_WRAPPERS: Final = frozenset(
-    {"Annotated", "Required", "NotRequired", "ReadOnly", "Final", "ClassVar", "Awaitable", "SkipJsonSchema"}
+_TUPLES: Final = frozenset({"tuple", "Tuple"})
+_NAMED: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        **{
+            name: {"type": kind}
+            for kind, names in (
+                ("string", ("str", "bytes", "time", "UUID", "Path", "EmailStr", "HttpUrl", "AnyUrl")),
+                ("number", ("float", "Decimal")),
+                ("integer", ("int",)),
+                ("boolean", ("bool",)),
+                ("null", ("None", "NoneType")),
+                ("array", (*_LISTS, *_TUPLES)),
+                ("object", _MAPPINGS),
+            )
+            for name in names
+        },
+        **{name: {} for name in ("Any", "object", "complex", "timedelta")},
+        "date": {"type": "string", "format": "date"},
+        "datetime": {"type": "string", "format": "date-time"},
+    }
 )
-_NO_VALUES: Final = frozenset(
-    {"Generator", "Iterator", "AsyncGenerator", "AsyncIterator", "Coroutine", "Type", "type", "Callable"}
+"""The schemas of types with a name alone."""
+_WRAPPERS: Final = frozenset(
+    {"Annotated", "Required", "NotRequired", "ReadOnly", "Final", "Awaitable", "SkipJsonSchema"}
 )
 _MODELS: Final = frozenset({"BaseModel", "TypedDict", "NamedTuple", "SQLModel", "Struct", "RootModel"})
 _MOST_MODULES: Final = 50
@@ -156,7 +152,7 @@ class Annotations:
     module: Module
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     notes: list[str] = field(default_factory=list[str])
-    inside: list[tuple[Path, str]] = field(default_factory=list[tuple[Path, str]])
+    inside: list[tuple[Module, str]] = field(default_factory=list[tuple[Module, str]])
 
     def schema(self, annotation: ast.expr | None, place: str) -> dict[str, Any]:
         """The schema of an annotation; empty if there is none. ``place``: of whom, for notes."""
@@ -180,8 +176,7 @@ class Annotations:
         name = dotted_name(node.value).rpartition(".")[2]
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "Literal":
-            values = [_constant(part) for part in parts]
-            return {"enum": values}
+            return {"enum": [_constant(part) for part in parts]}
         if name == "Optional":
             return _any_of([self._schema(module, parts[0], place), {"type": "null"}])
         if name == "Union":
@@ -189,46 +184,36 @@ class Annotations:
         if name in _WRAPPERS:
             said = next(filter(None, map(_description, parts[1:])), None) if name == "Annotated" else None
             return {**self._schema(module, parts[0], place), **({"description": said} if said else {})}
-        if name in _LISTS:
+        if name in _LISTS or (name in _TUPLES and isinstance(parts[-1], ast.Constant) and parts[-1].value is Ellipsis):
             return {"type": "array", "items": self._schema(module, parts[0], place)}
-        if name in ("tuple", "Tuple"):
-            if len(parts) == 2 and isinstance(parts[1], ast.Constant) and parts[1].value is Ellipsis:
-                return {"type": "array", "items": self._schema(module, parts[0], place)}
+        if name in _TUPLES:
             return {"type": "array", "prefixItems": [self._schema(module, part, place) for part in parts]}
         if name in _MAPPINGS:
             values = self._schema(module, parts[1], place) if len(parts) > 1 else {}
             return {"type": "object", "additionalProperties": values or True}
-        if name in _NO_VALUES:
-            return self._unknown(name, place)
         return self._name(module, dotted_name(node.value), place)
 
     def _name(self, module: Module, dotted: str, place: str) -> dict[str, Any]:
         name = dotted.rpartition(".")[2]
         found = module.find(name) if name else None
         if found is None:
-            if name in _SCALARS:
-                return {**_SCALARS[name]}
-            if name in _LISTS or name in ("tuple", "Tuple"):
-                return {"type": "array"}
-            if name in _MAPPINGS:
-                return {"type": "object"}
-            return self._unknown(dotted or "this expression", place)
+            return {**_NAMED[name]} if name in _NAMED else self._unknown(dotted or "this expression", place)
         there, original = found
         if original in there.classes:
             return self._model(there, original, place)
-        alias = there.aliases[original]
-        if (there.path, original) in self.inside:
+        if found in self.inside:
             return self._unknown(f"{name}, which refers to itself,", place)
-        self.inside.append((there.path, original))
+        self.inside.append(found)
         try:
-            return self._alias(there, alias, name, place)
+            return self._alias(there, there.aliases[original], name, place)
         finally:
             self.inside.pop()
 
     def _alias(self, there: Module, alias: ast.expr, name: str, place: str) -> dict[str, Any]:
         if isinstance(alias, ast.Call):  # NewType("X", T), TypedDict("X", {...}), Enum("X", ...)
-            inner = alias.args[1] if dotted_name(alias.func).endswith("NewType") and len(alias.args) > 1 else None
-            return self._unknown(name, place) if inner is None else self._schema(there, inner, place)
+            if not dotted_name(alias.func).endswith("NewType") or len(alias.args) < 2:
+                return self._unknown(name, place)
+            alias = alias.args[1]
         return self._schema(there, alias, place)
 
     def _model(self, module: Module, name: str, place: str) -> dict[str, Any]:
@@ -243,12 +228,8 @@ class Annotations:
                     if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
                 ]
                 return {"enum": values} if values else self._unknown(name, place)
-            marked = any(
-                "dataclass" in ast.unparse(mark) or "define" in ast.unparse(mark) or "attrs" in ast.unparse(mark)
-                for _, node in lineage
-                for mark in node.decorator_list
-            )
-            if not marked and not bases & _MODELS:
+            marks = " ".join(ast.unparse(mark) for _, node in lineage for mark in node.decorator_list)
+            if not re.search("dataclass|define|attrs", marks) and not bases & _MODELS:
                 return self._unknown(name, place)
             self.definitions[name] = {}
             self.definitions[name] = self._object(lineage, place)
@@ -257,21 +238,19 @@ class Annotations:
     def _object(self, lineage: Sequence[tuple[Module, ast.ClassDef]], place: str) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required: dict[str, None] = {}
-        partial = any(
-            word.arg == "total" and isinstance(word.value, ast.Constant) and word.value.value is False
-            for word in lineage[0][1].keywords
-        )
+        partial = any(word.arg == "total" and literal(word.value) is False for word in lineage[0][1].keywords)
         for module, node in reversed(lineage):
             for one in node.body:
                 if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
                     continue
-                if one.target.id.startswith("_") or "ClassVar" in ast.unparse(one.annotation):
+                written = ast.unparse(one.annotation)
+                if one.target.id.startswith("_") or "ClassVar" in written:
                     continue
                 schema = self._schema(module, one.annotation, place)
-                said = _description(one.value) if one.value is not None else None
+                said = _description(one.value)
                 properties[one.target.id] = {**schema, **({"description": said} if said else {})}
-                absent = partial or "NotRequired" in ast.unparse(one.annotation) or _has_default(one.value)
-                if not absent or "Required[" in ast.unparse(one.annotation).replace("NotRequired[", ""):
+                absent = partial or "NotRequired" in written or _has_default(one.value)
+                if not absent or "Required[" in written.replace("NotRequired[", ""):
                     required[one.target.id] = None
         return {"type": "object", "properties": properties, "required": [*required]}
 
@@ -285,36 +264,30 @@ def _any_of(options: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {} if {} in flat else {"anyOf": flat}
 
 
-def _constant(node: ast.expr) -> Any:  # noqa: ANN401
-    if isinstance(node, ast.Constant):
-        return node.value
+def literal(node: ast.expr | None) -> Any:  # noqa: ANN401
+    """The value of a literal; None for any other expression."""
     try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError):
-        return dotted_name(node).rpartition(".")[2]
+        return None if node is None else ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
-def _description(node: ast.expr) -> str | None:
+def _constant(node: ast.expr) -> Any:  # noqa: ANN401
+    """An option of a ``Literal``; of an enumeration the name of its member."""
+    return dotted_name(node).rpartition(".")[2] if isinstance(node, ast.Attribute) else literal(node)
+
+
+def _description(node: ast.expr | None) -> str | None:
     """A text beside an annotation: itself, or the ``description`` of a field."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Call):
-        for word in node.keywords:
-            if word.arg == "description":
-                try:
-                    return str(ast.literal_eval(word.value))
-                except (ValueError, TypeError):
-                    return None
-    return None
+    words = node.keywords if isinstance(node, ast.Call) else []
+    said = literal(next((word.value for word in words if word.arg == "description"), node))
+    return said if isinstance(said, str) else None
 
 
 def _has_default(value: ast.expr | None) -> bool:
     """Whether a field may be left out: it has a value that is not ``Field(...)`` with three dots or no default."""
-    if value is None:
-        return False
     if not isinstance(value, ast.Call) or dotted_name(value.func).rpartition(".")[2] not in ("Field", "field"):
-        return True
-    first = value.args[0] if value.args else None
-    if isinstance(first, ast.Constant) and first.value is Ellipsis:
-        return False
-    return first is not None or any(word.arg in ("default", "default_factory", "factory") for word in value.keywords)
+        return value is not None
+    if value.args:
+        return literal(value.args[0]) is not Ellipsis
+    return any(word.arg in ("default", "default_factory", "factory") for word in value.keywords)
