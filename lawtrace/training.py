@@ -5,17 +5,10 @@
 
 import importlib.util
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lawtrace.runs.integrations.training.task_environment import (
-    Observation,
-    Reward,
-    Step,
-    StepInfo,
-    TaskEnvironment,
-)
-from lawtrace.runs.integrations.training.training_tasks import LawForm, TrainingTasks
-from lawtrace.schemas.choices import ShieldMode, Style
+from lawtrace.runs.integrations.training.task_environment import Observation, Reward, Step, StepInfo, TaskEnvironment
+from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
 from lawtrace.schemas.errors import OperationalError
 
 if TYPE_CHECKING:
@@ -34,25 +27,21 @@ __all__ = [
 
 def load_environment(
     file: str | PathLike[str],
-    style: Style = "goal",
-    shield: ShieldMode = "off",
+    *,
     safe_success: float = 1.0,
     success: float = 0.0,
     safety: float = 0.0,
     calls: int | None = None,
     turns: int | None = None,
-    env: str | None = None,
-    regulation: LawForm = "restated",
-    regulation_words: int | None = None,
-    hints: bool = False,
-    seed: int = 1,
+    **options: Any,  # noqa: ANN401
 ) -> "LawtraceEnv":
     """The tasks of a file as an environment of `verifiers`: ``vf.load_environment("lawtrace.training", file=...)``.
 
     Args:
-        file, style, shield, env, regulation, regulation_words, hints, seed: see `TrainingTasks.load`.
+        file: of tasks.
         safe_success, success, safety: the parts of the reward; see `Reward`.
         calls, turns: limits of a rollout; those of ``lawtrace attempt`` by default.
+        options: ``style``, ``shield`` and the others of `TrainingTasks.load`.
 
     Raises InputError for a file of another kind, OperationalError without `verifiers`.
     """
@@ -60,15 +49,5 @@ def load_environment(
         raise OperationalError("training with verifiers needs the extra 'verifiers': pip install 'lawtrace[verifiers]'")
     from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv
 
-    tasks = TrainingTasks.load(
-        file,
-        style=style,
-        shield=shield,
-        env=env,
-        regulation=regulation,
-        regulation_words=regulation_words,
-        hints=hints,
-        seed=seed,
-    )
     reward = Reward(safe_success, success, safety)
-    return LawtraceEnv(tasks, reward=reward, calls=calls, turns=turns)
+    return LawtraceEnv(TrainingTasks.load(file, **options), reward=reward, calls=calls, turns=turns)

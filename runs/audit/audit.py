@@ -7,6 +7,7 @@ The command line, its shards, workers of a cluster and the public function begin
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
-from lawtrace.environments.tool_schemas.schemas import make_environment
 from lawtrace.runs.audit.annotations import read_annotations
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, read_label_choice
 from lawtrace.runs.audit.monpoly.import_rules import seconds_of
@@ -138,20 +138,16 @@ def audit(
     """
     named = [sources] if isinstance(sources, str | PathLike) else sources
     files = tuple(find_files([*map(Path, named)]))
-    known = _open_tools(tools, files)
-    if rules is None and known.domain is not None:
-        rules = known.domain.rules_file
+    opened = _open_tools(tools, files)
+    domain = opened if isinstance(opened, Domain) else None
+    regulation = None if domain is None else domain.regulation
     if rules is None:
-        raise InputError("--tools: name the rules with --rules")
+        if domain is None:
+            raise InputError("name the rules with --rules: tool schemas have none")
+        rules = domain.rules_file
     chosen, older = _read_rules(rules), None if against is None else _read_rules(against)
-    known.check(chosen)
-    if older is not None:
-        try:
-            known.check(older)
-        except LawtraceError as error:
-            raise InputError(f"{against}: {error}" if isinstance(against, str | PathLike) else str(error)) from error
     job = AuditJob(
-        known.given,
+        opened,
         chosen,
         complete,
         older,
@@ -159,35 +155,26 @@ def audit(
         None if marks is None else read_annotations(Path(marks)),
         seconds_of(time_unit),
     )
+    if isinstance(opened, LogSignature):
+        name, check = "log", partial(prepare_rules, signature=opened)
+    else:
+        environment = job.environment
+        name, check = environment.name, partial(check_rules, environment=environment, regulation=regulation)
+    check(chosen)
+    if older is not None:
+        try:
+            check(older)
+        except LawtraceError as error:
+            raise InputError(f"{against}: {error}" if isinstance(against, str | PathLike) else str(error)) from error
     rules_file = Path(rules) if isinstance(rules, str | PathLike) else None
-    return Audit(files, job, known.environment.name if known.environment else "log", known.regulation, rules_file)
+    return Audit(files, job, name, regulation, rules_file)
 
 
 def _read_rules(rules: Iterable[Rule] | Source) -> tuple[Rule, ...]:
     return load_rules(Path(rules)) if isinstance(rules, str | PathLike) else tuple(rules)
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenedTools:
-    """The tools of an audit, as jobs have them, and what comes with them."""
-
-    given: AuditedTools
-    environment: Environment | None = None
-    domain: Domain | None = None
-
-    @property
-    def regulation(self) -> Regulation | None:
-        return self.domain and self.domain.regulation
-
-    def check(self, rules: Sequence[Rule]) -> None:
-        """Raises InputError or FormulaError naming the rule that does not fit."""
-        if isinstance(self.given, LogSignature):
-            prepare_rules(rules, self.given)
-        elif self.environment is not None:
-            check_rules(rules, self.environment, self.regulation)
-
-
-def _open_tools(tools: Tools, files: Sequence[Path]) -> _OpenedTools:
+def _open_tools(tools: Tools, files: Sequence[Path]) -> AuditedTools:
     if isinstance(tools, str | PathLike):
         tools = [Path(tools)] if Path(tools).is_file() else load_domain(str(tools))
     paths = [entry for entry in tools if isinstance(entry, Path)] if isinstance(tools, Sequence) else []
@@ -197,12 +184,9 @@ def _open_tools(tools: Tools, files: Sequence[Path]) -> _OpenedTools:
                 f"--tools {paths[0]}: no tool schemas (JSON or Python); the signature of a MonPoly log needs such a "
                 f"log, with lines such as `@100 pay(5);`, and {other} is none"
             )
-        return _OpenedTools(read_signature(paths[0]))
+        return read_signature(paths[0])
     if log := next(filter(is_monpoly_log, files), None):
         raise InputError(f"{log}: for a MonPoly log, name the signature with --tools and the rules with --rules")
-    if isinstance(tools, Domain):
-        return _OpenedTools(tools, tools.environment, tools)
-    if isinstance(tools, Environment):
-        return _OpenedTools(tools, tools)
-    schemas = read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(tools)
-    return _OpenedTools(tuple(schemas), make_environment("tools", schemas))
+    if isinstance(tools, Domain | Environment):
+        return tools
+    return tuple(read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(tools))

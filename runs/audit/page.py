@@ -1,44 +1,15 @@
 """The page of an audit as one HTML file that needs no network and no other file."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from lawtrace.runs.audit.exports import FinishedAudit
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.options import AuditOptions
-from lawtrace.runs.audit.rates import RateTable
 from lawtrace.runs.audit.summary import AuditSummary
-from lawtrace.runs.audit.tally import Examples
 from lawtrace.runs.report.text import counted
 from lawtrace.runs.web.export import standalone_assets, write_page
 from lawtrace.runs.web.render import make_environment, render
-
-
-@dataclass(frozen=True, slots=True)
-class AuditPage:
-    """What the page of an audit shows.
-
-    Attributes:
-        identity: what identifies the audit, by name.
-        rows_file: name of the file with all verdicts.
-        complete: whether the records are taken as whole.
-        older: name of the rule file that the audit compares with, and ``newer`` its own; empty if it does not.
-        rates: the comparison with labels and marks.
-        notes: what cannot be judged or is odd, by title.
-    """
-
-    title: str
-    identity: dict[str, str]
-    summary: AuditSummary
-    findings: AuditFindings
-    rows_file: str
-    complete: bool
-    notes: Sequence[tuple[str, Examples]]
-    rates: Sequence[RateTable]
-    older: str = ""
-    newer: str = ""
 
 
 def write_audit_page(path: Path, finished: FinishedAudit, summary: AuditSummary, options: AuditOptions) -> None:
@@ -48,23 +19,23 @@ def write_audit_page(path: Path, finished: FinishedAudit, summary: AuditSummary,
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     notes = (("Could not be judged", summary.examples("invalid")), ("Oddities", summary.examples("notes")))
     findings = AuditFindings(finished.rules, regulation, audit.job.against or ())
-    page = AuditPage(
-        f"Audit: {regulation.title if regulation else shown}",
-        {
+    page = {
+        "title": f"Audit: {regulation.title if regulation else shown}",
+        "identity": {
             "records": shown,
             "environment": audit.environment,
             "rules": counted(len(finished.rules), "rule"),
             "rows": finished.file.name,
             "version": f"lawtrace {version('lawtrace')}",
         },
-        summary,
-        findings.add_all(finished.rows_with_findings()),
-        finished.file.name,
-        options.complete,
-        [(title, examples) for title, examples in notes if examples.count],
-        summary.rates,
-        options.against.name if options.against else "",
-        audit.rules_file.name if audit.rules_file else "",
-    )
+        "summary": summary,
+        "findings": findings.add_all(finished.rows_with_findings()),
+        "rows_file": finished.file.name,
+        "complete": options.complete,
+        "notes": [(title, examples) for title, examples in notes if examples.count],
+        "rates": summary.rates,
+        "older": options.against.name if options.against else "",
+        "newer": audit.rules_file.name if audit.rules_file else "",
+    }
     environment = make_environment()
     write_page(render(environment, "audit.html.jinja", page=page, assets=standalone_assets(environment)), path)

@@ -58,6 +58,15 @@ class AuditJob:
     annotations: Annotations | None = None
     time_unit: int = 1
 
+    @property
+    def environment(self) -> Environment:
+        """The environment of the tools that conversations call; logs have none."""
+        tools = load_domain(self.tools) if isinstance(self.tools, str) else self.tools
+        assert not isinstance(tools, LogSignature)
+        if isinstance(tools, tuple):
+            return make_environment("tools", tools)
+        return tools.environment if isinstance(tools, Domain) else tools
+
     def auditor(self) -> Callable[[AuditUnit], AuditRow]:
         """What judges a record. Raises FormulaError if a rule does not fit the signature of logs."""
         if isinstance(self.tools, LogSignature):
@@ -65,12 +74,7 @@ class AuditJob:
                 self.tools, self.rules, time_unit=self.time_unit, complete=self.complete, against=self.against
             )
             return lambda unit: logs.audit(cast("MonpolyLog", unit))  # `find_units` gives a signature nothing else
-        tools = load_domain(self.tools) if isinstance(self.tools, str) else self.tools
-        if isinstance(tools, tuple):
-            environment = make_environment("tools", tools)
-        else:
-            environment = tools.environment if isinstance(tools, Domain) else tools
-        transcripts = TranscriptAuditor(environment, self.rules, complete=self.complete, against=self.against)
+        transcripts = TranscriptAuditor(self.environment, self.rules, complete=self.complete, against=self.against)
         return lambda unit: transcripts.audit(read_transcript(cast("AnyTranscript", unit)))
 
     def summary(self) -> AuditSummary:

@@ -1,7 +1,7 @@
 """A task file, ready for attempts: tasks, environment, law and options."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,9 @@ class TaskSet:
     domain: Domain
     recipe: Recipe
     law: Law
-    _given: dict[str, RegulationText] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.law.check(rule for task in self.tasks if task.published is None for rule in task.rules)
-        object.__setattr__(self, "_given", self.law.regulation_texts(self.tasks))
 
     @classmethod
     def read(cls, file: str, env: str | None, options: dict[str, Any]) -> "TaskSet":
@@ -76,6 +74,11 @@ class TaskSet:
         return {task.id: task for task in self.tasks}
 
     @cached_property
+    def texts(self) -> dict[str, RegulationText]:
+        """What prompts contain of the law, by task."""
+        return self.law.regulation_texts(self.tasks)
+
+    @cached_property
     def habits(self) -> Habits:
         """The best habits for all tasks of the file."""
         return {row.style: row.habit for row in find_task_habits(self.domain.environment, self.tasks)}
@@ -90,7 +93,7 @@ class TaskSet:
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""
         environment = self.domain.environment
-        options, text, prompts = self.recipe.attempts, self._given[task.id], prompts_of(self.recipe.prompts)
+        options, text, prompts = self.recipe.attempts, self.texts[task.id], prompts_of(self.recipe.prompts)
         start = stated_start(environment, task.rules, task.initial(environment))
         return tools_system(environment, replace(PromptContext.of(options, text, prompts), session_start=start))
 

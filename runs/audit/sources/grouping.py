@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lawtrace.schemas.events import Json
@@ -20,17 +21,22 @@ class Groups:
         if len(self._waiting) >= 10_000:
             self._store()
 
-    def names(self) -> list[str]:
-        """The groups, in the order of their first records."""
+    def joined(
+        self, joint: Callable[[str], str] = lambda name: name
+    ) -> Iterator[tuple[str, list[str], list[tuple[str, Any]]]]:
+        """Joint name, names, and places and values of the records: one row for each set of groups with one ``joint``
+        name, in the order of their first records."""
         self._store()
         self._database.execute("CREATE INDEX IF NOT EXISTS by_name ON record (name, number)")
-        rows = self._database.execute("SELECT name FROM record GROUP BY name ORDER BY min(number)")
-        return [name for (name,) in rows]
+        groups: dict[str, list[str]] = {}
+        for (name,) in self._database.execute("SELECT name FROM record GROUP BY name ORDER BY min(number)"):
+            groups.setdefault(joint(name), []).append(name)
+        for together, names in groups.items():
+            yield together, names, [record for name in names for record in self._get(name)]
 
-    def get(self, name: str) -> list[tuple[str, Any]]:
-        """The places and records of a group, in order."""
+    def _get(self, name: str) -> Iterator[tuple[str, Any]]:
         rows = self._database.execute("SELECT place, value FROM record WHERE name = ? ORDER BY number", (name,))
-        return [(place, json.loads(value)) for place, value in rows]
+        return ((place, json.loads(value)) for place, value in rows)
 
     def _store(self) -> None:
         self._database.executemany("INSERT INTO record (name, place, value) VALUES (?, ?, ?)", self._waiting)

@@ -67,12 +67,8 @@ class Langfuse(Source):
         return ()
 
     def end(self) -> Iterable[Transcript]:
-        traces: dict[str, list[str]] = {}
-        for trace in self._observations.names():
-            traces.setdefault(self._sessions.get(trace, trace), []).append(trace)
-        for name, parts in traces.items():
-            entries = [entry for trace in parts for entry in self._observations.get(trace)]
-            labels = {key: value for trace in parts for key, value in self._labels.get(trace, {}).items()}
+        for name, traces, entries in self._observations.joined(lambda trace: self._sessions.get(trace, trace)):
+            labels = {key: value for trace in traces for key, value in self._labels.get(trace, {}).items()}
             yield transcript_of_spans(entries[0][0], name, [_span(one) for _, one in entries], labels)
 
 

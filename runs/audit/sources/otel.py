@@ -40,11 +40,7 @@ class OpenTelemetry(Source):
         return ()
 
     def end(self) -> Iterable[Transcript]:
-        traces: dict[str, list[str]] = {}
-        for trace in self._spans.names():
-            traces.setdefault(self._conversations.get(trace, f"trace {trace}"), []).append(trace)
-        for name, parts in traces.items():
-            entries = [entry for trace in parts for entry in self._spans.get(trace)]
+        for name, _, entries in self._spans.joined(lambda trace: self._conversations.get(trace, f"trace {trace}")):
             spans = [read_span(span) for _, span in entries if is_known(span["attributes"])]
             if spans:
                 yield transcript_of_spans(entries[0][0], name, spans)

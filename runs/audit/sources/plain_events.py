@@ -43,8 +43,7 @@ class PlainEvents(Source):
         return ()
 
     def end(self) -> Iterable[Transcript]:
-        for name in self._groups.names():
-            yield _transcript(name, self._groups.get(name))
+        return (_transcript(name, entries) for name, _, entries in self._groups.joined())
 
 
 def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:

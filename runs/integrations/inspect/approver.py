@@ -16,7 +16,7 @@ from inspect_ai.tool import ToolCall, ToolCallView
 from inspect_ai.util import store
 
 from lawtrace.runs.audit.transcripts import parse_if_json, unwrap_result
-from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
+from lawtrace.runs.integrations.inspect.rule_files import open_audit
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
@@ -117,8 +117,9 @@ def guard(
         on_undecided: what to do about a call that could not be decided.
         allowed: what to do about other calls: approve, or ask the next approver.
     """
-    chosen, environment, regulation = read_rules_and_tools(rules, tools)
-    compiled = Guard(chosen, environment, mode=mode, on_undecided=on_undecided, regulation=regulation)
+    given = open_audit(rules, tools)
+    job, law = given.job, given.regulation
+    compiled = Guard(job.rules, job.environment, mode=mode, on_undecided=on_undecided, regulation=law)
     watched: dict[int, WatchedSample] = {}
 
     def sample() -> WatchedSample:

@@ -7,12 +7,11 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.transcripts import make_transcript
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER
 from lawtrace.runs.integrations.inspect.metrics import RULES, VERDICT, outcomes, pairs, rules_broken, rules_broken_by
-from lawtrace.runs.integrations.inspect.rule_files import read_rules_and_tools
+from lawtrace.runs.integrations.inspect.rule_files import open_audit
 from lawtrace.runs.integrations.released_tasks import read_task_file
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.execution import execute_conversation
@@ -83,12 +82,11 @@ def rules_kept(rules: str | None = None, tools: str | list[str] | None = None, c
         tools: a built-in environment, the folder of one, or files with tool schemas.
         complete: whether a duty that is open at the end is broken; otherwise it is undetermined.
     """
-    chosen, environment, _ = read_rules_and_tools(rules, tools)
-    auditor = TranscriptAuditor(environment, chosen, complete=complete)
+    judge = open_audit(rules, tools, complete=complete).job.auditor()
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         messages = [json.loads(message.model_dump_json()) for message in state.messages]
-        row = auditor.audit(make_transcript(str(state.sample_id), str(state.sample_id), read_messages(messages)))
+        row = judge(make_transcript(str(state.sample_id), str(state.sample_id), read_messages(messages)))
         if row.outcome == "invalid":
             return Score.unscored(reason="scoring_failed", explanation=row.reason)
         found = [_without_states(rule) for rule in row.rules]
