@@ -36,6 +36,17 @@ _MOST_PARTS: Final = 5_000
 """How many parts are read of one schema: references to references make small schemas large."""
 
 
+_KINDS: Final[Mapping[type, str]] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
+"""The JSON type of a value by its type in Python, but for objects."""
+
+
 @dataclass(slots=True)
 class SchemaReader:
     """Reads the schemas of one document, in which references lead to `root`.
@@ -73,7 +84,7 @@ class SchemaReader:
         kinds = _kinds(fields)
         null = "null" in kinds or fields.get("nullable") is True
         kinds = [kind for kind in kinds if kind != "null"]
-        if kinds == ["integer", "number"] or kinds == ["number", "integer"]:
+        if set(kinds) == {"integer", "number"}:
             kinds = ["number"]
         if len(kinds) > 1:
             return self._open(place, " or ".join(kinds))
@@ -249,7 +260,7 @@ def _kinds(fields: Schema) -> list[str]:
         return ["object"]
     if "items" in fields or "prefixItems" in fields:
         return ["array"]
-    return list(dict.fromkeys(map(_kind_of, _options(fields))))
+    return list(dict.fromkeys(_KINDS.get(type(one), "object") for one in _options(fields)))
 
 
 def _options(fields: Schema) -> list[Any]:
@@ -265,21 +276,3 @@ def object_of(value: object) -> dict[str, Any]:
 def list_of(value: object) -> list[Any]:
     """The items of a JSON list; empty for any other value."""
     return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _kind_of(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"

@@ -53,6 +53,10 @@ class FinishedAudit:
         """The verdicts, read one after the other."""
         return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
 
+    def findings(self) -> Iterator[tuple[AuditRow, RuleVerdict]]:
+        """The rules that are broken or undetermined, each with its conversation."""
+        return ((row, rule) for row in self.rows() for rule in row.rules if rule.broken or rule.undetermined)
+
     def rows_with_findings(self) -> Iterator[AuditRow]:
         """Those of conversations in which a rule is not kept, in either version of a backtest."""
         for _, line in numbered_lines(self.file):
@@ -120,12 +124,7 @@ def _write_parquet(audit: FinishedAudit, path: Path) -> None:
 def as_sarif(audit: FinishedAudit) -> dict[str, Any]:
     """The findings as a SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0)."""
     numbers = {rule.id: number for number, rule in enumerate(audit.rules)}
-    results = [
-        _sarif_result(row, rule, numbers[rule.rule])
-        for row in audit.rows()
-        for rule in row.rules
-        if rule.broken or rule.undetermined
-    ]
+    results = [_sarif_result(row, rule, numbers[rule.rule]) for row, rule in audit.findings()]
     rules = [
         {
             "id": rule.id,
@@ -172,27 +171,17 @@ def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
     """The verdicts as OSCAL assessment results (NIST, version 1.1.2)."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     observations: list[dict[str, Any]] = []
-    related: dict[str, list[str]] = {rule.id: [] for rule in audit.rules}
+    related: dict[str, list[dict[str, str]]] = {rule.id: [] for rule in audit.rules}
     broken: set[str] = set()
-    for row in audit.rows():
-        for rule in row.rules:
-            if not (rule.broken or rule.undetermined):
-                continue
-            observation = _id(row.place, row.conversation, rule.rule)
-            related[rule.rule].append(observation)
-            if rule.broken:
-                broken.add(rule.rule)
-            observations.append(
-                {
-                    "uuid": observation,
-                    "title": f"{rule.rule}: {rule.name}",
-                    "description": sentence(
-                        f"conversation {row.conversation} ({row.place}): {rule.explanation or rule.undetermined}"
-                    ),
-                    "methods": ["TEST-AUTOMATED"],
-                    "collected": now,
-                }
-            )
+    for row, rule in audit.findings():
+        observation = _id(row.place, row.conversation, rule.rule)
+        related[rule.rule].append({"observation-uuid": observation})
+        if rule.broken:
+            broken.add(rule.rule)
+        why = sentence(f"conversation {row.conversation} ({row.place}): {rule.explanation or rule.undetermined}")
+        title = f"{rule.rule}: {rule.name}"
+        finding = {"uuid": observation, "title": title, "description": why, "methods": ["TEST-AUTOMATED"]}
+        observations.append({**finding, "collected": now})
     findings = [
         {
             "uuid": _id("finding", str(audit.file), rule.id),
@@ -204,11 +193,7 @@ def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
                 "description": "; ".join(rule.provisions) or "no provision is cited",
                 "status": {"state": "not-satisfied" if rule.id in broken else "satisfied"},
             },
-            **(
-                {"related-observations": [{"observation-uuid": one} for one in related[rule.id]]}
-                if related[rule.id]
-                else {}
-            ),
+            **({"related-observations": related[rule.id]} if related[rule.id] else {}),
         }
         for rule in audit.rules
     ]
@@ -221,19 +206,19 @@ def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
         **({"observations": observations} if observations else {}),
         "findings": findings,
     }
-    metadata = {
-        "title": "Assessment results of lawtrace",
-        "last-modified": now,
-        "version": version("lawtrace"),
-        "oscal-version": "1.1.2",
+    return {
+        "assessment-results": {
+            "uuid": _id("document", str(audit.file), now),
+            "metadata": {
+                "title": "Assessment results of lawtrace",
+                "last-modified": now,
+                "version": version("lawtrace"),
+                "oscal-version": "1.1.2",
+            },
+            "import-ap": {"href": "#", "remarks": "There is no assessment plan: the rules are the plan."},
+            "results": [result],
+        }
     }
-    document: dict[str, Any] = {
-        "uuid": _id("document", str(audit.file), now),
-        "metadata": metadata,
-        "import-ap": {"href": "#", "remarks": "There is no assessment plan: the rules are the plan."},
-        "results": [result],
-    }
-    return {"assessment-results": document}
 
 
 def _name_of_rules(audit: Audit) -> str:

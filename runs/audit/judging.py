@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
@@ -121,10 +122,7 @@ def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[
 
 def _is_demanded(verdict: RuleVerdict, events: Sequence[Event], transcript: Transcript) -> bool:
     """Whether the event of a finding is a call that the task demands."""
-    if verdict.at is None or not transcript.reference:
-        return False
-    event = events[verdict.at]
-    return (event.tool, event.arguments) in transcript.reference
+    return verdict.at is not None and (events[verdict.at].tool, events[verdict.at].arguments) in transcript.reference
 
 
 def _is_users_own(environment: Environment, turn: Turn) -> bool:
@@ -134,13 +132,8 @@ def _is_users_own(environment: Environment, turn: Turn) -> bool:
 
 def _first_step_back(turns: Sequence[Turn]) -> int | None:
     """The number of the first message that is earlier than the one before it; None if there is none."""
-    latest = None
-    for turn in turns:
-        time = turn.message.time
-        if time is not None and latest is not None and time < latest:
-            return turn.number
-        latest = time if time is not None else latest
-    return None
+    times = [(turn.message.time, turn.number) for turn in turns if turn.message.time is not None]
+    return next((number for (before, _), (time, number) in pairwise(times) if time < before), None)
 
 
 def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:

@@ -51,11 +51,7 @@ class LabelChoice:
         """Which values are bad, in words."""
         if self.operator is None:
             return "a number below 1, false, or a word such as failed"
-        return (
-            f"{self.name} {self.operator} {self.value:g}"
-            if isinstance(self.value, float)
-            else (f"{self.name} {self.operator} {self.value}")
-        )
+        return f"{self.name} {self.operator} {f'{self.value:g}' if isinstance(self.value, float) else self.value}"
 
     def is_bad(self, value: Json) -> bool | None:
         """Whether a value is bad; None if it is no single value, or cannot be compared."""

@@ -11,8 +11,8 @@ from itertools import product
 from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult
-from lawtrace.environments.spec.open_types import OrNull
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
 from lawtrace.runs.audit.transcripts import RecordedCall, Turn
@@ -161,28 +161,35 @@ def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:
 
 def _results(tool: Tool, result: Json) -> Iterator[Problem]:
     """What does not fit the declared results."""
-    if tool.results and not isinstance(result, Mapping):
+    if tool.results and not isinstance(result, dict):
         yield (RESULT,), "the result is not an object with fields"
         return
     fields = cast("Mapping[str, Json]", result)
     for declared in tool.results:
-        place, what = (RESULT, declared.name), f"result {declared.name!r}"
-        if declared.name not in fields:
-            yield place, f"{what} is missing"
-            continue
-        value = fields[declared.name]
-        match declared:
-            case RowsResult(single=True):
-                yield from _rows(declared, place, [] if value is None else [value])
-            case RowsResult():
-                yield from _rows(declared, place, value)
-            case KeyResult() if value is None:
-                pass
-            case KeyResult():
-                key = declared.entity.fields[declared.entity.key]
-                yield from _misfit(place, "result ", declared.name, key.type, value)
-            case _:
-                yield from _misfit(place, "result ", declared.name, declared.type, value)
+        place = (RESULT, declared.name)
+        if declared.name in fields:
+            yield from _misfit(place, "result ", declared.name, _type_of(declared), fields[declared.name])
+        else:
+            yield place, f"result {declared.name!r} is missing"
+
+
+def _type_of(declared: Result) -> ValueType:
+    match declared:
+        case ValueResult():
+            return declared.type
+        case KeyResult():
+            return OrNull(declared.entity.fields[declared.entity.key].type)
+        case RowsResult():
+            return OrNull(_row_type(declared)) if declared.single else ListOf(_row_type(declared))
+
+
+def _row_type(rows: RowsResult | NestedRows) -> ValueType:
+    """The type of a row: a field without a value may be null, and an optional one absent."""
+    fields = {name: rows.entity.fields[name] for name in rows.fields}
+    parts = rows.parts if isinstance(rows, RowsResult) else ()
+    types = {name: OrNull(field.type) for name, field in fields.items()}
+    optional = tuple(name for name, field in fields.items() if field.optional)
+    return ObjectOf({**types, **{part.name: ListOf(_row_type(part)) for part in parts}}, optional, ANY)
 
 
 def _recorded_result(tool: Tool, result: Json) -> Iterator[Problem]:
@@ -190,26 +197,6 @@ def _recorded_result(tool: Tool, result: Json) -> Iterator[Problem]:
     for place, text in _misfit((RESULT,), "", RESULT, tool.returns, result) if tool.returns is not None else ():
         if not text.endswith(_NO_SUCH_FIELD):
             yield place, text
-
-
-def _rows(declared: RowsResult | NestedRows, place: Path, rows: Json) -> Iterator[Problem]:
-    what = f"result {declared.name!r}"
-    if not isinstance(rows, list):
-        yield place, f"{what} is not a list"
-        return
-    for row in rows:
-        if not isinstance(row, dict):
-            yield place, f"{what} has an item that is not an object"
-            continue
-        for name in declared.fields:
-            field = declared.entity.fields.get(name)
-            if name not in row:
-                if field is None or not field.optional:
-                    yield (*place, name), f"{what}: an object has no field {name!r}"
-            elif field is not None and row[name] is not None:
-                yield from _misfit((*place, name), f"{what}, ", name, field.type, row[name])
-        for part in declared.parts if isinstance(declared, RowsResult) else ():
-            yield from _rows(part, (*place, part.name), row.get(part.name))
 
 
 def _misfit(place: Path, what: str, name: str, kind: ValueType, value: Json) -> Iterator[Problem]:
@@ -231,7 +218,7 @@ def _misfit(place: Path, what: str, name: str, kind: ValueType, value: Json) -> 
             for field, part in fields.items():
                 if value.get(field) is not None:
                     yield from _misfit((*place, field), what, f"{name}.{field}", part, value[field])
-                elif field not in optional:
+                elif field not in optional and not (field in value and isinstance(part, OrNull)):
                     yield (*place, field), f"{what}{f'{name}.{field}'!r} is missing"
         case _:
             try:

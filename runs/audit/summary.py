@@ -34,14 +34,9 @@ class RuleCounts:
 
     def as_json(self) -> dict[str, Json]:
         """The counts by name."""
-        return {
-            "kept": self.kept,
-            "broken": self.broken,
-            "undetermined": self.undetermined,
-            "never_triggered": self.never,
-            "triggering_events": self.triggers,
-            **({"at_reference": self.at_reference} if self.at_reference else {}),
-        }
+        found: dict[str, Json] = {"kept": self.kept, "broken": self.broken, "undetermined": self.undetermined}
+        found |= {"never_triggered": self.never, "triggering_events": self.triggers}
+        return {**found, "at_reference": self.at_reference} if self.at_reference else found
 
 
 class AuditSummary:

@@ -142,7 +142,7 @@ def test_fields_of_rows_in_a_result_are_checked(tmp_path: Path) -> None:
     why, other = verdicts(
         tmp_path, [("SearchPayee", {"keywords": ["x"]}, {"payees": [found]}), CALLS[1]], rule, "F SearchPayee"
     )
-    assert "result 'payees', 'payee_id': expected" in why
+    assert "result 'payees[0].payee_id': expected" in why
     assert other == "kept"
 
 
