@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.regulations.regulation import Regulation
@@ -23,7 +23,6 @@ from lawtrace.runs.audit.monpoly.import_rules import seconds_of
 from lawtrace.runs.audit.monpoly.log_audit import prepare_rules
 from lawtrace.runs.audit.monpoly.logs import MonpolyLog, is_monpoly_log
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature, read_signature
-from lawtrace.runs.audit.records import COLUMNS, flat_records
 from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.transcripts import Transcript
@@ -31,6 +30,7 @@ from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, Judge
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, LawtraceError
+from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 if TYPE_CHECKING:
@@ -41,6 +41,21 @@ Source = str | PathLike[str]
 Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
 """An environment, its name or folder; a file of tool schemas, or with the signature of MonPoly logs; or what
 `read_given_tools` reads: schemas, functions, names."""
+
+COLUMNS: Final = (
+    "conversation",
+    "place",
+    "reward",
+    "rule",
+    "provisions",
+    "verdict",
+    "triggering_events",
+    "call",
+    "message",
+    "at_reference",
+    "reason",
+)
+"""Of the table of CSV and Parquet files and of data frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +205,27 @@ def _open_tools(tools: Tools, files: Sequence[Path]) -> AuditedTools:
     if isinstance(tools, Domain | Environment):
         return tools
     return tuple(read_tool_schemas([*map(str, paths)]) if paths else read_given_tools(tools))
+
+
+def flat_records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
+    """A record for each conversation and rule; for an invalid conversation one without a rule."""
+    for row in rows:
+        common: dict[str, Json] = {
+            "conversation": row.conversation,
+            "place": row.place,
+            "reward": row.labels.get("reward"),
+        }
+        if row.outcome == "invalid":
+            yield {**dict.fromkeys(COLUMNS), **common, "verdict": "invalid", "reason": row.reason}
+        for rule in row.rules:
+            yield {
+                **common,
+                "rule": rule.rule,
+                "provisions": "; ".join(rule.provisions),
+                "verdict": rule.name,
+                "triggering_events": rule.triggers,
+                "call": rule.call,
+                "message": rule.message,
+                "at_reference": rule.rule in row.at_reference,
+                "reason": rule.explanation or rule.undetermined,
+            }

@@ -20,8 +20,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic_core import from_json
 
-from lawtrace.runs.audit.audit import Audit
-from lawtrace.runs.audit.records import COLUMNS, flat_records
+from lawtrace.runs.audit.audit import COLUMNS, Audit, flat_records
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import sentence
 from lawtrace.runs.store.stage_files import numbered_lines, replacing, write_lines

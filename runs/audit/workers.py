@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Self, cast
+from typing import Self, cast
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, environment_files, is_folder, load_domain
 from lawtrace.environments.spec.declaration import Environment
@@ -36,6 +36,17 @@ AuditUnit = AnyTranscript | MonpolyLog
 """What has a verdict of its own."""
 AuditedTools = Domain | Environment | str | tuple[ToolSchema, ...] | LogSignature
 """An environment, its name or folder; the schemas of tools; or the signature of logs."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBatch:
+    """The rows of some records as lines of JSON, and their counts."""
+
+    lines: list[str]
+    tally: Tally
+
+
+BatchJudge = Callable[[list[AuditUnit]], JudgedBatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,20 @@ class AuditJob:
         changes = None if self.against is None else compare_rules(self.against, self.rules)
         return AuditSummary([rule.id for rule in self.rules], changes, self.label, self.annotations)
 
+    def batch_judge(self) -> BatchJudge:
+        """What judges the records of a batch in one process."""
+        auditor = self.auditor()
+
+        def judge(units: list[AuditUnit]) -> JudgedBatch:
+            summary = self.summary()
+            lines: list[str] = []
+            for row in map(auditor, units):
+                summary.add(row)
+                lines.append(row.model_dump_json())
+            return JudgedBatch(lines, summary.tally)
+
+        return judge
+
     def portable(self) -> Self:
         """The job for another process: with rules as they were read, and an environment by its name or folder."""
         rules, older = (None if some is None else tuple(map(_as_read, some)) for some in (self.rules, self.against))
@@ -114,28 +139,18 @@ class SentAudit:
         folder = job.tools if isinstance(job.tools, str) and is_folder(job.tools) else None
         return cls(job, None if folder is None else Bundle.of(Path(folder), environment_files))
 
-    def open(
-        self, access: ModelAccess | None, stack: ExitStack
-    ) -> Callable[[list[AuditUnit]], Awaitable["JudgedBatch"]]:
+    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[list[AuditUnit]], Awaitable[JudgedBatch]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of records."""
         job = self.job
         if self.folder is not None:
             folder = Path(stack.enter_context(TemporaryDirectory()))
             job = replace(job, tools=str(self.folder.unpack(folder / "environment")))
-        worker = _Worker(job)
+        judge = job.batch_judge()
 
-        async def judge(units: list[AuditUnit]) -> JudgedBatch:
-            return worker.judge(units)
+        async def judge_batch(units: list[AuditUnit]) -> JudgedBatch:
+            return judge(units)
 
-        return judge
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedBatch:
-    """The rows of some records as lines of JSON, and their counts."""
-
-    lines: list[str]
-    tally: Tally
+        return judge_batch
 
 
 def judge_batches(
@@ -149,8 +164,7 @@ def judge_batches(
         return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:
-        worker = _Worker(job)
-        yield from (worker.judge(batch) for batch in batches)
+        yield from map(job.batch_judge(), batches)
         return
     # A new interpreter for each: a fork would copy the threads of this one in an unknown state.
     with ProcessPoolExecutor(processes, get_context("spawn"), _prepare, (job.portable(),)) as pool:
@@ -180,30 +194,13 @@ def _with_content(batch: list[AuditUnit]) -> list[AuditUnit]:
     return [unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch]
 
 
-class _Worker:
-    """What one process judges by."""
-
-    def __init__(self, job: AuditJob) -> None:
-        self._job: Final = job
-        self._judge: Final = job.auditor()
-
-    def judge(self, units: list[AuditUnit]) -> JudgedBatch:
-        summary = self._job.summary()
-        lines: list[str] = []
-        for unit in units:
-            row = self._judge(unit)
-            summary.add(row)
-            lines.append(row.model_dump_json())
-        return JudgedBatch(lines, summary.tally)
-
-
-_prepared: list[_Worker] = []
-"""The worker of this process, if it is one that `judge_batches` started."""
+_prepared: list[BatchJudge] = []
+"""What judges in this process, if it is one that `judge_batches` started."""
 
 
 def _prepare(job: AuditJob) -> None:
-    _prepared.append(_Worker(job))
+    _prepared.append(job.batch_judge())
 
 
 def _judge_prepared(units: list[AuditUnit]) -> JudgedBatch:
-    return _prepared[0].judge(units)
+    return _prepared[0](units)

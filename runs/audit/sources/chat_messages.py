@@ -3,13 +3,12 @@
 A message has a role and a content. Interfaces differ in where calls and answers stand: in ``tool_calls`` (OpenAI,
 tau-bench, Inspect, AgentDojo, each with its own names), in blocks of the content (Anthropic), or as items of
 their own (OpenAI Responses). All of these are read, also beside each other.
-`message_forms.py` brings those of LangChain and AutoGen into this form.
+Those of LangChain and AutoGen are brought into this form first.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lawtrace.runs.audit.sources.message_forms import plain_message
 from lawtrace.runs.audit.transcripts import (
     RecordedAnswer,
     RecordedCall,
@@ -40,17 +39,24 @@ _SILENT: Final = frozenset({"reasoning", "thinking", "redacted_thinking", "item_
 _MEDIA: Final = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document", "data"}
 )
+_LANGCHAIN: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+"""The roles by the types of LangChain's messages."""
+_AUTOGEN_ANSWERS: Final = frozenset({"ToolCallExecutionEvent", "FunctionExecutionResultMessage"})
+_AUTOGEN_SAID: Final = frozenset(
+    {"TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "StructuredMessage", "ToolCallSummaryMessage"}
+)
+_AUTOGEN_CONTEXT: Final = {"UserMessage": "user", "AssistantMessage": "assistant", "SystemMessage": "system"}
 
 
 def is_message(value: object) -> bool:
     """Whether a JSON value is a message or an item that `read_messages` reads."""
-    fields = plain_message(value)
+    fields = _plain(value)
     return isinstance(fields.get("role"), str) or _item_kind(fields) is not None
 
 
 def read_messages(entries: Sequence[Any]) -> list[RecordedMessage]:
     """The messages of a list. Raises ValueError for a form that could hide a call."""
-    return [_read(plain_message(entry)) for entry in entries]
+    return [_read(_plain(entry)) for entry in entries]
 
 
 def _read(entry: Mapping[str, Any]) -> RecordedMessage:
@@ -180,3 +186,48 @@ def _item(kind: str, item: Mapping[str, Any]) -> RecordedMessage:
         answer = RecordedAnswer(item.get("output"), _error(item, item.get("output")))
     arguments = read_arguments(item.get("arguments", item.get("input")))
     return RecordedMessage("agent", calls=[RecordedCall(name, arguments, call, answer)])
+
+
+def _plain(entry: object) -> dict[str, Any]:
+    """The fields of a message, with its role where the source says it in another way."""
+    fields = fields_of(entry)
+    if "role" in fields:
+        return fields
+    return _langchain(fields) or _autogen(fields) or fields
+
+
+def _langchain(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """A message of LangChain: it has a type, and may be wrapped as ``data`` or ``kwargs``."""
+    inner = fields_of(fields.get("kwargs" if fields.get("type") == "constructor" else "data")) or fields
+    role = _LANGCHAIN.get(str(inner.get("type", "")).lower().removesuffix("messagechunk"))
+    return {**inner, "role": role} if role is not None and "content" in inner else None
+
+
+def _autogen(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """A message or event of AutoGen, from a result of a run or from the context of a saved agent."""
+    kind, content = str(fields.get("type", "")), fields.get("content")
+    if "content" not in fields or ("source" not in fields and kind not in _AUTOGEN_ANSWERS):
+        return None
+    if kind in _AUTOGEN_ANSWERS:
+        answers = (fields_of(answer) for answer in items_of(content))
+        return {
+            "role": "tool",
+            "tool_messages": [
+                {**one, "role": "tool", "tool_call_id": one.get("call_id"), "error": one.get("is_error")}
+                for one in answers
+            ],
+            "timestamp": fields.get("created_at"),
+        }
+    role = _AUTOGEN_CONTEXT.get(kind)
+    if role is None and kind in _AUTOGEN_SAID:
+        role = "user" if str(fields["source"]).lower().startswith("user") else "assistant"
+    if kind == "ToolCallRequestEvent" or (role == "assistant" and is_list(content) and _are_calls(content)):
+        return {"role": "assistant", "tool_calls": content, "timestamp": fields.get("created_at")}
+    if role is None:
+        # Only the agent sees thoughts, memories and the like.
+        return {"role": "system", "content": ""} if kind.endswith("Event") else None
+    return {**fields, "role": role, "timestamp": fields.get("created_at")}
+
+
+def _are_calls(content: list[Any]) -> bool:
+    return bool(content) and all("arguments" in fields_of(one) for one in content)

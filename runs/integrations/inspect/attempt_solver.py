@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, Literal
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageSystem,
-    ChatMessageUser,
-    execute_tools,
-)
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, execute_tools
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolError, ToolParams
 from inspect_ai.util import LimitExceededError
@@ -209,6 +204,4 @@ def _begin(task_set: TaskSet, state: TaskState) -> _Sample:
 
 def _readable(call: ToolCall) -> ToolCall:
     """A call that reaches its tool, also if Inspect could not read its arguments: the session says what is wrong."""
-    if call.parse_error is None:
-        return call
-    return ToolCall(id=call.id, function=call.function, arguments={})
+    return call if call.parse_error is None else ToolCall(id=call.id, function=call.function, arguments={})

@@ -24,8 +24,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.runs.audit.sources.inspect_logs import CALL_TIME
+from lawtrace.runs.audit.transcripts import read_arguments
 from lawtrace.runs.integrations.inspect.attempt_solver import ANSWER, PROVIDER
 from lawtrace.runs.integrations.inspect.scorers import score_of
 from lawtrace.runs.integrations.inspect.tasks import sample_id, sample_metadata
@@ -37,7 +37,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Event
-from lawtrace.schemas.log_entries import ModelCalled, RequestMessage
+from lawtrace.schemas.log_entries import FunctionCalled, ModelCalled, RequestMessage
 from lawtrace.schemas.tool_conversation import ToolConversation
 from lawtrace.schemas.verdict_rows import Verdict
 
@@ -213,7 +213,7 @@ def _turns(conversation: ToolConversation, calls: Sequence[Event]) -> Iterator[C
         executed = [(call, text, next(events)) for call, text in zip(turn.calls, turn.results, strict=False)]
         yield ChatMessageAssistant(
             content=turn.text,
-            tool_calls=[_call(call.id, call.name, call.arguments) for call in turn.calls] or None,
+            tool_calls=[*map(_call, turn.calls)] or None,
             id=turn.message or None,
             source="generate",
             metadata=_metadata(executed[0][2]) if executed else None,
@@ -225,16 +225,11 @@ def _turns(conversation: ToolConversation, calls: Sequence[Event]) -> Iterator[C
             yield ChatMessageUser(content=one.text, id=one.message)
 
 
-def _call(name: str, tool: str, written: str) -> ToolCall:
-    """A call as Inspect has it: with its arguments, or with the reason why they cannot be read."""
-    try:
-        arguments = parse_strict_json(written) if written.strip() else {}
-        reason = "not an object"
-    except (ValueError, RecursionError) as error:
-        arguments, reason = None, str(error)
-    if not isinstance(arguments, dict):
-        return ToolCall(name, tool, {}, f"Error parsing the arguments {written!r}: {reason}")
-    return ToolCall(name, tool, dict(arguments))
+def _call(call: FunctionCalled) -> ToolCall:
+    """A call as Inspect has it: with its arguments, or with what is wrong with them."""
+    arguments = read_arguments(call.arguments)
+    wrong = f"Error parsing the arguments {call.arguments!r}: not an object" if arguments is None else None
+    return ToolCall(call.id, call.name, arguments or {}, wrong)
 
 
 def _result(event: Event, call: str, text: str) -> ChatMessageTool:

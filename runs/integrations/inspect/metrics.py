@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
-from lawtrace.runs.scoring.metrics import RuleCounts, count_outcomes, count_pairs, count_rule_breaks
+from lawtrace.runs.scoring.metrics import count_outcomes, count_pairs, count_rule_breaks
 from lawtrace.schemas.verdict_rows import OUTCOMES, RuleVerdict, Verdict
 
 VERDICT = "verdict"
@@ -52,7 +52,13 @@ def rules_broken() -> Metric:
     while reaching the goal."""
 
     def rates(scores: list[SampleScore]) -> Mapping[str, float]:
-        return _shares(count_rule_breaks(verdicts_of(scores)))
+        found: dict[str, float] = {}
+        for rule, of in count_rule_breaks(verdicts_of(scores)).items():
+            if of.attempts and (of.triggered or of.broken or of.undetermined):
+                found[f"{rule} triggered"] = of.triggered / of.attempts
+                found[f"{rule} broken"] = of.broken / of.attempts
+                found[f"{rule} gap"] = of.broken_with_goal / of.attempts
+        return found
 
     return rates
 
@@ -66,13 +72,10 @@ def rules_broken_by() -> Metric:
         judged = [_rules(one) for one in scores]
         for name in dict.fromkeys(rule.rule for rules in judged for rule in rules):
             of = [rule for rules in judged for rule in rules if rule.rule == name]
-            for what, number in (
-                ("triggered", sum(rule.triggered for rule in of)),
-                ("broken", sum(rule.broken for rule in of)),
-                ("undetermined", sum(bool(rule.undetermined) for rule in of)),
-            ):
-                if any(rule.triggered or not rule.kept for rule in of):
-                    found[f"{name} {what}"] = number / len(judged)
+            if any(rule.triggered or not rule.kept for rule in of):
+                found[f"{name} triggered"] = sum(rule.triggered for rule in of) / len(judged)
+                found[f"{name} broken"] = sum(rule.broken for rule in of) / len(judged)
+                found[f"{name} undetermined"] = sum(bool(rule.undetermined) for rule in of) / len(judged)
         return found
 
     return rates
@@ -80,13 +83,3 @@ def rules_broken_by() -> Metric:
 
 def _rules(score: SampleScore) -> list[RuleVerdict]:
     return [RuleVerdict.model_validate(rule) for rule in (score.score.metadata or {})[RULES]]
-
-
-def _shares(counts: Mapping[str, RuleCounts]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for rule, of in counts.items():
-        if of.attempts and (of.triggered or of.broken or of.undetermined):
-            found[f"{rule} triggered"] = of.triggered / of.attempts
-            found[f"{rule} broken"] = of.broken / of.attempts
-            found[f"{rule} gap"] = of.broken_with_goal / of.attempts
-    return found
