@@ -175,20 +175,16 @@ Parts = tuple[bool, bool, str | None, frozenset[str]]
 
 
 def _parts(verdict: Verdict) -> Parts:
-    evidence = verdict.published
+    """What is compared; the broken rules by formula, as in the records."""
+    evidence, broken = verdict.published, (rule for rule in verdict.rules if rule.broken)
     if evidence is None:
         return (False, False, None, frozenset())
-    return (evidence.executed, evidence.state_matched, evidence.trace_source, _broken(verdict))
+    names = frozenset(RECORDED_AUDIT_CHECK if rule.rule == AUDIT_CHECK else rule.formula for rule in broken)
+    return (evidence.executed, evidence.state_matched, evidence.trace_source, names)
 
 
 def _recorded_parts(record: RecordedVerdict) -> Parts:
     return (record.executed, record.state_matched, record.trace_source, frozenset(record.broken))
-
-
-def _broken(verdict: Verdict) -> frozenset[str]:
-    """The broken rules by formula, as in the records."""
-    broken = (rule for rule in verdict.rules if rule.broken)
-    return frozenset(RECORDED_AUDIT_CHECK if rule.rule == AUDIT_CHECK else rule.formula for rule in broken)
 
 
 def _record_cause(verdict: Verdict, record: RecordedVerdict) -> RecordCause:

@@ -297,8 +297,6 @@ TELADOC = PublishedDomain(
 )
 
 
-__all__ = ["PUBLISHED_DOMAINS", "PublishedDomain", "PublishedDomainName"]
-
 PUBLISHED_DOMAINS: Mapping[PublishedDomainName, PublishedDomain] = {
     "bank_manager": BANK,
     "teladoc": TELADOC,

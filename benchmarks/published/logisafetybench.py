@@ -52,10 +52,9 @@ def import_tasks(
     """
     published = PUBLISHED_DOMAINS[domain]
     loaded = load_domain(published.environment)
-    files = _find_files(directory, domain, published.law)
-    rules = _rules(files.rules, loaded)
-    cases, problems = _cases(files.cases)
-    path = files.labelled
+    rule_file, case_file, path = _find_files(directory, domain, published.law)
+    rules = _rules(rule_file, loaded)
+    cases, problems = _cases(case_file)
     rows, broken = parse_json_list(path, read_text(path))
     problems += broken
     tasks: dict[str, Task] = {}
@@ -172,14 +171,14 @@ def _day(trace_id: str) -> str:
 
 
 def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
-    variables: dict[str, Json] = {}
     try:
-        for statement in ast.parse(init_block).body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                variables[statement.targets[0].id] = ast.literal_eval(statement.value)
+        return {
+            statement.targets[0].id: ast.literal_eval(statement.value)
+            for statement in ast.parse(init_block).body
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        }
     except (SyntaxError, ValueError) as error:
         raise InputError(f"task {trace_id}: its init_block is not a list of assignments of plain values") from error
-    return variables
 
 
 def _rules(path: Path, loaded: Domain) -> tuple[Rule, ...]:
@@ -207,17 +206,8 @@ _RULES = "7_label_ltl_rules.json"
 """The rules of a law in its published folder, after labelling by hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PublishedFiles:
-    """The files that an import reads."""
-
-    rules: Path
-    cases: Path
-    labelled: Path
-
-
-def _find_files(directory: Path, domain: PublishedDomainName, law: str) -> _PublishedFiles:
-    """The files of a domain in the folder or below, as published or flat.
+def _find_files(directory: Path, domain: PublishedDomainName, law: str) -> tuple[Path, ...]:
+    """The files of a domain in the folder or below, as published or flat: rules, cases, labelled tasks.
 
     Raises InputError that names every missing file with its published place, or the places of one that differs.
     """
@@ -234,8 +224,7 @@ def _find_files(directory: Path, domain: PublishedDomainName, law: str) -> _Publ
             f"{directory}: no published {domain}: missing {'; '.join(missing)}. Name the folder of the repository as "
             "published, or a folder with these files"
         )
-    rules, truth, tasks = (path for path in found.values() if path is not None)
-    return _PublishedFiles(rules, truth, tasks)
+    return tuple(path for path in found.values() if path is not None)
 
 
 def _find(directory: Path, *names: str) -> Path | None:

@@ -31,7 +31,7 @@ class PublishedMock:
     """The tools of one evaluation.
 
     Attributes:
-        operations: the tools by name.
+        operations: the tools by name: those of all mocks, and the methods of the class, ``pay_bill`` for ``PayBill``.
         tables: the tables that a state has even if its initial state lacks them.
         state: as it is now.
         events: the calls so far.
@@ -40,6 +40,10 @@ class PublishedMock:
 
     operations: ClassVar[Mapping[str, MockOperation]]
     tables: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        tools = (PublishedMock.check_authorization, PublishedMock.record_audit_event, *vars(cls).values())
+        cls.operations = {tool.__name__.title().replace("_", ""): tool for tool in tools if inspect.isfunction(tool)}
 
     def __init__(self, initial: Mapping[str, Json], expected: Mapping[str, Json]) -> None:
         self.state: dict[str, Any] = {
@@ -74,10 +78,10 @@ class PublishedMock:
         self.events.append(Event(tool, arguments, "completed", copy.deepcopy(result)))
         return Returned(result)
 
-    def authorize(self) -> Json:
+    def check_authorization(self) -> Json:
         return {"authorized": True}
 
-    def record(self, events: Value) -> Json:
+    def record_audit_event(self, events: Value) -> Json:
         entry = self.new_id("audit_logs", "L-{:05d}", 1)
         self.state["audit_logs"][entry] = {"log_entry_id": entry, "events": events}
         return {"log_entry_id": entry, "success": True}
@@ -104,24 +108,26 @@ class BankMock(PublishedMock):
 
     tables = ("accounts", "payees")
 
-    def accounts(self, account_type: Value) -> Json:
+    def get_account_information(self, account_type: Value) -> Json:
         return {"accounts": [row for row in self._rows("accounts").values() if row["account_type"] == account_type]}
 
-    def payees(self, keywords: Iterable[str]) -> Json:
+    def search_payee(self, keywords: Iterable[str]) -> Json:
         rows = self._rows("payees").values()
         return {"payees": [row for row in rows if any(word.lower() in row["payee_name"].lower() for word in keywords)]}
 
-    def statement(self, account_number: Value, start_date: Value, end_date: Value, download: Value = False) -> Json:
+    def get_account_statement(
+        self, account_number: Value, start_date: Value, end_date: Value, download: Value = False
+    ) -> Json:
         # No recorded state holds transactions, so both look-ups are always empty.
         written = download and account_number in self._rows("accounts")
         return {"transactions": [], "statement_file_path": f"/statements/{account_number}.csv" if written else ""}
 
-    def transactions(
+    def search_transactions(
         self, account_number: Value, keyword: Value = None, min_amount: Value = None, max_amount: Value = None
     ) -> Json:
         return {"transactions": []}
 
-    def transfer(self, from_account_number: Value, to_account_number: Value, amount: Value) -> Json:
+    def transfer_funds(self, from_account_number: Value, to_account_number: Value, amount: Value) -> Json:
         accounts = self._rows("accounts")
         if from_account_number not in accounts or to_account_number not in accounts:
             return {"success": False, "error": "no such account"}
@@ -130,7 +136,7 @@ class BankMock(PublishedMock):
         target["balance"] = float(target["balance"]) + float(amount)
         return {"success": True}
 
-    def pay(
+    def pay_bill(
         self,
         from_account_number: Value,
         payee_id: Value,
@@ -144,17 +150,6 @@ class BankMock(PublishedMock):
         accounts[from_account_number]["balance"] -= amount
         return {"success": True}
 
-    operations: ClassVar[Mapping[str, MockOperation]] = {
-        "CheckAuthorization": PublishedMock.authorize,
-        "RecordAuditEvent": PublishedMock.record,
-        "GetAccountInformation": accounts,
-        "SearchPayee": payees,
-        "GetAccountStatement": statement,
-        "SearchTransactions": transactions,
-        "TransferFunds": transfer,
-        "PayBill": pay,
-    }
-
 
 class LockMock(PublishedMock):
     """``SmartLock``: bare values where the document promises named fields; times and repetitions unchecked.
@@ -164,30 +159,30 @@ class LockMock(PublishedMock):
 
     tables = ("guests", "access_codes")
 
-    def status(self) -> Json:
+    def check_lock_status(self) -> Json:
         return cast("str", self.state["lock"]["status"])
 
-    def lock(self) -> Json:
+    def lock_door(self) -> Json:
         self.state["lock"]["status"] = "locked"
         return True
 
-    def unlock(self) -> Json:
+    def unlock_door(self) -> Json:
         self.state["lock"]["status"] = "unlocked"
         return True
 
-    def search(self, name_keyword: str) -> Json:
+    def search_guests(self, name_keyword: str) -> Json:
         return [row for row in self._rows("guests").values() if name_keyword.lower() in row["guest_name"].lower()]
 
-    def add(self, guest_name: Value, guest_email: Value) -> Json:
+    def add_guest(self, guest_name: Value, guest_email: Value) -> Json:
         guest = self.new_id("guests", "guest_{}", 1)
         given = {"guest_name": guest_name, "guest_email": guest_email}
         return self.insert("guests", guest, "guest_id", **given, has_access=False)
 
-    def delete(self, guest_ids: Iterable[Any]) -> Json:
+    def delete_guest(self, guest_ids: Iterable[Any]) -> Json:
         deleted = [self._rows("guests").pop(guest, None) for guest in guest_ids]
         return any(row is not None for row in deleted)
 
-    def grant(
+    def grant_guest_access(
         self, guest_ids: Iterable[Any], permanent: Value, start_time: Value = None, end_time: Value = None
     ) -> Json:
         known = [guest for guest in map(self._rows("guests").get, guest_ids) if guest]
@@ -195,42 +190,26 @@ class LockMock(PublishedMock):
             guest["has_access"] = True
         return bool(known)
 
-    def revoke(self, guest_ids: Iterable[Any]) -> Json:
+    def revoke_guest_access(self, guest_ids: Iterable[Any]) -> Json:
         revoked = False
         for guest in filter(None, map(self._rows("guests").get, guest_ids)):
             revoked = revoked or guest["has_access"]
             guest["has_access"] = False
         return revoked
 
-    def generate_code(self, start_time: Value, end_time: Value) -> Json:
+    def generate_temporary_access_code(self, start_time: Value, end_time: Value) -> Json:
         code = self.new_id("access_codes", "{:06d}", 100000)
         return self.insert("access_codes", code, "code", start_time=start_time, end_time=end_time, is_active=True)
 
-    def revoke_code(self, access_code: Value) -> Json:
+    def revoke_temporary_access_code(self, access_code: Value) -> Json:
         code = self._rows("access_codes").get(access_code)
         if not code or not code["is_active"]:
             return False
         code["is_active"] = False
         return True
 
-    def history(self, start_time: Value, end_time: Value) -> Json:
+    def view_access_history(self, start_time: Value, end_time: Value) -> Json:
         return []
-
-    operations: ClassVar[Mapping[str, MockOperation]] = {
-        "CheckAuthorization": PublishedMock.authorize,
-        "RecordAuditEvent": PublishedMock.record,
-        "CheckLockStatus": status,
-        "LockDoor": lock,
-        "UnlockDoor": unlock,
-        "SearchGuests": search,
-        "AddGuest": add,
-        "DeleteGuest": delete,
-        "GrantGuestAccess": grant,
-        "RevokeGuestAccess": revoke,
-        "GenerateTemporaryAccessCode": generate_code,
-        "RevokeTemporaryAccessCode": revoke_code,
-        "ViewAccessHistory": history,
-    }
 
 
 _DOCTOR_RESPONSE = "Doctor will reply shortly."
@@ -243,7 +222,7 @@ class TeladocMock(PublishedMock):
 
     tables = ("doctors", "appointments", "consultations", "prescriptions", "reviews")
 
-    def search(self, keywords: Value = None, location: Value = None, date: Value = None) -> Json:
+    def search_doctors(self, keywords: Value = None, location: Value = None, date: Value = None) -> Json:
         def found(row: MockRows) -> bool:
             named = not keywords or any(keywords.lower() in row[name].lower() for name in ("specialty", "name"))
             # No recorded state holds free times, so no doctor is found by a date.
@@ -251,14 +230,14 @@ class TeladocMock(PublishedMock):
 
         return {"doctors": [row for row in self._rows("doctors").values() if found(row)]}
 
-    def consult(self, doctor_id: Value, reason: Value) -> Json:
+    def consult_doctor(self, doctor_id: Value, reason: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"consultation_id": None, "error": "no such doctor"}
         name = self.new_id("consultations", "C-{}", 1000)
         self.insert("consultations", name, "consultation_id", doctor_id=doctor_id, reason=reason, messages=[])
         return {"consultation_id": name}
 
-    def schedule(self, doctor_id: Value, date: Value, time: Value, reason: Value) -> Json:
+    def schedule_appointment(self, doctor_id: Value, date: Value, time: Value, reason: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"appointment_id": None, "success": False}
         name = self.new_id("appointments", "A-{}", 1000)
@@ -266,7 +245,7 @@ class TeladocMock(PublishedMock):
         self.insert("appointments", name, "appointment_id", **given, status="confirmed")
         return {"appointment_id": name, "success": True}
 
-    def manage(self, appointment_id: Value, action: Value, date: Value = None, time: Value = None) -> Json:
+    def manage_appointments(self, appointment_id: Value, action: Value, date: Value = None, time: Value = None) -> Json:
         row = self._rows("appointments").get(appointment_id)
         if not row:
             return {"appointment_details": None, "error": "no such appointment"}
@@ -282,10 +261,10 @@ class TeladocMock(PublishedMock):
                 return {"appointment_details": None, "error": "unknown action"}
         return {"appointment_details": row}
 
-    def user_info(self) -> Json:
+    def access_user_info(self) -> Json:
         return {"user_info": self.state.get("user_info")}
 
-    def history(self) -> Json:
+    def access_medical_history(self) -> Json:
         return {
             "health_records": [
                 {
@@ -299,7 +278,7 @@ class TeladocMock(PublishedMock):
             ]
         }
 
-    def request(self, medication_name: Value, dosage: Value, doctor_id: Value) -> Json:
+    def request_prescription(self, medication_name: Value, dosage: Value, doctor_id: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"prescription_request_id": None, "success": False}
         name = self.new_id("prescriptions", "R-{}", 1000)
@@ -307,10 +286,10 @@ class TeladocMock(PublishedMock):
         self.insert("prescriptions", name, "prescription_request_id", **given)
         return {"prescription_request_id": name, "success": True}
 
-    def prescriptions(self) -> Json:
+    def view_prescriptions(self) -> Json:
         return {"prescriptions": list(self._rows("prescriptions").values())}
 
-    def send(self, consultation_id: Value, message_content: Value) -> Json:
+    def send_message(self, consultation_id: Value, message_content: Value) -> Json:
         consultation = self._rows("consultations").get(consultation_id)
         if not consultation:
             return {"doctor_response": None, "error": "no such consultation"}
@@ -320,34 +299,16 @@ class TeladocMock(PublishedMock):
         ]
         return {"doctor_response": _DOCTOR_RESPONSE}
 
-    def review(self, doctor_id: Value, rating: Value, review_content: Value) -> Json:
+    def leave_review(self, doctor_id: Value, rating: Value, review_content: Value) -> Json:
         if doctor_id not in self._rows("doctors"):
             return {"success": False}
         written = self._rows("reviews").setdefault(doctor_id, [])
         written.append({"reviewer_name": _REVIEWER, "rating": rating, "review_content": review_content})
         return {"success": True}
 
-    def reviews(self, doctor_id: Value) -> Json:
+    def view_reviews(self, doctor_id: Value) -> Json:
         return {"reviews": self._rows("reviews").get(doctor_id, [])}
 
-    operations: ClassVar[Mapping[str, MockOperation]] = {
-        "CheckAuthorization": PublishedMock.authorize,
-        "RecordAuditEvent": PublishedMock.record,
-        "SearchDoctors": search,
-        "ConsultDoctor": consult,
-        "ScheduleAppointment": schedule,
-        "ManageAppointments": manage,
-        "AccessUserInfo": user_info,
-        "AccessMedicalHistory": history,
-        "RequestPrescription": request,
-        "ViewPrescriptions": prescriptions,
-        "SendMessage": send,
-        "LeaveReview": review,
-        "ViewReviews": reviews,
-    }
-
-
-__all__ = ["MOCKS", "BankMock", "LockMock", "PublishedMock", "TeladocMock"]
 
 MOCKS: Mapping[str, type[PublishedMock]] = {"BankManager": BankMock, "SmartLock": LockMock, "Teladoc": TeladocMock}
 """Mock by the object name in published programs."""

@@ -1,7 +1,6 @@
 """Published record files: programs of real models with the verdicts on them."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -74,7 +73,7 @@ def parse_records(path: Path, text: str) -> ProgramFile:
     for number, entry in enumerate(entries, 1):
         place = f"{path}, row {number}"
         try:
-            program, verdict = parse_recorded_program(entry), parse_recorded_verdict(entry)
+            program, verdict = parse_record(entry)
         except ValueError as error:
             usable.problems.append(Problem(place, str(error)))
         else:
@@ -83,33 +82,28 @@ def parse_records(path: Path, text: str) -> ProgramFile:
     return ProgramFile(usable, tuple(recorded))
 
 
-def parse_recorded_program(row: object) -> Answer:
-    """The program of a record row; `invalid` for an API error, which is no fault of the model.
+def parse_record(row: object) -> tuple[Answer, RecordedVerdict]:
+    """The program of a record row and the verdict on it; an API error is `invalid`, as it is no fault of the model.
 
     Raises ValueError for any other row.
     """
-    with _published_shape():
-        raw = _fields(row)
-        return Answer(
+    try:
+        if not isinstance(row, dict):
+            raise TypeError("not an object")
+        raw = cast("Mapping[str, Any]", row)
+        verdict = raw["evaluation"]
+        failed = verdict["status"] == "LLM_API_ERROR"
+        answer = Answer(
             task=raw["trace_id"],
             style=raw["prompt_type"],
             program=raw.get("generated_code") or None,
             model=raw["model_used"],
-            invalid=(
-                "endpoint: the record holds an API error" if raw["evaluation"]["status"] == "LLM_API_ERROR" else None
-            ),
+            invalid="endpoint: the record holds an API error" if failed else None,
         )
-
-
-def parse_recorded_verdict(row: object) -> RecordedVerdict:
-    """The verdict of a record row. Raises ValueError for any other row."""
-    with _published_shape():
-        raw = _fields(row)
-        verdict = raw["evaluation"]
-        return RecordedVerdict(
-            task=raw["trace_id"],
-            style=raw["prompt_type"],
-            model=raw["model_used"],
+        return answer, RecordedVerdict(
+            task=answer.task,
+            style=answer.style,
+            model=answer.model,
             passed=verdict["status"] == "PASS",
             executed=bool(verdict.get("code_executed_successfully")),
             state_matched=bool(verdict.get("final_state_matched")),
@@ -117,19 +111,6 @@ def parse_recorded_verdict(row: object) -> RecordedVerdict:
             trace_source=verdict.get("trace_source"),
             crash=_crash(verdict),
         )
-
-
-def _fields(row: object) -> Mapping[str, Any]:
-    if not isinstance(row, dict):
-        raise TypeError("not an object")
-    return cast("Mapping[str, Any]", row)
-
-
-@contextmanager
-def _published_shape() -> Generator[None]:
-    """Turn errors about missing or malformed fields into ValueError."""
-    try:
-        yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not a row of a published record: {describe_row_error(error)}") from error
 

@@ -20,7 +20,7 @@ or begins with ALWAYS; else it lists violations.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -32,6 +32,7 @@ from lark import Token, Tree
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.monpoly.mfotl_syntax import (
     AGGREGATES,
+    BINARY_OPERATORS,
     QUANTIFIERS,
     UNARY_OPERATORS,
     LocatedError,
@@ -59,10 +60,8 @@ from lawtrace.solver.logic.syntax import (
     Not,
     Or,
     RelationAggregate,
-    Release,
     Since,
     Top,
-    Until,
     free_variables,
 )
 from lawtrace.solver.logic.terms import (
@@ -81,6 +80,17 @@ from lawtrace.solver.monitoring.metric import MetricRule
 
 Reading = Literal["policy", "violations"]
 
+_CONNECTIVES: Final[Mapping[str, Callable[..., Formula]]] = MappingProxyType(
+    {
+        "top": Top,
+        "bottom": Bottom,
+        "negation": Not,
+        "conjunction": And,
+        "disjunction": Or,
+        "implication": Implies,
+        "equivalence": Iff,
+    }
+)
 _COMPARISONS: Final = MappingProxyType({"≤": "<=", "≥": ">=", "≠": "!="})
 _UNITS: Final = MappingProxyType({"d": 86_400, "h": 3600, "m": 60, "s": 1})
 _MAX_NODES: Final = 20_000
@@ -243,20 +253,8 @@ class _Translation:
     def _formula(self, tree: Node, scope: _Scope) -> Formula:
         parts = nodes(tree)
         match str(tree.data):
-            case "top":
-                return Top()
-            case "bottom":
-                return Bottom()
-            case "negation":
-                return Not(self.formula(parts[0], scope))
-            case "conjunction":
-                return And(*(self.formula(part, scope) for part in parts))
-            case "disjunction":
-                return Or(*(self.formula(part, scope) for part in parts))
-            case "implication":
-                return Implies(self.formula(parts[0], scope), self.formula(parts[1], scope))
-            case "equivalence":
-                return Iff(self.formula(parts[0], scope), self.formula(parts[1], scope))
+            case connective if connective in _CONNECTIVES:
+                return _CONNECTIVES[connective](*(self.formula(part, scope) for part in parts))
             case "unary":
                 operator = UNARY_OPERATORS[str(tokens_of(tree)[0])]
                 return operator(self.formula(parts[-1], scope), self._window(tree))
@@ -278,15 +276,8 @@ class _Translation:
     def _binary(self, tree: Node, scope: _Scope) -> Formula:
         parts, window = nodes(tree), self._window(tree)
         left, right = self.formula(parts[0], scope), self.formula(parts[-1], scope)
-        match str(tokens_of(tree)[0]):
-            case "SINCE":
-                return Since(left, right, window)
-            case "UNTIL":
-                return Until(left, right, window)
-            case "RELEASE":
-                return Release(left, right, window)
-            case _:
-                return Not(Since(Not(left), Not(right), window))
+        operator = BINARY_OPERATORS[str(tokens_of(tree)[0])]
+        return Not(Since(Not(left), Not(right), window)) if operator is None else operator(left, right, window)
 
     def _quantified(self, tree: Node, scope: _Scope) -> Formula:
         names, body = nodes(tree)

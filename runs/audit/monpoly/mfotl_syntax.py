@@ -24,6 +24,9 @@ from lawtrace.solver.logic.syntax import (
     Historically,
     Next,
     Once,
+    Release,
+    Since,
+    Until,
     Yesterday,
 )
 
@@ -45,7 +48,10 @@ QUANTIFIERS: Final = MappingProxyType(
 AGGREGATES: Final[Mapping[str, AggregateFunction]] = MappingProxyType(
     {"CNT": "count", "SUM": "sum", "MIN": "min", "MAX": "max", "AVG": "avg"}
 )
-_BINARY: Final = ("SINCE", "UNTIL", "RELEASE", "TRIGGER")
+BINARY_OPERATORS: Final[Mapping[str, type[Since | Until | Release] | None]] = MappingProxyType(
+    {"SINCE": Since, "UNTIL": Until, "RELEASE": Release, "TRIGGER": None}
+)
+"""`TRIGGER` has none of its own: it is the dual of `SINCE`."""
 
 _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -56,7 +62,7 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("EQUIV", "IFF", "<->", "↔", "⇔"), "_EQUIV"),
         **dict.fromkeys(("TRUE", "⊤"), "_TRUE"),
         **dict.fromkeys(("FALSE", "⊥"), "_FALSE"),
-        **dict.fromkeys(_BINARY, "BINARY"),
+        **dict.fromkeys(BINARY_OPERATORS, "BINARY"),
         **dict.fromkeys(UNARY_OPERATORS, "UNARY"),
         **dict.fromkeys(QUANTIFIERS, "QUANTIFIER"),
         **dict.fromkeys((*AGGREGATES, "MED"), "AGGREGATE"),

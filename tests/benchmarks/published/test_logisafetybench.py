@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
-from benchmarks.published.records import parse_recorded_program
+from benchmarks.published.records import parse_record
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Jail, JailPool
 from lawtrace.runs.scoring.judge import judge
@@ -51,7 +51,7 @@ def test_every_missing_file_is_named_with_its_published_place(tmp_path: Path) ->
 )
 def test_invalid_record_row_is_explained(row: object, amiss: str) -> None:
     with pytest.raises(ValueError, match=f"not a row of a published record: {amiss}"):
-        parse_recorded_program(row)
+        parse_record(row)
 
 
 @pytest.mark.shared
