@@ -17,7 +17,6 @@ from inspect_ai.util import store
 
 from lawtrace.runs.audit.transcripts import parse_if_json, unwrap_result
 from lawtrace.runs.integrations.inspect.rule_files import open_audit
-from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 
@@ -38,13 +37,13 @@ class WatchedSample:
     guard: Guard
     seen: set[str] = field(default_factory=set[str])
     asked: dict[str, list[Call]] = field(default_factory=dict[str, list[Call]])
-    made: dict[str, list[ToolCall]] = field(default_factory=dict[str, list[ToolCall]])
+    made: dict[str, list[Call]] = field(default_factory=dict[str, list[Call]])
 
     def decide(self, call: ToolCall, history: Sequence[ChatMessage]) -> Decision:
         """Read what is new in the conversation, then decide."""
         for message in history:
             self._read(message)
-        wanted = Call(call.function, _as_json(call.arguments), call.id)
+        wanted = _call(call)
         decision = self.guard.before(wanted)
         if not isinstance(decision, Refuse):
             self.asked.setdefault(call.id, []).append(wanted)
@@ -54,7 +53,7 @@ class WatchedSample:
         if isinstance(message, ChatMessageAssistant):
             for call in message.tool_calls or ():
                 if self._is_new(f"{message.id} {call.id}"):
-                    self.made.setdefault(call.id, []).append(call)
+                    self.made.setdefault(call.id, []).append(_call(call))
         if not self._is_new(str(message.id)):
             return
         if isinstance(message, ChatMessageTool):
@@ -73,31 +72,18 @@ class WatchedSample:
         error = None if message.error is None else message.error.message
         result = None if error is not None else unwrap_result(parse_if_json(message.text))
         unmade = message.error is not None and message.error.type in _NOT_MADE
-        made = self.made[name].pop(0) if self.made.get(name) else None
-        open_ended = message.error is not None and message.error.type == "timeout"
-        if asked := self.asked.get(name):
-            call = asked.pop(0)
-            if open_ended:
-                self.guard.unanswered(call, error or "timeout")
-            else:
-                self.guard.after(call, result, error=error, outcome="rejected" if unmade else None)
-        elif made is not None and not unmade:
-            call = Call(made.function, _as_json(made.arguments), made.id)
-            if open_ended:
-                self.guard.unanswered(call, error or "timeout")
-            else:
-                self.guard.see(_event(call, result, error))
+        asked, made = (calls[name].pop(0) if calls.get(name) else None for calls in (self.asked, self.made))
+        call = asked or (None if unmade else made)
+        if call is None:
+            return
+        if message.error is not None and message.error.type == "timeout":
+            self.guard.unanswered(call, error or "timeout")
+        else:
+            self.guard.after(call, result, error=error, outcome="rejected" if unmade else None)
 
 
-def _event(call: Call, result: Json, error: str | None) -> Event:
-    if error is not None:
-        return Event(call.tool, call.arguments, "raised", None, error)
-    failed = isinstance(result, dict) and result.get("success") is False
-    return Event(call.tool, call.arguments, "failed" if failed else "completed", result)
-
-
-def _as_json(arguments: dict[str, Any]) -> dict[str, Json]:
-    return json.loads(json.dumps(arguments, default=str))
+def _call(call: ToolCall) -> Call:
+    return Call(call.function, json.loads(json.dumps(call.arguments, default=str)), call.id)
 
 
 @approver
