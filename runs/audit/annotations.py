@@ -10,11 +10,10 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from lawtrace.runs.audit.rates import ALL_RULES, RateTable, RuleRates
 from lawtrace.runs.audit.tally import Tally
@@ -28,6 +27,8 @@ _Match = Literal["flagged", "not flagged", "undetermined", "another call"]
 class Annotation(FrozenModel):
     """Whether the verdict on a rule in a conversation is right. The last one on it counts."""
 
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     conversation: str
     rule: str = Field(min_length=1)
     mark: Literal["right", "wrong"]
@@ -40,16 +41,12 @@ class Annotation(FrozenModel):
         return self.conversation, self.rule, self.place
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
+class Annotations(dict[tuple[str, str, str], Annotation]):
     """The annotations of a file, by what they are about."""
-
-    by_place: Mapping[tuple[str, str, str], Annotation] = field(default_factory=dict[tuple[str, str, str], Annotation])
 
     def find(self, row: AuditRow, rule: str) -> Annotation | None:
         """The annotation of the verdict on a rule in a conversation."""
-        exact = self.by_place.get((row.conversation, rule, row.place))
-        return exact or self.by_place.get((row.conversation, rule, ""))
+        return self.get((row.conversation, rule, row.place)) or self.get((row.conversation, rule, ""))
 
 
 def read_annotations(path: Path) -> Annotations:
@@ -58,14 +55,14 @@ def read_annotations(path: Path) -> Annotations:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
-    found: dict[tuple[str, str, str], Annotation] = {}
+    found = Annotations()
     for number, fields in _rows(path, text):
         try:
-            one = Annotation.model_validate({name: _text(value) for name, value in fields.items()})
+            one = Annotation.model_validate({name: value for name, value in fields.items() if value is not None})
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {describe_validation_error(error)}") from error
         found[one.key] = one
-    return Annotations(found)
+    return found
 
 
 def _rows(path: Path, text: str) -> list[tuple[int, Mapping[str, object]]]:
@@ -86,13 +83,6 @@ def _rows(path: Path, text: str) -> list[tuple[int, Mapping[str, object]]]:
     return rows
 
 
-def _text(value: object) -> object:
-    """Numbers as text: an id or a call may be written as one."""
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 def count_annotations(tally: Tally, row: AuditRow, annotations: Annotations) -> None:
     """Count what is said of the verdicts on a conversation."""
     for verdict in row.rules:
@@ -110,7 +100,7 @@ def annotation_rates(tally: Tally, annotations: Annotations, rules: Collection[s
     many conversations are judged."""
     counts = Counter[tuple[str, str, str]]()
     lost = Counter[str]()
-    for key, given in annotations.by_place.items():
+    for key, given in annotations.items():
         matches = {match: number for match in get_args(_Match) if (number := tally.count("annotation", *key, match))}
         number = sum(matches.values())
         if number == 1 and "another call" not in matches:

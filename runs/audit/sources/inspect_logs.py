@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lawtrace.runs.audit.sources.chat_messages import read_messages
-from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, Unreadable
+from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, unreadable
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of, make_transcript
 from lawtrace.schemas.errors import InputError
@@ -67,7 +67,7 @@ def _resolve(value: Json, attachments: Mapping[str, Any]) -> Json:
     return value
 
 
-def read_archive(path: Path) -> Iterator[Record | Unreadable]:
+def read_archive(path: Path) -> Iterator[Record | Transcript]:
     """The samples of a ``.eval`` archive."""
     with zipfile.ZipFile(path) as archive:
         members = [member for member in archive.infolist() if member.filename.startswith("samples/")]
@@ -76,7 +76,7 @@ def read_archive(path: Path) -> Iterator[Record | Unreadable]:
         for member in sorted(members, key=lambda member: member.filename):
             where = f"{path}, {member.filename}"
             if member.file_size > MAX_RECORD_BYTES:
-                yield Unreadable(where, member.filename, f"larger than {MAX_RECORD_BYTES // 2**20} MB")
+                yield unreadable(where, member.filename, f"larger than {MAX_RECORD_BYTES // 2**20} MB")
                 continue
             try:
                 yield Record(where, member.filename, json.loads(archive.read(member)))
@@ -84,7 +84,7 @@ def read_archive(path: Path) -> Iterator[Record | Unreadable]:
                 yield from _read_with_inspect(path)
                 return
             except (ValueError, RecursionError, zipfile.BadZipFile) as error:
-                yield Unreadable(where, member.filename, f"not JSON: {error}")
+                yield unreadable(where, member.filename, f"not JSON: {error}")
 
 
 def _read_with_inspect(path: Path) -> Iterator[Record]:

@@ -6,7 +6,6 @@ Large files are read piece by piece: memory holds one record at a time.
 import json
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,7 +14,7 @@ import ijson
 
 from lawtrace.runs.audit.sources.chat_messages import is_message
 from lawtrace.runs.audit.sources.source import Record
-from lawtrace.runs.audit.transcripts import fields_of, items_of
+from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
@@ -28,16 +27,12 @@ _LOOK_AHEAD = 2**22
 """How many bytes of a first line are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A part of a file that is not JSON, with the reason."""
-
-    place: str
-    name: str
-    reason: str
+def unreadable(place: str, name: str, reason: str) -> Transcript:
+    """What stands for a part of a file that is no record."""
+    return Transcript(place, name, (), reason)
 
 
-def read_json_records(path: Path, lists: Collection[str]) -> Iterator[Record | Unreadable]:
+def read_json_records(path: Path, lists: Collection[str]) -> Iterator[Record | Transcript]:
     """The records of a file, in order. ``lists``: the fields of a JSON object whose lists hold the records.
 
     Raises InputError if the file is empty or holds no JSON. Raises OSError.
@@ -78,26 +73,26 @@ def _parses(line: bytes) -> bool:
     return True
 
 
-def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Unreadable]:
+def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Transcript]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD_BYTES), b""), 1):
         place, name = f"{path}, line {number}", f"{path.stem}, line {number}"
         if not line.endswith(b"\n") and len(line) == MAX_RECORD_BYTES:
-            yield Unreadable(place, name, f"longer than {MAX_RECORD_BYTES // 2**20} MB")
+            yield unreadable(place, name, f"longer than {MAX_RECORD_BYTES // 2**20} MB")
             while line and not line.endswith(b"\n"):
                 line = file.readline(MAX_RECORD_BYTES)
         elif line.strip():
             if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_too_deep(BytesIO(line)):
-                yield Unreadable(place, name, TOO_DEEP)
+                yield unreadable(place, name, TOO_DEEP)
                 continue
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield Unreadable(place, name, f"not JSON: {error}")
+                yield unreadable(place, name, f"not JSON: {error}")
                 continue
             yield Record(place, name, value)
 
 
-def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterator[Record | Unreadable]:
+def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterator[Record | Transcript]:
     """The records of a file that is one JSON value."""
     start = file.tell()
     if _is_too_deep(file):
@@ -119,7 +114,7 @@ def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterat
         rest = _rest(path, file, field, number)
         if rest is None:
             reason = f"the JSON breaks off or is malformed after {number} entries: {_one_line(error)}"
-            yield Unreadable(f"{path}, {what}entry {number + 1}", f"{path.stem}, entry {number + 1}", reason)
+            yield unreadable(f"{path}, {what}entry {number + 1}", f"{path.stem}, entry {number + 1}", reason)
         for value in rest or ():
             number += 1
             yield Record(f"{path}, {what}entry {number}", f"{path.stem}, entry {number}", value)

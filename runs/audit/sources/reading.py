@@ -9,7 +9,7 @@ from lawtrace.runs.audit.sources.agentdojo import AgentDojo
 from lawtrace.runs.audit.sources.atif import Atif
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs
 from lawtrace.runs.audit.sources.inspect_logs import InspectLogs, read_archive
-from lawtrace.runs.audit.sources.json_files import Unreadable, read_json_records
+from lawtrace.runs.audit.sources.json_files import read_json_records, unreadable
 from lawtrace.runs.audit.sources.langfuse import Langfuse
 from lawtrace.runs.audit.sources.otel import OpenTelemetry
 from lawtrace.runs.audit.sources.plain_events import PlainEvents
@@ -116,8 +116,8 @@ def _find(path: Path) -> Iterator[AnyTranscript]:
     try:
         records = read_archive(path) if zipfile.is_zipfile(path) else read_json_records(path, lists)
         for record in records:
-            if isinstance(record, Unreadable):
-                yield Transcript(record.place, record.name, (), record.reason)
+            if isinstance(record, Transcript):
+                yield record
                 continue
             kind = next((source for source in SOURCES if source.recognizes(record.value)), None)
             if kind is not None:
@@ -153,18 +153,14 @@ def _of_record(source: Source, record: Record) -> Iterator[Transcript]:
     try:
         yield from source.read(record)
     except ValueError as error:
-        yield Transcript(record.place, record.name, (), f"{source.title}: {error}")
+        yield unreadable(record.place, record.name, f"{source.title}: {error}")
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        yield Transcript(record.place, record.name, (), f"{source.title}: a part is not as expected: {error!r}")
+        yield unreadable(record.place, record.name, f"{source.title}: a part is not as expected: {error!r}")
 
 
 def _unknown(record: Record) -> Transcript:
-    return Transcript(
-        record.place,
-        record.name,
-        (),
-        f"{_describe(record.value)}; of no source that is read (see docs/sources.md)",
-    )
+    reason = f"{_describe(record.value)}; of no source that is read (see docs/sources.md)"
+    return unreadable(record.place, record.name, reason)
 
 
 def _describe(value: Json) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs
-from lawtrace.runs.audit.sources.json_files import Unreadable, read_json_records
+from lawtrace.runs.audit.sources.json_files import read_json_records
 from lawtrace.runs.audit.sources.reading import SOURCES, find_files, read_transcripts
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.errors import InputError
@@ -666,7 +666,7 @@ def test_deeply_nested_json_is_refused_before_it_takes_memory(tmp_path: Path, te
     path.write_text(text, encoding="utf-8")
     tracemalloc.start()
     try:
-        reasons = [one.reason for one in read_json_records(path, ["messages"]) if isinstance(one, Unreadable)]
+        reasons = [str(one.trouble) for one in read_json_records(path, ["messages"]) if isinstance(one, Transcript)]
     except InputError as error:
         reasons = [str(error)]
     finally:
