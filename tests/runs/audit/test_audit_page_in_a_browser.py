@@ -70,6 +70,6 @@ def test_marks_are_kept_and_saved_to_a_file(url: str, tmp_path: Path) -> None:
         with page.expect_download() as download:
             page.get_by_role("button", name="Save marks").click()
         download.value.save_as(tmp_path / "marks.jsonl")
-    (mark,) = read_annotations(tmp_path / "marks.jsonl").by_place.values()
+    (mark,) = read_annotations(tmp_path / "marks.jsonl").values()
     assert (mark.rule, mark.call, mark.mark) == ("checked", "1", "wrong")
     assert mark.place.endswith("log.jsonl, line 5")
