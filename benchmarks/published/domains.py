@@ -277,17 +277,13 @@ def _as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [cast("str", value)] if value else []
 
 
-def _repair_teladoc_program(program: str) -> str:
-    return read_fields(quote_identifiers(program, r"D-\d{4}"), _KEYS)
-
-
 TELADOC = PublishedDomain(
     environment="telehealth",
     object_name="Teladoc",
     law="hipaa",
     state=_teladoc_state,
     kept=("doctors", "appointments", "consultations", "prescriptions", "patient"),
-    repair=_repair_teladoc_program,
+    repair=lambda program: read_fields(quote_identifiers(program, r"D-\d{4}"), _KEYS),
     variables=lambda variables: variables,
     notes=(
         "the published states hold no slots; every doctor is free at each time, on each day, that the task's variables "

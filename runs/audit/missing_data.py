@@ -116,7 +116,8 @@ class GapResolver:
         """Why a condition of the rule cannot be evaluated; None if each can."""
         for tool, read, name in self._fields:
             for gap in gaps:
-                if events[gap.event].tool == tool and any(_overlap(read, missing) for missing in gap.fields):
+                overlap = any(read[: len(missing)] == missing[: len(read)] for missing in gap.fields)
+                if overlap and events[gap.event].tool == tool:
                     return gap, f"the rule reads {name}"
         return None
 
@@ -137,11 +138,6 @@ class GapResolver:
             (verdict,) = self._judge.judge(read, complete=self._complete)
             verdicts.add((verdict.kept, verdict.broken))
         return len(verdicts) == 1
-
-
-def _overlap(read: Path, missing: Path) -> bool:
-    shared = min(len(read), len(missing))
-    return read[:shared] == missing[:shared]
 
 
 def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:

@@ -109,16 +109,15 @@ class AuditJob:
 
     def portable(self) -> Self:
         """The job for another process: with rules as they were read, and an environment by its name or folder."""
-        rules, older = (None if some is None else tuple(map(_as_read, some)) for some in (self.rules, self.against))
+        rules, older = (
+            None if some is None else tuple(Rule.model_validate(rule.model_dump()) for rule in some)
+            for some in (self.rules, self.against)
+        )
         tools = self.tools
         if isinstance(tools, Domain):
             name = tools.environment.name
             tools = name if name in BUILT_IN_DOMAINS else str(tools.folder.resolve())
         return replace(self, tools=tools, rules=rules or (), against=older)
-
-
-def _as_read(rule: Rule) -> Rule:
-    return Rule.model_validate(rule.model_dump())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,9 @@ def judge_batches(
     ``cluster``: other processes that judge them."""
     batches = _batches(units)
     if cluster is not None:
-        yield from cluster.stream(SentAudit.of(job), (Unit(batch[0].place, _with_content(batch)) for batch in batches))
+        # A log is read where it is judged, so another machine needs what is in it.
+        sent = ([unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch] for batch in batches)
+        yield from cluster.stream(SentAudit.of(job), (Unit(batch[0].place, batch) for batch in sent))
         return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:
@@ -187,11 +188,6 @@ def _batches(units: Iterable[AuditUnit]) -> Iterator[list[AuditUnit]]:
             batch = []
     if batch:
         yield batch
-
-
-def _with_content(batch: list[AuditUnit]) -> list[AuditUnit]:
-    """The records with what another machine reads: a log is read where it is judged."""
-    return [unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch]
 
 
 _prepared: list[BatchJudge] = []

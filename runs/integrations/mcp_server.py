@@ -56,7 +56,8 @@ def make_server(session: JudgedSession) -> Server[Any]:
         )
         for name, schema in call_schemas(environment).items()
     ]
-    request = _request(session)
+    task = session.setup.task
+    request = None if task is None else request_text(task.instructions[session.setup.style])
     start = stated_start(environment, session.setup.rules, session.setup.initial)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -89,11 +90,6 @@ def make_server(session: JudgedSession) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
-
-
-def _request(session: JudgedSession) -> str | None:
-    task = session.setup.task
-    return request_text(task.instructions[session.setup.style]) if task is not None else None
 
 
 MAX_BODY_BYTES = 2_000_000

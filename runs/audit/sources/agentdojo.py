@@ -9,13 +9,7 @@ import yaml
 from lawtrace.environments.written_values import as_json
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
-from lawtrace.runs.audit.transcripts import (
-    RecordedAnswer,
-    RecordedMessage,
-    Transcript,
-    fields_of,
-    make_transcript,
-)
+from lawtrace.runs.audit.transcripts import RecordedAnswer, Transcript, fields_of, make_transcript
 from lawtrace.schemas.events import Json
 
 _PARTS: Final = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "attack_type")
@@ -49,12 +43,11 @@ class AgentDojo(Source):
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
         labels = {key: fields[key] for key in ("utility", "security", *_PARTS) if fields.get(key) is not None}
-        messages = [_with_records(message) for message in read_messages(fields["messages"])]
+        messages = [
+            replace(message, answers=[*map(_with_record, message.answers)])
+            for message in read_messages(fields["messages"])
+        ]
         yield make_transcript(record.place, self.name(record), messages, labels)
-
-
-def _with_records(message: RecordedMessage) -> RecordedMessage:
-    return replace(message, answers=[_with_record(answer) for answer in message.answers])
 
 
 def _with_record(answer: RecordedAnswer) -> RecordedAnswer:

@@ -47,7 +47,12 @@ def _messages(value: Json) -> list[Any]:
 
 def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
     """The messages of a request; None if there is no request."""
-    for holder in (fields, fields_of(fields.get("request")), fields_of(fields.get("body")), _context(fields)):
+    for holder in (
+        fields,
+        fields_of(fields.get("request")),
+        fields_of(fields.get("body")),
+        fields_of(fields.get("llm_context")),
+    ):
         if is_list(holder.get("messages")):
             return items_of(holder["messages"])
         given = holder.get("input")
@@ -56,11 +61,6 @@ def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
         if isinstance(given, str) and ("output" in fields or "response" in fields):
             return [{"role": "user", "content": given}]
     return None
-
-
-def _context(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a saved agent of AutoGen has in its context."""
-    return fields_of(fields.get("llm_context"))
 
 
 def _answered(fields: Mapping[str, Any]) -> list[Any]:

@@ -154,12 +154,9 @@ def text_of(content: object) -> str:
     """The text of a content: a string, or the text blocks of a list."""
     if isinstance(content, str):
         return content
-    parts = (part if isinstance(part, str) else _text(fields_of(part)) for part in items_of(content))
+    blocks = (part if isinstance(part, dict) else {"text": part} for part in items_of(content))
+    parts = (block.get("text", block.get("content")) for block in map(fields_of, blocks))
     return "\n".join(part for part in parts if isinstance(part, str))
-
-
-def _text(block: Mapping[str, Any]) -> object:
-    return block.get("text", block.get("content"))
 
 
 def _item_kind(entry: Mapping[str, Any]) -> str | None:
@@ -221,13 +218,10 @@ def _autogen(fields: dict[str, Any]) -> dict[str, Any] | None:
     role = _AUTOGEN_CONTEXT.get(kind)
     if role is None and kind in _AUTOGEN_SAID:
         role = "user" if str(fields["source"]).lower().startswith("user") else "assistant"
-    if kind == "ToolCallRequestEvent" or (role == "assistant" and is_list(content) and _are_calls(content)):
+    are_calls = bool(items_of(content)) and all("arguments" in fields_of(one) for one in items_of(content))
+    if kind == "ToolCallRequestEvent" or (role == "assistant" and are_calls):
         return {"role": "assistant", "tool_calls": content, "timestamp": fields.get("created_at")}
     if role is None:
         # Only the agent sees thoughts, memories and the like.
         return {"role": "system", "content": ""} if kind.endswith("Event") else None
     return {**fields, "role": role, "timestamp": fields.get("created_at")}
-
-
-def _are_calls(content: list[Any]) -> bool:
-    return bool(content) and all("arguments" in fields_of(one) for one in content)

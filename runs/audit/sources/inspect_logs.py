@@ -40,8 +40,8 @@ class InspectLogs(Source):
         sample = fields_of(record.value)
         attachments = fields_of(sample.get("attachments"))
         messages = items_of(_resolve(sample["messages"], attachments) if attachments else sample["messages"])
-        timed = [*map(_timed, messages)]
-        yield make_transcript(record.place, self.name(record), read_messages(timed), _labels(sample))
+        labels = {scorer: fields_of(score).get("value") for scorer, score in fields_of(sample.get("scores")).items()}
+        yield make_transcript(record.place, self.name(record), read_messages([*map(_timed, messages)]), labels)
 
 
 def _timed(message: Json) -> Json:
@@ -49,11 +49,6 @@ def _timed(message: Json) -> Json:
     fields = fields_of(message)
     time = fields_of(fields.get("metadata")).get(CALL_TIME)
     return message if time is None else {**fields, "timestamp": time}
-
-
-def _labels(sample: Mapping[str, Any]) -> dict[str, Json]:
-    """The value of each score."""
-    return {scorer: fields_of(score).get("value") for scorer, score in fields_of(sample.get("scores")).items()}
 
 
 def _resolve(value: Json, attachments: Mapping[str, Any]) -> Json:

@@ -49,7 +49,8 @@ class BaselineModel(ModelAPI):
         if policies is None:
             raise InputError(f"{PROVIDER}/{self.model_name} attempts only the task lawtrace/tasks")
         policy = policies(self.model_name)
-        results = [_result(message) for message in input if isinstance(message, ChatMessageTool)]
+        told = [message for message in input if isinstance(message, ChatMessageTool)]
+        results = [message.text if message.error is None else message.error.message for message in told]
         move = policy if isinstance(policy, str) else next_move(policy, results)
         if isinstance(move, str):
             return self._output(move, ())
@@ -65,7 +66,3 @@ class BaselineModel(ModelAPI):
     def max_connections(self) -> int:
         """Policies do not wait for anything."""
         return 100
-
-
-def _result(message: ChatMessageTool) -> str:
-    return message.error.message if message.error is not None else message.text

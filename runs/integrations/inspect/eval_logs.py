@@ -80,14 +80,12 @@ def write_eval_logs(path: Path, folders: Iterable[tuple[RunFolder, str | None]],
                 judged = _Judged(by_task[verdict.task], attempts[verdict.key], verdict)
                 groups.setdefault(verdict.contender, []).append(judged)
             for contender, rows in groups.items():
-                file = path / FOLDER / f"{_file_name(variant, contender)}.eval"
-                written.append(_write(_log(rows, contender, folder, domain, event_log, variant), file))
+                name = sub(r"[^\w.=-]+", "_", f"{variant or ''} {contender}").strip("_")
+                written.append(path / FOLDER / f"{name}.eval")
+                with replacing(written[-1], "the log ") as partial:
+                    log = _log(rows, contender, folder, domain, event_log, variant)
+                    write_eval_log(log, str(partial), format="eval")
     return written
-
-
-def _file_name(variant: str | None, contender: str) -> str:
-    name = contender if variant is None else f"{variant} {contender}"
-    return sub(r"[^\w.=-]+", "_", name).strip("_")
 
 
 def _model_name(model: str) -> str:
@@ -96,12 +94,6 @@ def _model_name(model: str) -> str:
     if not name:
         return f"none/{model}"
     return f"{PROVIDER if provider == 'baseline' else provider}/{name}"
-
-
-def _write(log: EvalLog, file: Path) -> Path:
-    with replacing(file, "the log ") as partial:
-        write_eval_log(log, str(partial), format="eval")
-    return file
 
 
 def _log(

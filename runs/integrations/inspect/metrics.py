@@ -69,7 +69,7 @@ def rules_broken_by() -> Metric:
 
     def rates(scores: list[SampleScore]) -> Mapping[str, float]:
         found: dict[str, float] = {}
-        judged = [_rules(one) for one in scores]
+        judged = [[RuleVerdict.model_validate(rule) for rule in (one.score.metadata or {})[RULES]] for one in scores]
         for name in dict.fromkeys(rule.rule for rules in judged for rule in rules):
             of = [rule for rules in judged for rule in rules if rule.rule == name]
             if any(rule.triggered or not rule.kept for rule in of):
@@ -79,7 +79,3 @@ def rules_broken_by() -> Metric:
         return found
 
     return rates
-
-
-def _rules(score: SampleScore) -> list[RuleVerdict]:
-    return [RuleVerdict.model_validate(rule) for rule in (score.score.metadata or {})[RULES]]
