@@ -47,12 +47,7 @@ def _messages(value: Json) -> list[Any]:
 
 def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
     """The messages of a request; None if there is no request."""
-    for holder in (
-        fields,
-        fields_of(fields.get("request")),
-        fields_of(fields.get("body")),
-        fields_of(fields.get("llm_context")),
-    ):
+    for holder in (fields, *(fields_of(fields.get(name)) for name in ("request", "body", "llm_context"))):
         if is_list(holder.get("messages")):
             return items_of(holder["messages"])
         given = holder.get("input")

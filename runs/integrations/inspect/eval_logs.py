@@ -82,8 +82,8 @@ def write_eval_logs(path: Path, folders: Iterable[tuple[RunFolder, str | None]],
             for contender, rows in groups.items():
                 name = sub(r"[^\w.=-]+", "_", f"{variant or ''} {contender}").strip("_")
                 written.append(path / FOLDER / f"{name}.eval")
+                log = _log(rows, contender, folder, domain, event_log, variant)
                 with replacing(written[-1], "the log ") as partial:
-                    log = _log(rows, contender, folder, domain, event_log, variant)
                     write_eval_log(log, str(partial), format="eval")
     return written
 
