@@ -263,7 +263,7 @@ def _kinds(fields: Schema) -> list[str]:
     return list(dict.fromkeys(_KINDS.get(type(one), "object") for one in _options(fields)))
 
 
-def _options(fields: Schema) -> list[Any]:
+def _options(fields: Schema) -> list[object]:
     """The values that a schema lists."""
     return list_of(fields.get("enum")) or ([fields["const"]] if "const" in fields else [])
 

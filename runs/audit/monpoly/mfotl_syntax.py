@@ -3,14 +3,13 @@
 The meaning of the tree is in `lawtrace.runs.audit.monpoly.mfotl`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, cast
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
-from lark.lark import PostLex
 
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.schemas.errors import FormulaError
@@ -53,27 +52,6 @@ BINARY_OPERATORS: Final[Mapping[str, type[Since | Until | Release] | None]] = Ma
 )
 """`TRIGGER` has none of its own: it is the dual of `SINCE`."""
 
-_WORDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("NOT", "!", "~", "¬"), "_NOT"),
-        **dict.fromkeys(("AND", "&", "&&", "∧"), "_AND"),
-        **dict.fromkeys(("OR", "|", "||", "∨"), "_OR"),
-        **dict.fromkeys(("IMPLIES", "->", "=>", "→", "⇒"), "_IMPLIES"),
-        **dict.fromkeys(("EQUIV", "IFF", "<->", "↔", "⇔"), "_EQUIV"),
-        **dict.fromkeys(("TRUE", "⊤"), "_TRUE"),
-        **dict.fromkeys(("FALSE", "⊥"), "_FALSE"),
-        **dict.fromkeys(BINARY_OPERATORS, "BINARY"),
-        **dict.fromkeys(UNARY_OPERATORS, "UNARY"),
-        **dict.fromkeys(QUANTIFIERS, "QUANTIFIER"),
-        **dict.fromkeys((*AGGREGATES, "MED"), "AGGREGATE"),
-        "LET": "_LET",
-        "IN": "_IN",
-        "MATCHES": "MATCHES",
-        "MOD": "MOD",
-    }
-)
-"""The terminals of words and symbols."""
-
 _REGULAR: Final = "regular expressions over time points have no counterpart in rules: write it with SINCE and PREV"
 _REFUSED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -89,15 +67,6 @@ _FUNCTIONS: Final = frozenset(
 _MAX_DEPTH: Final = 200
 
 
-class _KeepSymbols(PostLex):
-    """Makes the lexer look for symbols although the grammar names them by other terminals."""
-
-    always_accept = ("SYMBOL",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        return stream
-
-
 @cache
 def _grammar() -> Lark:
     """The parser, built at first use."""
@@ -107,7 +76,6 @@ def _grammar() -> Lark:
         start="formula",
         parser="lalr",
         lexer="basic",
-        postlex=_KeepSymbols(),
         propagate_positions=True,
     )
 
@@ -137,7 +105,7 @@ def parse_tree(text: str, signature: LogSignature) -> Node:
 
 
 def _named_terminals(text: str, tokens: list[Token], signature: LogSignature) -> list[Token]:
-    """The tokens with the terminals of words and symbols, and with names of predicates told from variables.
+    """The tokens, with names of predicates and functions told from variables.
 
     After the semicolon of an aggregation, a name in front of a parenthesis may be the last grouping variable.
     """
@@ -152,9 +120,7 @@ def _named_terminals(text: str, tokens: list[Token], signature: LogSignature) ->
         following = tokens[index + 1] if index + 1 < len(tokens) else None
         called = following is not None and following.type == "LPAR"
         kind = token.type
-        if kind in ("NAME", "SYMBOL") and word in _WORDS:
-            kind = _WORDS[word]
-        elif kind == "NAME" and called and word in _FUNCTIONS:
+        if kind == "NAME" and called and word in _FUNCTIONS:
             kind = "FUNCTION"
         elif kind == "NAME" and called and not (grouping and word not in known):
             kind = "PREDICATE"
