@@ -1,10 +1,10 @@
-"""Values that were written as text: JSON, or what Python prints."""
+"""Values of JSON, and those that were written as text: JSON, or what Python prints."""
 
 import ast
 import json
 from collections.abc import Sequence
 from datetime import date
-from typing import cast
+from typing import Any, cast
 
 from lawtrace.schemas.events import Json
 
@@ -47,3 +47,13 @@ def as_json(value: object) -> Json:
         if all(isinstance(key, str) for key in fields):
             return {str(key): as_json(part) for key, part in fields.items()}
     raise ValueError(f"{kind} has no form in JSON")
+
+
+def fields_of(value: object) -> dict[str, Any]:
+    """The fields of a JSON object; empty for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[Any]:
+    """The items of a JSON list; empty for any other value."""
+    return cast("list[Any]", value) if isinstance(value, list) else []

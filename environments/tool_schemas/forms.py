@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.events import Json
 
 PARAMETERS: Final = (
@@ -64,10 +64,10 @@ def read_forms(value: Json, place: str) -> Iterator[ToolSchema]:
         yield _tool(fields, place)
     elif isinstance(fields.get("title"), str) and _is_schema(fields):
         yield ToolSchema(fields["title"], str(fields.get("description") or ""), fields, None, place)
-    elif fields and all(_is_schema(object_of(inner)) for inner in fields.values()):
+    elif fields and all(_is_schema(fields_of(inner)) for inner in fields.values()):
         for name, schema in fields.items():
             yield ToolSchema(name, str(schema.get("description") or ""), schema, None, f"{place}, {name!r}")
-    elif fields and all(_is_tool(object_of(inner)) for inner in fields.values()):
+    elif fields and all(_is_tool(fields_of(inner)) for inner in fields.values()):
         for name, tool in fields.items():
             yield _tool({"name": name, **tool}, f"{place}, {name!r}")
 
@@ -85,7 +85,7 @@ def search_forms(value: Json, place: str) -> Iterator[ToolSchema]:
         fields: dict[str, Any] = one
         found = [*read_forms({name: fields[name] for name in _LISTS if isinstance(fields.get(name), list)}, place)]
         if isinstance(key := fields.get("key"), str) and _ATTRIBUTE.search(key):
-            found += _in_text(object_of(fields.get("value")).get("stringValue"), place)
+            found += _in_text(fields_of(fields.get("value")).get("stringValue"), place)
         for key, inner in fields.items():
             if isinstance(inner, str) and _ATTRIBUTE.search(key):
                 found += _in_text(inner, place)
@@ -103,7 +103,7 @@ def _in_text(text: object, place: str) -> list[ToolSchema]:
 
 def is_wrapped(result: Mapping[str, Any]) -> bool:
     """Whether the schema of a result says that its only field ``result`` is what the tool returns."""
-    return result.get(_WRAPPED) is True and "result" in object_of(result.get("properties"))
+    return result.get(_WRAPPED) is True and "result" in fields_of(result.get("properties"))
 
 
 def as_mcp(schema: ToolSchema) -> dict[str, Json]:
@@ -119,7 +119,7 @@ def as_mcp(schema: ToolSchema) -> dict[str, Json]:
 
 def _built_in(value: Json, place: str) -> Iterator[ToolSchema]:
     """A tool of the provider, which has a type instead of a name: ``{"type": "web_search"}``."""
-    kind = object_of(value).get("type")
+    kind = fields_of(value).get("type")
     if isinstance(kind, str):
         yield ToolSchema(kind, "", {}, None, place, notes=("it is the provider's, without a schema of its arguments",))
 
@@ -140,19 +140,19 @@ def _is_schema(fields: Mapping[str, Any]) -> bool:
 def _tool(fields: Mapping[str, Any], place: str) -> ToolSchema:
     notes: list[str] = []
     given = next((fields[name] for name in PARAMETERS if name in fields), None)
-    parameters = object_of(object_of(given).get("json")) or object_of(given)
+    parameters = fields_of(fields_of(given).get("json")) or fields_of(given)
     if given is None:
         notes.append("it has no schema of its arguments")
-    result = next((object_of(fields[name]) for name in _RESULTS if isinstance(fields.get(name), dict)), None)
+    result = next((fields_of(fields[name]) for name in _RESULTS if isinstance(fields.get(name), dict)), None)
     if result is not None and is_wrapped(result):
         inner = {name: result[name] for name in ("$defs", "definitions") if name in result}
-        result = {**object_of(result["properties"])["result"], **inner}
+        result = {**fields_of(result["properties"])["result"], **inner}
     return ToolSchema(
         str(fields["name"]),
         str(fields.get("description") or ""),
         parameters,
         result,
         place,
-        object_of(fields.get("annotations")),
+        fields_of(fields.get("annotations")),
         tuple(notes),
     )

@@ -6,7 +6,7 @@ not checked, are noted for readers. Keywords that narrow values down in ways tha
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import unquote
 
 from lawtrace.environments.spec.open_types import ANY, NUMBER, OrNull
@@ -20,6 +20,7 @@ from lawtrace.environments.spec.types import (
     ObjectOf,
     ValueType,
 )
+from lawtrace.environments.written_values import fields_of, items_of
 
 Schema = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ class SchemaReader:
         return self._read(schema, place, 0)
 
     def _read(self, schema: object, place: str, depth: int) -> ValueType:
-        fields = object_of(schema)
+        fields = fields_of(schema)
         if schema is True or schema == {}:
             return self._open(place, NO_TYPE)
         if not fields:
@@ -76,9 +77,9 @@ class SchemaReader:
         if isinstance(reference := fields.get("$ref"), str):
             return self._referenced(fields, reference, place, depth)
         for joined in ("anyOf", "oneOf"):
-            if options := list_of(fields.get(joined)):
+            if options := items_of(fields.get(joined)):
                 return self._union(fields, joined, options, place, depth)
-        if parts := list_of(fields.get("allOf")):
+        if parts := items_of(fields.get("allOf")):
             rest = {name: value for name, value in fields.items() if name != "allOf"}
             return self._read(self._merged([*parts, rest]), place, depth + 1)
         kinds = _kinds(fields)
@@ -111,14 +112,14 @@ class SchemaReader:
 
     def _items(self, fields: Schema, place: str, depth: int) -> ValueType:
         items, inside = fields.get("items"), f"{place}[]"
-        if prefix := list_of(fields.get("prefixItems")) or list_of(items):
+        if prefix := items_of(fields.get("prefixItems")) or items_of(items):
             types = [self._read(one, f"{place}[{number}]", depth + 1) for number, one in enumerate(prefix)]
             return types[0] if all(one == types[0] for one in types) else self._open(inside, "items of several types")
         return self._open(inside, NO_TYPE) if items is None else self._read(items, inside, depth + 1)
 
     def _object(self, fields: Schema, place: str, depth: int) -> ValueType:
-        properties = object_of(fields.get("properties"))
-        required = list_of(fields.get("required"))
+        properties = fields_of(fields.get("properties"))
+        required = items_of(fields.get("required"))
         types: dict[str, ValueType] = {}
         optional: list[str] = []
         for name, part in properties.items():
@@ -130,7 +131,7 @@ class SchemaReader:
         if more is None and not properties:
             more = True
         others = None
-        if object_of(more):
+        if fields_of(more):
             others = self._read(more, f"{place}.*", depth + 1)
         elif more is True or more == {}:
             others = ANY
@@ -147,7 +148,7 @@ class SchemaReader:
         null = fields.get("nullable") is True
         noted = len(self.left_open)
         for option in options:
-            if _kinds(self._resolved(object_of(option))) == ["null"]:
+            if _kinds(self._resolved(fields_of(option))) == ["null"]:
                 null = True
                 continue
             found = self._read(option, place, depth + 1)
@@ -170,11 +171,11 @@ class SchemaReader:
         """One schema for values that meet all of them: fields and requirements of objects are joined."""
         whole: dict[str, Any] = {}
         for part in parts:
-            for name, value in self._resolved(object_of(part)).items():
+            for name, value in self._resolved(fields_of(part)).items():
                 if name == "properties":
-                    whole[name] = {**object_of(whole.get(name)), **object_of(value)}
+                    whole[name] = {**fields_of(whole.get(name)), **fields_of(value)}
                 elif name == "required":
-                    whole[name] = [*list_of(whole.get(name)), *list_of(value)]
+                    whole[name] = [*items_of(whole.get(name)), *items_of(value)]
                 else:
                     whole[name] = value
         return whole
@@ -198,9 +199,9 @@ class SchemaReader:
         """The schema that a reference leads to; any other as it is."""
         for _ in range(_MOST_STEPS):
             target = self._target(reference) if isinstance(reference := schema.get("$ref"), str) else None
-            if not object_of(target):
+            if not fields_of(target):
                 break
-            schema = object_of(target)
+            schema = fields_of(target)
         return schema
 
     def _target(self, reference: str) -> object:
@@ -208,7 +209,7 @@ class SchemaReader:
             return None
         found: object = self.root
         for step in [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[1:].split("/")[1:]]:
-            found = object_of(found).get(step)
+            found = fields_of(found).get(step)
         return found
 
     # Notes
@@ -254,7 +255,7 @@ def _kinds(fields: Schema) -> list[str]:
     given = fields.get("type")
     if isinstance(given, str):
         return [given.lower()]
-    if kinds := list_of(given):
+    if kinds := items_of(given):
         return [str(one).lower() for one in kinds]
     if "properties" in fields or "additionalProperties" in fields:
         return ["object"]
@@ -265,14 +266,4 @@ def _kinds(fields: Schema) -> list[str]:
 
 def _options(fields: Schema) -> list[object]:
     """The values that a schema lists."""
-    return list_of(fields.get("enum")) or ([fields["const"]] if "const" in fields else [])
-
-
-def object_of(value: object) -> dict[str, Any]:
-    """The fields of a JSON object; empty for any other value."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def list_of(value: object) -> list[Any]:
-    """The items of a JSON list; empty for any other value."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return items_of(fields.get("enum")) or ([fields["const"]] if "const" in fields else [])

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
-from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same, unique_schemas
+from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.errors import InputError, describe_read_error
 from lawtrace.schemas.events import Json
 
@@ -85,7 +85,7 @@ def _join_versions(schemas: Iterable[ToolSchema]) -> list[ToolSchema]:
 
 def _joined(versions: Sequence[ToolSchema]) -> ToolSchema:
     defs: dict[str, Json] = {}
-    for name, part in [pair for one in versions for pair in object_of(one.parameters.get("$defs")).items()]:
+    for name, part in [pair for one in versions for pair in fields_of(one.parameters.get("$defs")).items()]:
         defs[name] = part if defs.get(name, part) == part else {}  # one that changes is left open
     results = [one.result for one in versions if one.result is not None]
     places = "; ".join(one.place for one in versions)

@@ -12,7 +12,8 @@ from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongType
-from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader, list_of, object_of
+from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS
 
@@ -44,21 +45,21 @@ class ToolSchema:
     def argument(self, name: str) -> tuple[Mapping[str, Any] | None, bool]:
         """The schema of an argument, None if there is no such argument, and whether it can be left out."""
         properties = self.parameters.get("properties")
-        if name in object_of(properties):
-            return object_of(object_of(properties)[name]), name not in list_of(self.parameters.get("required"))
+        if name in fields_of(properties):
+            return fields_of(fields_of(properties)[name]), name not in items_of(self.parameters.get("required"))
         closed = isinstance(properties, dict) and self.parameters.get("additionalProperties") is False
         return (None if closed else {}), True
 
     def missing(self, given: Mapping[str, Any]) -> list[str]:
         """The arguments that a call must have and that are not given."""
-        return [str(name) for name in list_of(self.parameters.get("required")) if name not in given]
+        return [str(name) for name in items_of(self.parameters.get("required")) if name not in given]
 
     def kind(self, name: str) -> str:
         """What an argument may be, in a word or two: ``string``, ``one of 'a', 'b'``."""
         schema = self.argument(name)[0] or {}
-        if allowed := list_of(schema.get("enum")):
+        if allowed := items_of(schema.get("enum")):
             return f"one of {', '.join(map(repr, allowed))}"
-        return " or ".join(map(str, list_of(schema.get("type")))) or str(schema.get("type") or "value")
+        return " or ".join(map(str, items_of(schema.get("type")))) or str(schema.get("type") or "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _refuse(name: str) -> Callable[[Random], State]:
 
 
 def _parameter(schema: ToolSchema, name: str, value_type: ValueType, arguments: ObjectOf) -> Parameter:
-    description = object_of(object_of(schema.parameters.get("properties")).get(name)).get("description")
+    description = fields_of(fields_of(schema.parameters.get("properties")).get(name)).get("description")
     return Parameter(
         name,
         value_type,

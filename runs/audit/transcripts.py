@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard, cast
 
-from lawtrace.environments.written_values import parse_if_json, parse_result
+from lawtrace.environments.written_values import fields_of, items_of, parse_if_json, parse_result
 from lawtrace.schemas.events import Json
 from lawtrace.solver.logic.terms import parse_date
 
@@ -204,15 +204,5 @@ def id_of(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def fields_of(value: object) -> dict[str, Any]:
-    """The fields of a JSON object; empty for any other value."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
 def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
-
-
-def items_of(value: object) -> list[Any]:
-    """The items of a JSON list; empty for any other value."""
-    return value if is_list(value) else []

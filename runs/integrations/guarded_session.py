@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.runs.audit.transcripts import fields_of, items_of, unwrap_result
+from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
-from lawtrace.environments.tool_schemas.json_types import object_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
+from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.guard.step_counting import counts_steps
@@ -68,7 +68,7 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
     unreadable: dict[str, str] = {}
     wrapped: set[str] = set()
     for number, entry in enumerate(listed, 1):
-        written: dict[str, Any] = object_of(entry)
+        written: dict[str, Any] = fields_of(entry)
         name = written.get("name")
         if not isinstance(name, str):
             continue
@@ -84,7 +84,7 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
             unreadable[name] = f"the server lists two tools with the name {name!r}"
         if name in SPEAKERS:
             unreadable[name] = f"the tool {name!r} has the name by which rules mean messages"
-        if is_wrapped(object_of(written.get("outputSchema"))):
+        if is_wrapped(fields_of(written.get("outputSchema"))):
             wrapped.add(name)
     names = frozenset({*schemas, *unreadable})
     usable = {name: schema for name, schema in schemas.items() if name not in unreadable}

@@ -35,7 +35,7 @@ from mcp.types import (
     RequestId,
 )
 
-from lawtrace.environments.tool_schemas.json_types import object_of
+from lawtrace.environments.written_values import fields_of
 from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized
@@ -167,7 +167,7 @@ class McpGuard:
         await self._to_server(message)
 
     async def _pass(self, message: JSONRPCRequest, request: _Request) -> None:
-        meta = object_of(request.params.get("_meta"))
+        meta = fields_of(request.params.get("_meta"))
         self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
         self._requests[message.id] = request
         await self._to_server(message)
@@ -185,12 +185,12 @@ class McpGuard:
     async def _call(self, message: JSONRPCRequest) -> None:
         params = message.params or {}
         name, given = params.get("name"), params.get("arguments")
-        arguments, is_object = object_of(given), given is None or isinstance(given, dict)
+        arguments, is_object = fields_of(given), given is None or isinstance(given, dict)
         if not isinstance(name, str) or not is_object or not is_recordable([name, arguments]):
             problem = "a call needs the name of a tool, and its arguments as an object of strict JSON"
             await self._refuse(message.id, INVALID_PARAMS, problem)
             return
-        meta = object_of(params.get("_meta"))
+        meta = fields_of(params.get("_meta"))
         self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
         await self._list_tools()
         if message.id not in self._waiting:  # cancelled meanwhile
@@ -277,7 +277,7 @@ class McpGuard:
         elif message.method == "notifications/progress":
             token = (message.params or {}).get("progressToken")
             for request in self._requests.values():
-                if token is not None and object_of(request.params.get("_meta")).get("progressToken") == token:
+                if token is not None and fields_of(request.params.get("_meta")).get("progressToken") == token:
                     request.deadline = self._deadline(request.method)
         await self._to_client(message)
 
@@ -368,7 +368,7 @@ class McpGuard:
         if not isinstance(message, JSONRPCRequest):
             return {}
         params = message.params or {}
-        version = object_of(params.get("_meta")).get(PROTOCOL_VERSION_META_KEY)
+        version = fields_of(params.get("_meta")).get(PROTOCOL_VERSION_META_KEY)
         if not isinstance(version, str):
             is_first = self._version is None or message.method == "initialize"
             return {} if is_first else {MCP_PROTOCOL_VERSION_HEADER: self._version or ""}

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Final
 
 import yaml
 
-from lawtrace.environments.written_values import as_json
+from lawtrace.environments.written_values import as_json, fields_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
-from lawtrace.runs.audit.transcripts import RecordedAnswer, Transcript, fields_of, make_transcript
+from lawtrace.runs.audit.transcripts import RecordedAnswer, Transcript, make_transcript
 from lawtrace.schemas.events import Json
 
 _PARTS: Final = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "attack_type")

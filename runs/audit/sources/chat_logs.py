@@ -7,9 +7,10 @@ A record is a list of messages or items, or an object with one: ``messages`` or 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
-from lawtrace.runs.audit.transcripts import Transcript, fields_of, is_list, items_of, make_transcript
+from lawtrace.runs.audit.transcripts import Transcript, is_list, make_transcript
 from lawtrace.schemas.events import Json
 
 _IDS: Final = ("id", "conversation_id", "session_id", "thread_id", "custom_id", "request_id", "trace_id")

@@ -9,15 +9,14 @@ Those of LangChain and AutoGen are brought into this form first.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.transcripts import (
     RecordedAnswer,
     RecordedCall,
     RecordedMessage,
     Speaker,
-    fields_of,
     id_of,
     is_list,
-    items_of,
     read_arguments,
     read_time,
 )

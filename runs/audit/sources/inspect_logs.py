@@ -11,10 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, unreadable
 from lawtrace.runs.audit.sources.source import Record, Source
-from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of, make_transcript
+from lawtrace.runs.audit.transcripts import Transcript, make_transcript
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 

@@ -12,9 +12,10 @@ from typing import Any, BinaryIO
 
 import ijson
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import is_message
 from lawtrace.runs.audit.sources.source import Record
-from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of
+from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 

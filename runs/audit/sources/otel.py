@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.span_attributes import CONVERSATION_KEYS, flatten, is_known, read_span
 from lawtrace.runs.audit.sources.spans import transcript_of_spans
-from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of, read_time
+from lawtrace.runs.audit.transcripts import Transcript, read_time
 from lawtrace.schemas.events import Json
 
 

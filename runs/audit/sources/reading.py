@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.sources.agentdojo import AgentDojo
 from lawtrace.runs.audit.sources.atif import Atif
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs
@@ -15,7 +16,7 @@ from lawtrace.runs.audit.sources.otel import OpenTelemetry
 from lawtrace.runs.audit.sources.plain_events import PlainEvents
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.tau_bench import Tau2, TauBench
-from lawtrace.runs.audit.transcripts import Transcript, fields_of, items_of
+from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.errors import InputError, describe_read_error
 from lawtrace.schemas.events import Json
 

@@ -10,13 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Literal
 
-from lawtrace.runs.audit.transcripts import (
-    RecordedCall,
-    RecordedMessage,
-    Speaker,
-    Transcript,
-    make_transcript,
-)
+from lawtrace.runs.audit.transcripts import RecordedCall, RecordedMessage, Speaker, Transcript, make_transcript
 from lawtrace.schemas.events import Json
 
 

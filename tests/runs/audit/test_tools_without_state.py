@@ -8,13 +8,7 @@ import pytest
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.audit.judging import TranscriptAuditor
-from lawtrace.runs.audit.transcripts import (
-    RecordedAnswer,
-    RecordedCall,
-    RecordedMessage,
-    Transcript,
-    make_transcript,
-)
+from lawtrace.runs.audit.transcripts import RecordedAnswer, RecordedCall, RecordedMessage, Transcript, make_transcript
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Json
