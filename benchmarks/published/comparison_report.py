@@ -123,7 +123,6 @@ def make_report(content: ReportContent, comparison: ProfileComparison) -> RunRep
 
 
 def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
-    """Compute the tables, figures and causes of the section."""
     recorded = tuple(record.as_verdict() for record in comparison.recorded)
     blocks = [_block("recorded", "as the published record files hold them", content, recorded)]
     blocks += [

@@ -38,7 +38,6 @@ class PublishedDomain:
 
 
 def quote_identifiers(program: str, identifiers: str) -> str:
-    """Quote bare identifiers in argument position."""
     return re.sub(rf"(=\s*|\[\s*|,\s*)({identifiers})(?=\s*[,)\]])", r"\1'\2'", program)
 
 

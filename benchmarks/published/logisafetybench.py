@@ -139,7 +139,6 @@ def _task(
 
 
 def _with_variables(program: str, variables: Mapping[str, Json]) -> str:
-    """Replace the variables in a reference program by their imported values."""
     for name, value in variables.items():
         program = re.sub(rf"(?m)^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value!r}", program)
     return program

@@ -116,7 +116,6 @@ def parse_record(row: object) -> tuple[Answer, RecordedVerdict]:
 
 
 def describe_row_error(error: Exception) -> str:
-    """A description of an error in a published row."""
     match error:
         case KeyError():
             return f"there is no {error}"

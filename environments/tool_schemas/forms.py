@@ -107,7 +107,6 @@ def is_wrapped(result: Mapping[str, Any]) -> bool:
 
 
 def as_mcp(schema: ToolSchema) -> dict[str, Json]:
-    """The tool in the form of MCP."""
     written: dict[str, Any] = {"name": schema.name, "description": schema.description}
     written["inputSchema"] = {"type": "object", **schema.parameters}
     if schema.result is not None:

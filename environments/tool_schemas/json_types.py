@@ -265,5 +265,4 @@ def _kinds(fields: Schema) -> list[str]:
 
 
 def _options(fields: Schema) -> list[object]:
-    """The values that a schema lists."""
     return items_of(fields.get("enum")) or ([fields["const"]] if "const" in fields else [])

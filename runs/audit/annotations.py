@@ -45,7 +45,6 @@ class Annotations(dict[tuple[str, str, str], Annotation]):
     """The annotations of a file, by what they are about."""
 
     def find(self, row: AuditRow, rule: str) -> Annotation | None:
-        """The annotation of the verdict on a rule in a conversation."""
         return self.get((row.conversation, rule, row.place)) or self.get((row.conversation, rule, ""))
 
 
@@ -84,7 +83,6 @@ def _rows(path: Path, text: str) -> list[tuple[int, Mapping[str, object]]]:
 
 
 def count_annotations(tally: Tally, row: AuditRow, annotations: Annotations) -> None:
-    """Count what is said of the verdicts on a conversation."""
     for verdict in row.rules:
         found = annotations.find(row, verdict.rule)
         if found is None:

@@ -49,7 +49,6 @@ class FinishedAudit:
         return self.audit.job.rules
 
     def rows(self) -> Iterator[AuditRow]:
-        """The verdicts, read one after the other."""
         return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
 
     def findings(self) -> Iterator[tuple[AuditRow, RuleVerdict]]:

@@ -176,7 +176,6 @@ class AuditFindings:
         return sorted(self.rules.values(), key=lambda of: (-of.counts["broken"], -of.counts["undetermined"]))
 
     def add_all(self, rows: Iterable[AuditRow]) -> "AuditFindings":
-        """Take the findings of all rows."""
         for row in rows:
             self.add(row)
         return self

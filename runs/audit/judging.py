@@ -121,7 +121,6 @@ def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[
 
 
 def _is_demanded(verdict: RuleVerdict, events: Sequence[Event], transcript: Transcript) -> bool:
-    """Whether the event of a finding is a call that the task demands."""
     return verdict.at is not None and (events[verdict.at].tool, events[verdict.at].arguments) in transcript.reference
 
 

@@ -43,7 +43,6 @@ class LabelChoice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The labels to count."""
         return DEFAULT_LABELS if self.name is None else (self.name,)
 
     @property
@@ -97,7 +96,6 @@ def _number(text: str) -> float | None:
 
 
 def count_labels(tally: Tally, row: AuditRow, choice: LabelChoice) -> None:
-    """Count the findings of a conversation by its labels."""
     if row.outcome == "invalid":
         return
     for name in choice.names:

@@ -141,7 +141,6 @@ class GapResolver:
 
 
 def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:
-    """What does not fit the declared parameters."""
     if call.arguments is None:
         yield from (((parameter.name,), "the arguments are not a JSON object") for parameter in tool.parameters)
         return
@@ -156,7 +155,6 @@ def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:
 
 
 def _results(tool: Tool, result: Json) -> Iterator[Problem]:
-    """What does not fit the declared results."""
     if tool.results and not isinstance(result, dict):
         yield (RESULT,), "the result is not an object with fields"
         return

@@ -37,16 +37,13 @@ class RuleRates:
 
     @property
     def precision_interval(self) -> Interval | None:
-        """Wilson's 95 % interval."""
         return wilson_interval(self.confirmed, self.flagged)
 
     @property
     def recall_interval(self) -> Interval | None:
-        """Wilson's 95 % interval."""
         return None if self.bad is None else wilson_interval(self.confirmed, self.bad)
 
     def as_json(self) -> dict[str, Json]:
-        """Counts, rates and intervals by name."""
         precision, recall = self.precision_interval, self.recall_interval
         return {
             "findings": self.flagged,
@@ -68,6 +65,5 @@ class RateTable:
     rates: Sequence[RuleRates]
 
     def as_json(self) -> dict[str, Json]:
-        """The rates by rule, with the sentences."""
         rates: dict[str, Json] = {one.rule: one.as_json() for one in self.rates}
         return {"against": " ".join(self.sentences), "rates": rates}

@@ -33,7 +33,6 @@ class RuleCounts:
         return self.kept + self.broken + self.undetermined
 
     def as_json(self) -> dict[str, Json]:
-        """The counts by name."""
         found: dict[str, Json] = {"kept": self.kept, "broken": self.broken, "undetermined": self.undetermined}
         found |= {"never_triggered": self.never, "triggering_events": self.triggers}
         return {**found, "at_reference": self.at_reference} if self.at_reference else found
@@ -86,7 +85,6 @@ class AuditSummary:
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Conversations by outcome."""
         return {outcome: number for (outcome,), number in self.tally.below("outcome")}
 
     @property
@@ -98,13 +96,12 @@ class AuditSummary:
         return self.tally.count("calls")
 
     def of(self, rule: str) -> RuleCounts:
-        """The counts of a rule."""
         kinds = ("kept", "broken", "undetermined", "never triggered", "triggers", "at reference")
         return RuleCounts(*(self.tally.count("rule", rule, kind) for kind in kinds))
 
     def examples(self, kind: str) -> Examples:
         """Why conversations are broken, undetermined or invalid, or the notes on them."""
-        return self.tally.examples_of(kind)
+        return self.tally.examples(kind)
 
     @property
     def at_reference(self) -> bool:
@@ -131,7 +128,6 @@ class AuditSummary:
         return [table for table in (label, people) if table is not None]
 
     def as_json(self) -> dict[str, Json]:
-        """The summary as one object."""
         return {
             "conversations": self.conversations,
             "calls": self.calls,

@@ -12,17 +12,12 @@ Key = tuple[str, ...]
 """What is counted, from the general to the particular: ``("rule", "checked", "broken")``."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Examples:
     """Texts of one kind: the first of them, and how many there are."""
 
-    first: list[str] = field(default_factory=list[str])
-    count: int = 0
-
-    def add(self, text: str) -> None:
-        self.count += 1
-        if len(self.first) < MAX_EXAMPLES:
-            self.first.append(text)
+    first: list[str]
+    count: int
 
 
 @dataclass(slots=True)
@@ -30,7 +25,7 @@ class Tally:
     """Counts and examples by key."""
 
     counts: Counter[Key] = field(default_factory=Counter[Key])
-    examples: dict[Key, Examples] = field(default_factory=dict[Key, Examples])
+    texts: dict[Key, list[str]] = field(default_factory=dict[Key, list[str]])
 
     def add(self, *key: str, times: int = 1) -> None:
         self.counts[key] += times
@@ -44,15 +39,15 @@ class Tally:
         return ((one[depth:], number) for one, number in self.counts.items() if one[:depth] == key and len(one) > depth)
 
     def add_example(self, *key: str, text: str) -> None:
-        self.examples.setdefault(key, Examples()).add(text)
+        self.add("example", *key)
+        texts = self.texts.setdefault(key, [])
+        if len(texts) < MAX_EXAMPLES:
+            texts.append(text)
 
-    def examples_of(self, *key: str) -> Examples:
-        return self.examples.get(key) or Examples()
+    def examples(self, *key: str) -> Examples:
+        return Examples(self.texts.get(key, []), self.count("example", *key))
 
     def merge(self, other: "Tally") -> None:
-        """Add the counts of records that come after."""
         self.counts.update(other.counts)
-        for key, found in other.examples.items():
-            mine = self.examples.setdefault(key, Examples())
-            mine.count += found.count
-            mine.first = [*mine.first, *found.first][:MAX_EXAMPLES]
+        for key, texts in other.texts.items():
+            self.texts[key] = [*self.texts.get(key, ()), *texts][:MAX_EXAMPLES]

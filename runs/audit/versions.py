@@ -73,7 +73,6 @@ class RuleVersions:
 
     @property
     def undetermined(self) -> tuple[int, int]:
-        """In how many conversations the old and the new rule are undetermined."""
         old = sum(number for (before, _), number in self.verdicts.items() if before == "undetermined")
         return old, sum(number for (_, after), number in self.verdicts.items() if after == "undetermined")
 
@@ -83,7 +82,6 @@ class RuleVersions:
         return self.change != "same" or any(before != after for before, after in self.verdicts)
 
     def as_json(self) -> dict[str, Json]:
-        """The counts and the first examples as one object."""
         changed: dict[str, Json] = {
             f"{before} -> {after}": number
             for (before, after), number in sorted(self.verdicts.items())
@@ -110,11 +108,10 @@ class VersionComparison:
         self.rules: Final[dict[str, RuleVersions]] = {}
         for name, change in changes.items():
             verdicts = {(before, after): number for (before, after), number in tally.below("versions", name)}
-            examples = {one: tally.examples_of("versions", name, one) for one in DIFFERENCES}
+            examples = {one: tally.examples("versions", name, one) for one in DIFFERENCES}
             self.rules[name] = RuleVersions(change, verdicts, examples)
 
     def conversations(self, *, old: bool, new: bool) -> int:
-        """In how many conversations a rule is broken by these versions and no other."""
         return self._tally.count("broken in", str(old), str(new))
 
     def findings(self, *, old: bool, new: bool) -> int:
@@ -122,7 +119,6 @@ class VersionComparison:
         return sum(compared.count(old=old, new=new) for compared in self.rules.values())
 
     def as_json(self) -> dict[str, Json]:
-        """The counts and the first examples as one object."""
         return {
             "conversations": {side: self.conversations(old=old, new=new) for side, (old, new) in SIDES.items()},
             "findings": {side: self.findings(old=old, new=new) for side, (old, new) in SIDES.items()},

@@ -89,7 +89,6 @@ class AuditJob:
         return lambda unit: transcripts.audit(read_transcript(cast("AnyTranscript", unit)))
 
     def summary(self) -> AuditSummary:
-        """An empty summary."""
         changes = None if self.against is None else compare_rules(self.against, self.rules)
         return AuditSummary([rule.id for rule in self.rules], changes, self.label, self.annotations)
 

@@ -184,7 +184,6 @@ class _Scope:
         return scope
 
     def names(self, variables: Sequence[str]) -> list[str]:
-        """The names that variables have in the rule."""
         return [cast("BoundVariable", self.terms[name]).name for name in variables]
 
 
@@ -236,7 +235,6 @@ class _Translation:
         return tuple(dict.fromkeys(found))
 
     def formula(self, tree: Node, scope: _Scope) -> Formula:
-        """The formula of a node."""
         self._translated += 1
         if self._translated > _MAX_NODES:
             raise FormulaError(f"the formula has more than {_MAX_NODES} operators once LET is expanded")

@@ -34,7 +34,6 @@ class LogSignature:
 
     @cached_property
     def tools(self) -> Signature:
-        """The predicates as the tools of rules."""
         return {
             name: ToolSignature(
                 {

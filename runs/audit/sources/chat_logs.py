@@ -60,7 +60,6 @@ def _asked(fields: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _answered(fields: Mapping[str, Any]) -> list[Any]:
-    """The messages of a response."""
     for holder in (fields, fields_of(fields.get("response")), fields_of(fields_of(fields.get("response")).get("body"))):
         if choices := items_of(holder.get("choices")):
             return [fields_of(choices[0]).get("message")]

@@ -76,7 +76,6 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
 
 
 def _answer(entry: dict[str, Any]) -> RecordedAnswer | None:
-    """The answer of a line, if the line has one."""
     error = entry.get("error")
     if "result" not in entry and not error:
         return None

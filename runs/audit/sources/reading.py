@@ -76,7 +76,6 @@ class UnreadTranscript:
         return self.record.place
 
     def read(self) -> Transcript:
-        """The transcript."""
         (one,) = _of_record(self.source, self.record)
         return replace(one, notes=(*one.notes, *self.notes)) if self.notes else one
 

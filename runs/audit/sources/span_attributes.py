@@ -145,7 +145,6 @@ def _read_all(raw: Json) -> list[RecordedMessage]:
 
 
 def _read(entry: Mapping[str, Any]) -> RecordedMessage:
-    """One message, in the form of any of the vocabularies."""
     entry = fields_of(entry.get("message")) or entry
     role = str(entry.get("role", "user")).lower()
     if "parts" in entry:

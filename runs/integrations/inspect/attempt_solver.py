@@ -112,7 +112,6 @@ class _Sample:
         return ToolDef(execute, name=call.function, description=call.function, parameters=parameters, max_output=0)
 
     def answer(self, state: TaskState) -> Answer:
-        """The record, as in the attempts of a run."""
         conversation = self.attempt.conversation(self.user.behaviour if self.user is not None else None)
         last = conversation.turns[-1] if conversation.turns else None
         options = self.task_set.recipe.attempts

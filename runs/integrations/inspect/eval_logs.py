@@ -164,7 +164,6 @@ def _sample(row: _Judged, event_log: EventLogFile) -> dict[str, Any]:
 
 
 def _messages(row: _Judged, event_log: EventLogFile) -> Iterator[ChatMessage]:
-    """What the model was sent, said, called and got."""
     answer = row.attempt.answer
     request = _first_request(event_log, answer.id)
     for sent in request:

@@ -18,7 +18,6 @@ RULES = "rules"
 
 
 def verdicts_of(scores: Iterable[SampleScore]) -> list[Verdict]:
-    """The verdicts in the scores of samples."""
     return [Verdict.model_validate((one.score.metadata or {})[VERDICT]) for one in scores]
 
 

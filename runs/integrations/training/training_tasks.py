@@ -115,12 +115,10 @@ class TrainingTasks:
         return self.task_set.system_text(task)
 
     def request(self, task: Task) -> str:
-        """The message of the user."""
         return self.task_set.request(task, self.style)
 
 
 def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:
-    """The tools of an environment as the OpenAI API takes them."""
     found: list[dict[str, Any]] = []
     for name, schema in call_schemas(domain.environment, hints=hints).items():
         parameters = {key: value for key, value in schema.items() if key != "description"}

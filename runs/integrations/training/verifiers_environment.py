@@ -49,7 +49,6 @@ class LawtraceEnv(vf.MultiTurnEnv):
         )
 
     async def setup_state(self, state: vf.State) -> vf.State:
-        """Begin the episode of a rollout."""
         environment = TaskEnvironment(
             self._tasks,
             reward=self._reward,
