@@ -55,7 +55,17 @@ class DataGap:
     fields: tuple[Path, ...] = ()
 
 
-def find_gaps(environment: Environment, turns: Sequence[Turn], events: Sequence[Event]) -> list[DataGap]:
+ResultTypes = Mapping[str, Mapping[str, ValueType]]
+"""The types of the results of tools with state, by tool and result."""
+
+
+def result_types(environment: Environment) -> ResultTypes:
+    return {name: {one.name: _type_of(one) for one in tool.results} for name, tool in environment.tools.items()}
+
+
+def find_gaps(
+    environment: Environment, types: ResultTypes, turns: Sequence[Turn], events: Sequence[Event]
+) -> list[DataGap]:
     """The gaps in the calls of a transcript, in order."""
     gaps: list[DataGap] = []
     labels = event_labels(events)
@@ -68,8 +78,8 @@ def find_gaps(environment: Environment, turns: Sequence[Turn], events: Sequence[
             gaps.append(DataGap(number, reason, True, ((RESULT,),)))
         elif event.completed and (tool := environment.tools.get(call.tool)):
             arguments = [*_arguments(tool, call)]
-            simulated = environment.simulated
-            problems = [*arguments, *(_results if simulated else _recorded_result)(tool, call.answer.content)]
+            simulated, result = environment.simulated, call.answer.content
+            problems = [*arguments, *(_results(types[tool.name], result) if simulated else _returned(tool, result))]
             if problems:
                 first, *others = dict.fromkeys(text for _, text in problems)
                 shown = "; ".join((first, *others[: NAMED_PROBLEMS - 1]))
@@ -154,17 +164,16 @@ def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:
             yield (parameter.name,), f"argument {parameter.name!r} is missing"
 
 
-def _results(tool: Tool, result: Json) -> Iterator[Problem]:
-    if tool.results and not isinstance(result, dict):
+def _results(types: Mapping[str, ValueType], result: Json) -> Iterator[Problem]:
+    if types and not isinstance(result, dict):
         yield (RESULT,), "the result is not an object with fields"
         return
     fields = cast("Mapping[str, Json]", result)
-    for declared in tool.results:
-        place = (RESULT, declared.name)
-        if declared.name in fields:
-            yield from _misfit(place, "result ", declared.name, _type_of(declared), fields[declared.name])
+    for name, kind in types.items():
+        if name in fields:
+            yield from _misfit((RESULT, name), "result ", name, kind, fields[name])
         else:
-            yield place, f"result {declared.name!r} is missing"
+            yield (RESULT, name), f"result {name!r} is missing"
 
 
 def _type_of(declared: Result) -> ValueType:
@@ -186,7 +195,7 @@ def _row_type(rows: RowsResult | NestedRows) -> ValueType:
     return ObjectOf({**types, **{part.name: ListOf(_row_type(part)) for part in parts}}, optional, ANY)
 
 
-def _recorded_result(tool: Tool, result: Json) -> Iterator[Problem]:
+def _returned(tool: Tool, result: Json) -> Iterator[Problem]:
     """What does not fit the declared result of a tool without state. More fields do no harm: rules cannot read them."""
     for place, text in _misfit((RESULT,), "", RESULT, tool.returns, result) if tool.returns is not None else ():
         if not text.endswith(_NO_SUCH_FIELD):
