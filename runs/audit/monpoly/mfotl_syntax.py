@@ -59,11 +59,6 @@ _REFUSED: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("LETPAST", "LET_PAST"), "recursive predicates have no counterpart in rules"),
     }
 )
-_FUNCTIONS: Final = frozenset(
-    {"f2i", "i2f", "s2i", "i2s", "s2f", "f2s", "YEAR", "MONTH", "DAY_OF_MONTH", "SUBSTRING", "FORMAT_DATE", "R2S"}
-)
-"""Functions of terms. Numbers are one kind here, so `i2f` is its argument; the others are refused."""
-
 _MAX_DEPTH: Final = 200
 
 
@@ -105,7 +100,7 @@ def parse_tree(text: str, signature: LogSignature) -> Node:
 
 
 def _named_terminals(text: str, tokens: list[Token], signature: LogSignature) -> list[Token]:
-    """The tokens, with names of predicates and functions told from variables.
+    """The tokens, with names of predicates told from variables.
 
     After the semicolon of an aggregation, a name in front of a parenthesis may be the last grouping variable.
     """
@@ -120,9 +115,7 @@ def _named_terminals(text: str, tokens: list[Token], signature: LogSignature) ->
         following = tokens[index + 1] if index + 1 < len(tokens) else None
         called = following is not None and following.type == "LPAR"
         kind = token.type
-        if kind == "NAME" and called and word in _FUNCTIONS:
-            kind = "FUNCTION"
-        elif kind == "NAME" and called and not (grouping and word not in known):
+        if kind == "NAME" and called and not (grouping and word not in known):
             kind = "PREDICATE"
         named.append(Token.new_borrow_pos(kind, word, token))
         grouping = kind == "_SEMICOLON" or (grouping and kind in ("NAME", "COMMA"))
