@@ -61,11 +61,8 @@ class SchemaReader:
     _inside: tuple[str, ...] = ()
     _parts: int = 0
 
-    def read(self, schema: object, place: str) -> ValueType:
+    def read(self, schema: object, place: str, depth: int = 0) -> ValueType:
         """The nearest type. ``place``: the path of the value, for notes: ``flights[].date``."""
-        return self._read(schema, place, 0)
-
-    def _read(self, schema: object, place: str, depth: int) -> ValueType:
         fields = fields_of(schema)
         if schema is True or schema == {}:
             return self._open(place, NO_TYPE)
@@ -81,7 +78,7 @@ class SchemaReader:
                 return self._union(fields, joined, options, place, depth)
         if parts := items_of(fields.get("allOf")):
             rest = {name: value for name, value in fields.items() if name != "allOf"}
-            return self._read(self._merged([*parts, rest]), place, depth + 1)
+            return self.read(self._merged([*parts, rest]), place, depth + 1)
         kinds = _kinds(fields)
         null = "null" in kinds or fields.get("nullable") is True
         kinds = [kind for kind in kinds if kind != "null"]
@@ -113,9 +110,9 @@ class SchemaReader:
     def _items(self, fields: Schema, place: str, depth: int) -> ValueType:
         items, inside = fields.get("items"), f"{place}[]"
         if prefix := items_of(fields.get("prefixItems")) or items_of(items):
-            types = [self._read(one, f"{place}[{number}]", depth + 1) for number, one in enumerate(prefix)]
+            types = [self.read(one, f"{place}[{number}]", depth + 1) for number, one in enumerate(prefix)]
             return types[0] if all(one == types[0] for one in types) else self._open(inside, "items of several types")
-        return self._open(inside, NO_TYPE) if items is None else self._read(items, inside, depth + 1)
+        return self._open(inside, NO_TYPE) if items is None else self.read(items, inside, depth + 1)
 
     def _object(self, fields: Schema, place: str, depth: int) -> ValueType:
         properties = fields_of(fields.get("properties"))
@@ -123,7 +120,7 @@ class SchemaReader:
         types: dict[str, ValueType] = {}
         optional: list[str] = []
         for name, part in properties.items():
-            found = self._read(part, f"{place}.{name}", depth + 1)
+            found = self.read(part, f"{place}.{name}", depth + 1)
             if isinstance(found, OrNull) or name not in required:  # an absent field and one that is null are the same
                 optional.append(name)
             types[name] = found.value if isinstance(found, OrNull) else found
@@ -132,7 +129,7 @@ class SchemaReader:
             more = True
         others = None
         if fields_of(more):
-            others = self._read(more, f"{place}.*", depth + 1)
+            others = self.read(more, f"{place}.*", depth + 1)
         elif more is True or more == {}:
             others = ANY
             self.left_open.append(f"{place}.*: fields of any name")
@@ -151,7 +148,7 @@ class SchemaReader:
             if _kinds(self._resolved(fields_of(option))) == ["null"]:
                 null = True
                 continue
-            found = self._read(option, place, depth + 1)
+            found = self.read(option, place, depth + 1)
             null = null or isinstance(found, OrNull)
             found = found.value if isinstance(found, OrNull) else found
             if found not in types:
@@ -191,7 +188,7 @@ class SchemaReader:
         beside = {name: value for name, value in fields.items() if name in ("properties", "required")}
         outside, self._inside = self._inside, (*self._inside, reference)
         try:
-            return self._read(self._merged([target, beside]) if beside else target, place, depth + 1)
+            return self.read(self._merged([target, beside]) if beside else target, place, depth + 1)
         finally:
             self._inside = outside
 
