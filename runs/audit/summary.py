@@ -1,8 +1,7 @@
 """What an audit found, counted as its rows come."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lawtrace.runs.audit.annotations import Annotations, annotation_rates, count_annotations
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, count_labels, label_rates
@@ -13,19 +12,18 @@ from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import SPEAKERS, Json
 
 
-@dataclass(frozen=True, slots=True)
-class RuleCounts:
+class RuleCounts(NamedTuple):
     """In how many conversations a rule is kept, broken, undetermined, or never triggered.
 
-    ``triggers``: how many events (calls or messages) trigger it. ``at_reference``: in how many of the conversations it
+    ``triggering_events``: how many calls or messages trigger it. ``at_reference``: in how many of the conversations it
     is broken at a call that the task demands.
     """
 
     kept: int
     broken: int
     undetermined: int
-    never: int
-    triggers: int
+    never_triggered: int
+    triggering_events: int
     at_reference: int
 
     @property
@@ -33,9 +31,7 @@ class RuleCounts:
         return self.kept + self.broken + self.undetermined
 
     def as_json(self) -> dict[str, Json]:
-        found: dict[str, Json] = {"kept": self.kept, "broken": self.broken, "undetermined": self.undetermined}
-        found |= {"never_triggered": self.never, "triggering_events": self.triggers}
-        return {**found, "at_reference": self.at_reference} if self.at_reference else found
+        return {name: number for name, number in self._asdict().items() if number or name != "at_reference"}
 
 
 class AuditSummary:

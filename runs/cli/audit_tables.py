@@ -30,8 +30,7 @@ def summary_shown(summary: AuditSummary, rules: Sequence[Rule]) -> Iterator[Rend
     table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
     for rule in rules:
         counts = summary.of(rule.id)
-        numbers = (counts.kept, counts.broken, counts.undetermined, counts.never, counts.triggers)
-        table.add_row(rule.id, *map(str, numbers), *(str(counts.at_reference) for _ in demanded))
+        table.add_row(rule.id, *map(str, counts if demanded else counts[:-1]))
     yield table
     counted = ", ".join(
         f"{summary.outcomes.get(outcome, 0)} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
