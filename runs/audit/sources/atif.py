@@ -53,11 +53,11 @@ def _message(step: dict[str, Any]) -> RecordedMessage:
         RecordedCall(str(call["function_name"]), read_arguments(call.get("arguments")), str(call["tool_call_id"]))
         for call in map(fields_of, items_of(step.get("tool_calls")))
     ]
-    answers = [
-        RecordedAnswer(_content(result.get("content")), None, id_of(result.get("source_call_id")))
-        for result in map(fields_of, items_of(fields_of(step.get("observation")).get("results")))
-        if calls
-    ]
+    answers: list[RecordedAnswer] = []
+    for place, result in enumerate(map(fields_of, items_of(fields_of(step.get("observation")).get("results")))):
+        if calls:  # a result without an id is that of the call at its place
+            call = id_of(result.get("source_call_id")) or calls[min(place, len(calls) - 1)].id
+            answers.append(RecordedAnswer(_content(result.get("content")), None, call))
     speaker = None if source == "system" else source
     return RecordedMessage(speaker, text_of(step.get("message")), calls, answers, read_time(step.get("timestamp")))
 
