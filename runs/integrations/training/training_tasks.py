@@ -37,6 +37,10 @@ class TrainingTasks:
     tools: tuple[dict[str, Any], ...]
 
     @property
+    def domain(self) -> Domain:
+        return self.task_set.domain
+
+    @property
     def tasks(self) -> Mapping[str, Task]:
         """By id, in the order of the file."""
         return self.task_set.by_id
