@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file. Raises InputError."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        with input_errors(path):
+            return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
-from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error, describe_validation_error
+from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
@@ -265,11 +265,9 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
 
 
 def _read_rule_lines(path: Path) -> tuple[Rule, ...]:
-    try:
+    with input_errors(path):
         # Not splitlines(): a JSON string may hold other line separators than the one that ends a row.
         lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     rules: list[Rule] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError, input_errors
 
 MAX_BYTES = 20 * 1024 * 1024
 """The longest directives, with markup, have a twentieth of that."""
@@ -12,7 +12,7 @@ MAX_BYTES = 20 * 1024 * 1024
 
 def read_bytes(path: Path) -> bytes:
     """Read the file. Raises InputError if it is missing, empty or larger than `MAX_BYTES`."""
-    try:
+    with input_errors(path):
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise InputError(
@@ -20,8 +20,6 @@ def read_bytes(path: Path) -> bytes:
                 "Give the relevant articles as a separate file"
             )
         data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     if not data.strip():
         raise InputError(f"{path}: the document is empty")
     return data

@@ -16,7 +16,7 @@ from typing import Any, Final
 from lawtrace.environments.tool_schemas.forms import read_forms
 from lawtrace.environments.tool_schemas.python_types import Annotations, Module, dotted_name, literal, load_module
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 
 _INJECTED: Final = re.compile(r"(Context|ContextWrapper|Request|Response|RunnableConfig)$|CallbackManager|^Injected")
 _RUN: Final = ("_run", "_arun", "forward", "run", "execute", "__call__")
@@ -31,9 +31,8 @@ def read_python_tools(path: Path, name: str | None) -> list[ToolSchema]:
     Raises InputError if the file is not Python, or has no such class.
     """
     try:
-        module = load_module(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
+        with input_errors(path):
+            module = load_module(path)
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         raise InputError(f"{path}{line}: not Python: {error}") from error

@@ -14,7 +14,7 @@ from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same, unique_schemas
 from lawtrace.environments.written_values import fields_of
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.events import Json
 
 
@@ -57,14 +57,12 @@ def _read(source: str) -> list[ToolSchema]:
 def _read_json(path: Path) -> list[ToolSchema]:
     """The tools in a file of one JSON value, or of a value a line. In logs they are searched for."""
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with input_errors(path), path.open(encoding="utf-8-sig") as file:
             first = _parsed(next((line for line in file if line.strip()), ""))
             if first is None:
                 file.seek(0)
                 return _tools(json.load(file), str(path))
             return _join_versions(tool for place, value in _lines(path, first, file) for tool in _tools(value, place))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from error
 

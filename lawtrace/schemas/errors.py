@@ -10,7 +10,8 @@ Every message names the thing, the place and the remedy. Failures of a program o
 test are not among these errors: they are data (an execution status, a recorded failure, an `invalid` verdict).
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,11 +54,16 @@ class Problem:
         return f"{self.place}: {self.what}"
 
 
-def describe_read_error(error: Exception) -> str:
-    """Why a file cannot be read."""
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 text (byte {error.start})"
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+@contextmanager
+def input_errors(path: object, *errors: type[Exception]) -> Generator[None]:
+    """Raises InputError if the file cannot be read. ``errors``: others that say so, of its format."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    except (OSError, *errors) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"{path}: cannot be read: {why or error}") from error
 
 
 _FAULTS: Mapping[str, str] = {

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from lawtrace.runs.audit.rates import ALL_RULES, RateTable, RuleRates
 from lawtrace.runs.audit.tally import Tally
 from lawtrace.schemas.audit_rows import AuditRow
-from lawtrace.schemas.errors import InputError, describe_read_error, describe_validation_error
+from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.models import FrozenModel
 
 _Match = Literal["flagged", "not flagged", "undetermined", "another call"]
@@ -50,10 +50,8 @@ class Annotations(dict[tuple[str, str, str], Annotation]):
 
 def read_annotations(path: Path) -> Annotations:
     """Read a file of marks. Raises InputError naming the line."""
-    try:
+    with input_errors(path):
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     found = Annotations()
     for number, fields in _rows(path, text):
         try:

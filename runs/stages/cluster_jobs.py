@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.call_settings import CallSettings
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import input_errors
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients
@@ -88,10 +88,8 @@ class Bundle:
 
 
 def _content(path: Path) -> bytes:
-    try:
+    with input_errors(path):
         return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
 
 
 class Job(Protocol[GivenIn, ProductOut]):

@@ -17,7 +17,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.text_file import texts_file
 from lawtrace.runs.variants import Variant, variants_of
-from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
@@ -116,10 +116,8 @@ def texts_digest(recipe: Recipe, environment: str) -> str | None:
 
 
 def _digest_of(file: Path, pinned: str | None, what: str) -> str:
-    try:
+    with input_errors(file):
         digest = file_digest(file)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
     _check_pinned(file, pinned, digest, what)
     return digest
 

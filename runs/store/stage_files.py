@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.schemas.errors import InputError, OperationalError, Problem
+from lawtrace.schemas.errors import InputError, OperationalError, Problem, input_errors
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -62,12 +62,8 @@ def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file. Raises InputError."""
-    try:
+    with input_errors(path):
         return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
@@ -97,15 +93,10 @@ def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-blank lines with their numbers, from 1."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, line
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    with input_errors(path), path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, line
 
 
 def _parse_row(path: Path, number: int, line: str, model: type[Row]) -> Row:

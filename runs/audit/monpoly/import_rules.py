@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lawtrace.runs.audit.monpoly.mfotl import Reading, import_mfotl
 from lawtrace.runs.audit.monpoly.mfotl_signature import read_signature
-from lawtrace.schemas.errors import FormulaError, InputError, describe_read_error
+from lawtrace.schemas.errors import FormulaError, InputError, input_errors
 from lawtrace.solver.logic.windows import SECONDS
 from lawtrace.solver.rules import Rule
 
@@ -39,11 +39,10 @@ def import_rules(
     for file in files:
         if file.stem in found:
             raise InputError(f"{file}: another file has the name {file.stem}, which becomes the id of its rule")
-        try:
+        with input_errors(file):
             text = file.read_text(encoding="utf-8-sig")
+        try:
             imported = import_mfotl(text, predicates, time_unit=unit, reading=reading)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{file}: cannot be read: {describe_read_error(error)}") from error
         except FormulaError as error:
             raise FormulaError(f"{file}: {error}") from error
         kind = "a policy" if imported.reading == "policy" else "a list of violations"

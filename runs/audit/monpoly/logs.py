@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TextIO
 
 from lawtrace.runs.audit.monpoly.mfotl_signature import ArgumentType, LogSignature
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.events import Event, Json
 
 _START: Final = re.compile(r"\s*(?:[0-9]+\s*\|\s*)?@\s*[0-9]")
@@ -71,10 +71,8 @@ class MonpolyLog:
 
     def with_content(self) -> Self:
         """The log with its content. Raises InputError if it cannot be read."""
-        try:
+        with input_errors(self.path):
             return replace(self, content=self.path.read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.path}: cannot be read: {describe_read_error(error)}") from error
 
     def steps(self, signature: LogSignature, *, time_unit: int = 1) -> Iterator[LogStep]:
         """The time points.
@@ -87,11 +85,11 @@ class MonpolyLog:
             InputError: with the line: not an event, a predicate or a value that does not fit the signature, a timestamp
                 before the last one.
         """
-        try:
-            with self.path.open(encoding="utf-8-sig") if self.content is None else StringIO(self.content) as lines:
-                yield from parse_monpoly_log(lines, signature, self.place, time_unit=time_unit)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.path}: cannot be read: {describe_read_error(error)}") from error
+        with input_errors(self.path), self._open() as lines:
+            yield from parse_monpoly_log(lines, signature, self.place, time_unit=time_unit)
+
+    def _open(self) -> TextIO:
+        return self.path.open(encoding="utf-8-sig") if self.content is None else StringIO(self.content)
 
 
 def is_monpoly_log(path: Path) -> bool:

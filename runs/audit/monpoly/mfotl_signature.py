@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.solver.logic.signature import NUMBER, TEXT, Signature, ToolSignature
 from lawtrace.solver.logic.terms import RESERVED_IN_CONDITIONS, RESULT
 
@@ -47,10 +47,8 @@ class LogSignature:
 
 def read_signature(path: Path) -> LogSignature:
     """The signature in a file. Raises InputError with file and line."""
-    try:
+    with input_errors(path):
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
     return parse_signature(text, str(path))
 
 

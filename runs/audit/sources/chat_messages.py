@@ -153,8 +153,8 @@ def text_of(content: object) -> str:
     """The text of a content: a string, or the text blocks of a list."""
     if isinstance(content, str):
         return content
-    blocks = (part if isinstance(part, dict) else {"text": part} for part in items_of(content))
-    parts = (block.get("text", block.get("content")) for block in map(fields_of, blocks))
+    blocks = ({"text": part} if isinstance(part, str) else fields_of(part) for part in items_of(content))
+    parts = (block.get("text", block.get("content")) for block in blocks)
     return "\n".join(part for part in parts if isinstance(part, str))
 
 

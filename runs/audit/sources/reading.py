@@ -17,7 +17,7 @@ from lawtrace.runs.audit.sources.plain_events import PlainEvents
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.tau_bench import Tau2, TauBench
 from lawtrace.runs.audit.transcripts import Transcript
-from lawtrace.schemas.errors import InputError, describe_read_error
+from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.events import Json
 
 SOURCES: tuple[type[Source], ...] = (
@@ -113,7 +113,7 @@ def _find(path: Path) -> Iterator[AnyTranscript]:
     lists = {name for source in SOURCES for name in source.lists}
     readers: dict[type[Source], Source] = {}
     unknown: list[Transcript] = []
-    try:
+    with input_errors(path, zipfile.BadZipFile):
         records = read_archive(path) if zipfile.is_zipfile(path) else read_json_records(path, lists)
         for record in records:
             if isinstance(record, Transcript):
@@ -138,8 +138,6 @@ def _find(path: Path) -> Iterator[AnyTranscript]:
         yield from unknown
         for reader in readers.values():
             yield from reader.end()
-    except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: cannot be read: {describe_read_error(error)}") from error
 
 
 def _name(source: Source, record: Record) -> str | None:
