@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for name, words in [
         ("none.toml", "cannot be read: No such file"),
         (".", "cannot be read"),
-        ("latin.toml", "not a TOML"),
+        ("latin.toml", "not UTF-8 text"),
     ]:
         with pytest.raises(InputError, match=words):
             load_regulation(tmp_path / name)
