@@ -50,7 +50,7 @@ def _judged(domain: Domain) -> Iterator[tuple[str, bool]]:
                 findings = find_ungrounded(domain.environment, domain.regulation, [mutant])
             except InputError:
                 continue
-            yield kind, any(finding.part == "constant" for finding in findings)
+            yield kind, bool(findings)
 
 
 def _mutants(domain: Domain, formula: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Whether a reader can know what a rule demands: its constants and its tools.
+"""Whether a reader can know the constants of a rule.
 
     for missing in find_ungrounded(environment, regulation, rules):
         print(missing.sentence)
@@ -13,17 +13,17 @@ one need no ground, nor does what a user's message says, which is not the reader
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.schemas.events import SPEAKERS, Json
-from lawtrace.solver.logic.conditions import Condition, condition_leaves
+from lawtrace.schemas.events import Json
+from lawtrace.solver.logic.conditions import condition_leaves
 from lawtrace.solver.logic.syntax import (
     Atom,
     Compare,
@@ -49,19 +49,17 @@ _COMPOUND: Final = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}\b)|(?<=\d)(?=(?:h
 
 @dataclass(frozen=True, slots=True)
 class Ungrounded:
-    """A part of a rule that no text shown to the reader states.
+    """A constant of a rule that no text shown to the reader states.
 
     Attributes:
         rule: the id.
-        part: what kind of part.
         place: where it stands in the formula.
-        what: the constant, or the tool.
+        what: the constant.
         searched: the citations and tools whose texts were searched.
         decided: False if the rule cites nothing, or a provision that is not there to be searched; nothing is claimed.
     """
 
     rule: str
-    part: Literal["constant", "tool"]
     place: str
     what: str
     searched: tuple[str, ...]
@@ -69,8 +67,6 @@ class Ungrounded:
 
     @property
     def sentence(self) -> str:
-        if self.part == "tool":
-            return f"the documentation of {self.what} is not shown to a model under test"
         missing = "" if self.decided else ", but the provisions that it rests on are not there to be searched"
         return f"{self.what} in `{self.place}` stands in no text that a model under test reads{missing}"
 
@@ -80,27 +76,23 @@ class Ungrounded:
 
 
 def find_ungrounded(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> tuple[Ungrounded, ...]:
-    """The parts of rules that a reader of provisions and documentation cannot know, in the order of the rules."""
+    """The constants that a reader of provisions and documentation cannot know, in the order of the rules."""
     return tuple(part for rule in rules for part in _find(environment, regulation, rule))
 
 
 def ungrounded_rules(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> frozenset[str]:
-    """The ids of the rules with such a part."""
+    """The ids of the rules with such a constant."""
     return frozenset(one.rule for one in find_ungrounded(environment, regulation, rules) if one.decided)
 
 
 def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Iterator[Ungrounded]:
-    tools: Mapping[str, Tool] = environment.tools
     atoms = [node for node in subformulas(rule.parsed) if isinstance(node, Atom)]
-    named = list(dict.fromkeys(atom.tool for atom in atoms if atom.tool not in SPEAKERS))
+    named = list(dict.fromkeys(atom.tool for atom in atoms if atom.tool in environment.tools))
     cited = rule.provisions if rule.regulation == regulation.id else ()
     law = [regulation.by_citation[citation].words() for citation in cited if citation in regulation.by_citation]
     decided = 0 < len(law) == len(rule.provisions)
-    for tool in named:
-        if tool not in tools:
-            yield Ungrounded(rule.id, "tool", tool, tool, ())
     near = [provision.words() for provision in _siblings(regulation, cited)]
-    texts = [*law, *near, environment.summary, *(_documentation(tools[name]) for name in named if name in tools)]
+    texts = [*law, *near, environment.summary, *(_documentation(environment.tools[name]) for name in named)]
     numbers = frozenset[float]().union(*map(_numbers, texts))
     for constant, place in dict.fromkeys(_constants(rule.parsed)):
         if isinstance(constant, str):
@@ -109,7 +101,7 @@ def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Itera
             known = any(value in numbers for value in _spellings(constant))
         if not known:
             what = f'"{constant}"' if isinstance(constant, str) else str(constant)
-            yield Ungrounded(rule.id, "constant", place, what, (*rule.provisions, *named), decided)
+            yield Ungrounded(rule.id, place, what, (*rule.provisions, *named), decided)
 
 
 def _siblings(regulation: Regulation, cited: Sequence[str]) -> Iterator[Provision]:
@@ -190,10 +182,11 @@ def _constants(formula: Formula) -> Iterator[tuple[str | float | Span, str]]:
         window = getattr(node, "window", ALWAYS_OPEN)
         if isinstance(window, Window):
             yield from ((span, str(node)) for span in _spans(window))
-        if isinstance(node, Atom) and node.condition is not None and node.tool != "user":
-            yield from ((constant, str(node)) for constant in _condition_constants(node.condition))
+        condition = node.condition if isinstance(node, Atom) and node.tool != "user" else None
+        condition = node.comparison if isinstance(node, Compare) else condition
+        for leaf in () if condition is None else condition_leaves(condition):
+            yield from ((constant, str(node)) for constant in _leaf_constants(leaf))
         if isinstance(node, Compare):
-            yield from ((constant, str(node)) for constant in _condition_constants(node.comparison))
             for aggregate in aggregates_of(node):
                 if isinstance(aggregate, EventAggregate):
                     yield from ((span, str(aggregate)) for span in _spans(aggregate.window))
@@ -201,11 +194,6 @@ def _constants(formula: Formula) -> Iterator[tuple[str | float | Span, str]]:
 
 def _spans(window: Window) -> Iterator[Span]:
     return (bound.span for bound in (window.lower, window.upper) if bound is not None and bound.span.amount > 1)
-
-
-def _condition_constants(condition: Condition) -> Iterator[str | float | Span]:
-    for leaf in condition_leaves(condition):
-        yield from _leaf_constants(leaf)
 
 
 def _leaf_constants(leaf: Term) -> Iterator[str | float | Span]:

@@ -1,6 +1,4 @@
-"""Grounds of rules: constants and tools that no text states are found, and none of the curated ones is."""
-
-from dataclasses import replace
+"""Grounds of rules: constants that no text states are found, and none of the curated ones is."""
 
 import pytest
 
@@ -13,14 +11,14 @@ BANKING = load_domain("banking").environment
 SECURITY = load_domain("payments").environment
 
 
-def found(formula: str, *law: str, payments: bool = False, regulation: str = "L") -> list[tuple[str, str]]:
-    """The part and the thing of each finding about a rule that cites these provisions."""
+def found(formula: str, *law: str, payments: bool = False, regulation: str = "L") -> list[str]:
+    """The constant of each finding about a rule that cites these provisions."""
     provisions = tuple(Provision(citation=f"Article {n}", text=text) for n, text in enumerate(law or ("Nothing.",), 1))
     text = Regulation(id="L", title="Law", source="L", restated=False, provisions=provisions)
     cited = tuple(provision.citation for provision in provisions)
     rule = Rule(id="r", formula=formula, regulation=regulation, provisions=cited)
     environment = SECURITY if payments else BANKING
-    return [(one.part, one.what) for one in find_ungrounded(environment, text, [rule]) if one.decided]
+    return [one.what for one in find_ungrounded(environment, text, [rule]) if one.decided]
 
 
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
@@ -65,7 +63,7 @@ def test_a_constant_of_the_law_is_known(formula: str, law: str) -> None:
     ],
 )
 def test_a_constant_that_stands_nowhere_is_found(formula: str, law: str, constant: str) -> None:
-    assert ("constant", constant) in found(formula, law)
+    assert constant in found(formula, law)
 
 
 def test_options_and_events_of_the_documentation_are_known() -> None:
@@ -78,17 +76,7 @@ def test_options_and_events_of_the_documentation_are_known() -> None:
 
 def test_what_a_user_says_needs_no_ground_and_what_the_agent_says_does() -> None:
     assert found('G(PayBill -> O user("yes"))', "Only with consent.") == []
-    assert found('G(PayBill -> O agent("sorry"))', "Only with consent.") == [("constant", '"sorry"')]
-
-
-def test_a_tool_that_is_not_shown_is_found() -> None:
-    environment = replace(BANKING, tools={name: BANKING.tools[name] for name in ("PayBill", "RecordAuditEvent")})
-    text = Regulation(
-        id="L", title="", source="", restated=False, provisions=(Provision(citation="A", text="Record it after that."),)
-    )
-    rule = Rule(id="r", formula="G(PayBill -> F SearchPayee)", regulation="L", provisions=("A",))
-    parts = [(one.part, one.what) for one in find_ungrounded(environment, text, [rule])]
-    assert ("tool", "SearchPayee") in parts
+    assert found('G(PayBill -> O agent("sorry"))', "Only with consent.") == ['"sorry"']
 
 
 def test_neighbours_of_a_provision_are_searched_for_constants() -> None:
