@@ -12,6 +12,7 @@ saves.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -120,13 +121,10 @@ class GuardedWorkbench(Workbench):
         token = cancellation_token or CancellationToken()
         if not isinstance(arguments, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] (a model wrote them)
             return _error(name, "Not carried out. The arguments are not a JSON object.")
-        given: dict[str, Any] = dict(arguments or {})
-        if not self.guard.concerns(name):
-            return await self._decide_and_call(name, given, token, call_id)
-        async with self._session.turn:
+        async with self._session.turn if self.guard.concerns(name) else nullcontext():
             if token.is_cancelled():
                 return _error(name, "Not carried out. The run was cancelled.")
-            return await self._decide_and_call(name, given, token, call_id)
+            return await self._decide_and_call(name, dict(arguments or {}), token, call_id)
 
     async def _decide_and_call(
         self, name: str, given: dict[str, Any], token: CancellationToken, call_id: str | None
@@ -145,8 +143,7 @@ class GuardedWorkbench(Workbench):
             return _error(name, decision.reason)
         answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled", unknown=True)
         try:
-            making = self._call(name, given, token, call_id) if tool is None else _run(tool, given, token, call_id)
-            answer = await making
+            answer = await self._call(tool, name, given, token, call_id)
         except asyncio.CancelledError:
             if not token.is_cancelled():
                 raise
@@ -174,13 +171,33 @@ class GuardedWorkbench(Workbench):
             return f"The call was made, but its result was not recorded: {error}"
         return None
 
-    async def _call(self, name: str, given: dict[str, Any], token: CancellationToken, call_id: str | None) -> _Answer:
+    async def _call(
+        self,
+        tool: BaseTool[Any, Any] | None,
+        name: str,
+        given: dict[str, Any],
+        token: CancellationToken,
+        call_id: str | None,
+    ) -> _Answer:
+        """Call a tool of the workbench; one of our own as AutoGen does, to keep the value that it returned."""
         try:
-            result = await self._tools.call_tool(name, given, token, call_id)
+            if tool is None:
+                result = await self._tools.call_tool(name, given, token, call_id)
+                text = result.to_text(replace_image="[image]")
+                return (
+                    _Answer(result, error=text or "error") if result.is_error else _Answer(result, parse_result(text))
+                )
+            running = asyncio.ensure_future(tool.run_json(given, token, call_id=call_id))
+            token.link_future(running)
+            value = await running
+            text = tool.return_value_as_string(value)
         except Exception as error:  # noqa: BLE001 (the guard and the model are told)
-            return _failed(name, error, _described(error))
-        text = result.to_text(replace_image="[image]")
-        return _Answer(result, error=text or "error") if result.is_error else _Answer(result, parse_result(text))
+            # A lost connection does not say what happened at its other end.
+            lost = isinstance(error, TimeoutError | ConnectionError)
+            shown = _described(error) if tool is None else str(error)
+            return _Answer(_error(name, shown), error=_described(error), unknown=lost)
+        known: Json = to_jsonable_python(value, fallback=str)
+        return _Answer(ToolResult(name=name, result=[TextResultContent(content=text)]), parse_result(known))
 
     # Messages
 
@@ -289,12 +306,12 @@ class GuardedAgent(BaseChatAgent):
 
 
 def _made(tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]]) -> list[BaseTool[Any, Any]]:
-    made: list[BaseTool[Any, Any]] = []
-    for tool in tools:
-        if isinstance(tool, BaseTool):
-            made.append(cast("BaseTool[Any, Any]", tool))
-        else:
-            made.append(FunctionTool(tool, description=tool.__doc__ or ""))
+    made: list[BaseTool[Any, Any]] = [
+        cast("BaseTool[Any, Any]", tool)
+        if isinstance(tool, BaseTool)
+        else FunctionTool(tool, description=tool.__doc__ or "")
+        for tool in tools
+    ]
     names = [tool.name for tool in made]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"tool {twice!r} occurs twice; give each tool its own name")
@@ -308,27 +325,6 @@ def _converted(tool: BaseTool[Any, Any], given: dict[str, Any]) -> dict[str, Jso
     except ValidationError:
         return given
     return to_jsonable_python(read, fallback=str)
-
-
-async def _run(
-    tool: BaseTool[Any, Any], given: dict[str, Any], token: CancellationToken, call_id: str | None
-) -> _Answer:
-    """Run a tool as AutoGen does, and keep the value that it returned."""
-    running = asyncio.ensure_future(tool.run_json(given, token, call_id=call_id))
-    token.link_future(running)
-    try:
-        value = await running
-        text = tool.return_value_as_string(value)
-    except Exception as error:  # noqa: BLE001 (the guard and the agent are told)
-        return _failed(tool.name, error, str(error))
-    known: Json = to_jsonable_python(value, fallback=str)
-    return _Answer(ToolResult(name=tool.name, result=[TextResultContent(content=text)]), parse_result(known))
-
-
-def _failed(name: str, error: Exception, told: str) -> _Answer:
-    """The answer to a call that raised an exception. A lost connection does not say what happened at its other end."""
-    lost = isinstance(error, TimeoutError | ConnectionError)
-    return _Answer(_error(name, told), error=_described(error), unknown=lost)
 
 
 def _error(name: str, text: str) -> ToolResult:

@@ -6,8 +6,9 @@ changed, that vanished or cannot be read, arguments of a wrong type, a full disk
 
 import threading
 import time as clocks
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from lawtrace.environments.regulations.regulation import Regulation
@@ -15,40 +16,18 @@ from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.schemas.choices import Fallback, GuardMode
+from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
-from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse
+from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked, outcome_of
 from lawtrace.solver.guard.guard import Guard
-from lawtrace.solver.guard.log import GuardLog, is_recordable, shown_decision, shown_duties
+from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
 from lawtrace.solver.rules import Rule
 
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
 
 
-@dataclass(frozen=True, slots=True)
-class CallDecision:
-    """What a session decided about a call.
-
-    Attributes:
-        call: the number of the call in the session, as text.
-        allowed: whether it may be sent to the tool.
-        text: why it was refused, or a warning; None if there is nothing to say.
-    """
-
-    call: str
-    allowed: bool
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A call of which no answer will come, and when it was given up, in seconds."""
-
-    call: Call
-    time: int
-
-
 class GuardedSession:
-    """One session. All methods may be called by several threads."""
+    """One session. All methods may be called by several threads. Each call has an id of its own."""
 
     def __init__(
         self,
@@ -75,7 +54,7 @@ class GuardedSession:
         self.mode: Final[GuardMode] = mode
         self.fallback: Final[Fallback] = fallback
         self._rules: Final = tuple(rules)
-        self._log: Final = log
+        self._log: Final = Recorder(log, mode)
         self._regulation: Final = regulation
         self._clock: Final = clock
         self._tell: Final = tell
@@ -87,14 +66,17 @@ class GuardedSession:
         self._changed: dict[str, str] = {}  # by tool
         self._unknown: dict[str, str] = {}  # by tool
         self._untold: str | None = "the tools were not listed"
-        self._open: dict[str, Call] = {}
-        self._events: list[Event | Unanswered] = []
+        self._open: dict[str | None, Call] = {}
+        self._happened: list[tuple[Call, Event | None, int]] = []  # without an event: no answer will come
         self._lost: tuple[str, ...] = ()
-        self._counts = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
+        self._counts: dict[str, int] = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
         self._finished: tuple[OpenDuty, ...] | None = None
-        self._note("session", mode=mode, fallback=fallback, rules=[rule.id for rule in self._rules])
+        with self._logged():
+            self._log.note(
+                self._now(), "session", mode=mode, fallback=fallback, rules=[rule.id for rule in self._rules]
+            )
         if spoken := [rule.id for rule in self._rules if rule.tools & SPEAKERS.keys()]:
-            self._say(f"messages are not seen here, and these rules are about them: {', '.join(spoken)}")
+            self.note(f"messages are not seen here, and these rules are about them: {', '.join(spoken)}")
 
     # Tools
 
@@ -106,7 +88,8 @@ class GuardedSession:
             unusable = {rule.id: why for rule in self._rules if (why := imported.why_unusable(rule)) is not None}
             self._current = imported
             if self._imported is None:
-                self._note("tools", **({"tools": list(listed)} if is_recordable(list(listed)) else {}))
+                with self._logged():
+                    self._log.note(self._now(), "tools", **({"tools": listed} if is_recordable(listed) else {}))
                 self._build(imported, unusable)
             else:
                 usable = [rule for rule in self._rules if rule.id not in self._unusable]
@@ -118,32 +101,31 @@ class GuardedSession:
             if (self._unusable, self._changed) != before:
                 fate = "refused" if self._is_closed else "not checked"
                 for rule, why in self._unusable.items():
-                    self._say(f"rule {rule!r} cannot be checked, so calls that it is about are {fate}: {why}")
+                    self.note(f"rule {rule!r} cannot be checked, so calls that it is about are {fate}: {why}")
                 for why in self._changed.values():
-                    self._say(f"{why}, so calls of the rules about it are {fate}")
+                    self.note(f"{why}, so calls of the rules about it are {fate}")
 
     def not_listed(self, why: str) -> None:
         """The tools could not be listed."""
         with self._lock:
             self._untold = f"the tools could not be listed: {why}"
-            self._say(self._untold)
+            self.note(self._untold)
 
     def _build(self, imported: ImportedTools, unusable: dict[str, str]) -> None:
         self._imported, self._unusable = imported, unusable
-        usable = [rule for rule in self._rules if rule.id not in unusable]
         self._guard = Guard(
-            usable,
+            [rule for rule in self._rules if rule.id not in unusable],
             imported.schemas.values(),
             mode=self.mode,
             on_undecided=self.fallback,
             clock=self._clock,
             regulation=self._regulation,
         )
-        for event in self._events:
-            if isinstance(event, Event):
+        for call, event, time in self._happened:
+            if event is not None:
                 self._guard.see(event)
             else:
-                self._guard.unanswered(event.call, time=event.time)
+                self._guard.unanswered(call, time=time)
 
     @property
     def _is_closed(self) -> bool:
@@ -151,50 +133,38 @@ class GuardedSession:
 
     # Calls
 
-    def before(self, tool: str, arguments: Mapping[str, Json]) -> CallDecision:
+    def before(self, call: Call) -> Decision:
         """Decide about a call, and log the decision. If it is allowed, record its outcome later."""
         with self._lock:
-            self._counts["calls"] += 1
-            call = Call(tool, arguments, str(self._counts["calls"]))
-            why = self._why_undecidable(tool, arguments)
+            why = self._why_undecidable(call.tool, call.arguments)
             decision = None
             if why is None and self._guard is not None:
                 try:
                     decision = self._guard.before(call)
                 except Exception as error:  # noqa: BLE001 (recorded with the decision)
-                    why = self._unknown[tool] = f"the guard failed: {type(error).__name__}: {error}"
-            made, fields = self._judged(call, decision, why)
+                    why = self._unknown[call.tool] = f"the guard failed: {type(error).__name__}: {error}"
+            decided = decision or self._unchecked(why or "")
             try:
-                self._log.write(self._now(), fields)
-            except OSError as error:
-                why = f"the log cannot be written: {error.strerror}"
-                if decision is not None and made.allowed and self._guard is not None and self._is_closed:
-                    self._guard.after(call, error=why, outcome="shielded")
-                self._tell(why)
-                made, _ = self._judged(call, None, why)
-            if made.allowed:
-                self._open[call.id or ""] = call
-            self._counts["refused"] += not made.allowed
-            self._counts["warned"] += made.allowed and made.text is not None
-            return made
+                self._log.decided(self._now(), call, decided, call.id)
+            except OperationalError as error:
+                if self._guard is not None and isinstance(decision, Allow) and self._is_closed:
+                    self._guard.after(call, error=str(error), outcome="shielded")
+                self._tell(str(error))
+                decided = self._unchecked(str(error))
+            refused = isinstance(decided, Refuse)
+            if not refused:
+                self._open[call.id] = call
+            self._counts["calls"] += 1
+            self._counts["refused"] += refused
+            self._counts["warned"] += isinstance(decided, Allow) and decided.warning is not None
+            self._counts["undecided"] += decided.finding is not None and decided.finding.undecided
+            return decided
 
-    def _judged(self, call: Call, decision: Decision | None, why: str | None) -> tuple[CallDecision, dict[str, Any]]:
-        """The decision, and its line in the log."""
-        finding = decision.finding if decision is not None else None
-        if why is not None:
-            allowed = not self._is_closed
-            warning = f"Carried out, but not checked: {why}." if self.mode == "warn" else None
-            text = warning if allowed else f"Not carried out. It could not be checked: {why}."
-        else:
-            allowed = not isinstance(decision, Refuse)
-            text = decision.warning if isinstance(decision, Allow) else decision.reason if decision else None
-        undecided = why is not None or (finding is not None and finding.undecided)
-        self._counts["undecided"] += undecided
-        shown = shown_decision(finding, allowed=allowed, mode=self.mode)
-        if undecided:
-            shown |= {"undecided": why or "budget", "fallback": self.fallback}
-        fields = {"call": call.id, "tool": call.tool, "arguments": dict(call.arguments), "decision": shown}
-        return CallDecision(call.id or "", allowed, text), fields if allowed else {**fields, "error": text}
+    def _unchecked(self, why: str) -> Decision:
+        finding = Unchecked((), undecided=True, why=why)
+        if self._is_closed:
+            return Refuse(finding)
+        return Allow(f"Carried out, but not checked: {why}." if self.mode == "warn" else None, finding)
 
     def _why_undecidable(self, tool: str, arguments: Mapping[str, Json]) -> str | None:
         if self._untold is not None or self._current is None:
@@ -213,59 +183,50 @@ class GuardedSession:
                 return why
         return None
 
-    def answered(self, call: str, result: Mapping[str, Any]) -> None:
+    def answered(self, call: Call, result: Mapping[str, Any]) -> None:
         """Record the result of a call, as the protocol carries it: ``content``, ``structuredContent``, ``isError``."""
         with self._lock:
-            made = self._open.get(call)
-            if made is None:
-                return
             if result.get("isError"):
-                self.failed(call, _text(result) or "the tool reported an error")
-                return
-            value = self._value(made.tool, result)
-            recordable = is_recordable(value)
-            self._happened(made, "completed", value if recordable else None, None)
-            if recordable:
-                self._write({"call": call, "result": value})
+                self._record(call, None, _text(result) or "the tool reported an error", "raised")
             else:
-                self._note(f"the result of call {call} is not strict JSON, or too long, and was not recorded")
+                self._record(call, self._value(call.tool, result), None)
 
-    def failed(self, call: str, error: str, outcome: CallOutcome = "raised") -> None:
+    def failed(self, call: Call, error: str, outcome: CallOutcome = "raised") -> None:
         """Record that a call was answered by an error."""
         with self._lock:
-            if (made := self._open.get(call)) is not None:
-                self._happened(made, outcome, None, error)
-                self._write({"call": call, "error": error[:10_000] or "error"})
+            self._record(call, None, error, outcome)
 
-    def left(self, call: str, why: str) -> None:
+    def left(self, call: Call, why: str) -> None:
         """Record that no answer of a call will come: it may have been carried out or not."""
         with self._lock:
-            if (made := self._open.pop(call, None)) is None:
-                return
-            if self._guard is not None:
-                self._guard.unanswered(made)
-                self._remember(made.tool, Unanswered(made, self._now()))
-            self._say(f"the outcome of call {call} of {made.tool!r} is not known: {why}")
+            if self._open.pop(call.id, None) is not None:
+                if self._guard is not None:
+                    self._guard.unanswered(call)
+                    self._remember(call, None)
+                self.note(f"the outcome of call {call.id} of {call.tool!r} is not known: {why}")
 
-    def _happened(self, call: Call, outcome: CallOutcome, result: Json, error: str | None) -> None:
-        del self._open[call.id or ""]
-        if isinstance(result, Mapping) and result.get("success") is False:
-            outcome = "failed"
-        if self._guard is None:
+    def _record(self, call: Call, result: Json, error: str | None, outcome: CallOutcome | None = None) -> None:
+        """Record the outcome of a call that waits for it."""
+        if self._open.pop(call.id, None) is None:
             return
-        self._guard.after(call, result, error=error, outcome=outcome)
-        self._remember(call.tool, Event(call.tool, call.arguments, outcome, result, error, self._now()))
+        event = Event(call.tool, call.arguments, outcome or outcome_of(result, error), result, error, self._now())
+        with self._logged():
+            self._log.answered(self._now(), call.id, event)
+        if not is_recordable(result):
+            event = replace(event, result=None)
+        if self._guard is not None:
+            self._guard.after(call, event.result, error=error, outcome=event.outcome)
+            self._remember(call, event)
 
-    def _remember(self, tool: str, event: Event | Unanswered) -> None:
+    def _remember(self, call: Call, event: Event | None) -> None:
         """Remember the outcome of a call, if a rule is about it, and say which rules it made impossible to keep."""
-        if self._imported is not None and any(
-            tool in concerned_tools(rule, self._imported.names) for rule in self._rules
-        ):
-            self._events.append(event)
+        names = frozenset[str]() if self._imported is None else self._imported.names
+        if any(call.tool in concerned_tools(rule, names) for rule in self._rules):
+            self._happened.append((call, event, self._now()))
         for rule in self._guard.lost if self._guard is not None else ():
             if rule not in self._lost:
                 self._lost = (*self._lost, rule)
-                self._say(f"rule {rule!r} cannot be kept any more")
+                self.note(f"rule {rule!r} cannot be kept any more")
 
     def _value(self, tool: str, result: Mapping[str, Any]) -> Json:
         """What a tool returned, out of its envelope."""
@@ -280,16 +241,15 @@ class GuardedSession:
     def finish(self) -> tuple[OpenDuty, ...]:
         """End the session: calls without answer are left, and open duties are logged and told. Can be repeated."""
         with self._lock:
-            if self._finished is not None:
-                return self._finished
-            for call in list(self._open):
-                self.left(call, "the session ended")
-            duties = self._guard.finish() if self._guard is not None else ()
-            self._finished = duties
-            self._write({"labels": self.labels, "open": shown_duties(duties), "lost": list(self._lost)})
-            for duty in duties:
-                self._tell(f"open duty, rule {duty.rule!r}: {duty}")
-            return duties
+            if self._finished is None:
+                for call in list(self._open.values()):
+                    self.left(call, "the session ended")
+                self._finished = self._guard.finish() if self._guard is not None else ()
+                with self._logged():
+                    self._log.finished(self._now(), self._finished, self._lost, self._counts)
+                for duty in self._finished:
+                    self._tell(f"open duty, rule {duty.rule!r}: {duty}")
+            return self._finished
 
     @property
     def labels(self) -> dict[str, int]:
@@ -302,20 +262,17 @@ class GuardedSession:
     def note(self, text: str) -> None:
         """Log something that is no call, and tell it."""
         with self._lock:
-            self._say(text)
+            with self._logged():
+                self._log.note(self._now(), text)
+            self._tell(text)
 
-    def _say(self, text: str) -> None:
-        self._note(text)
-        self._tell(text)
-
-    def _note(self, text: str, **fields: Any) -> None:  # noqa: ANN401 (anything that JSON can write)
-        self._write({"note": text, **fields})
-
-    def _write(self, fields: Mapping[str, Any]) -> None:
+    @contextmanager
+    def _logged(self) -> Generator[None]:
+        """Around each line that is written: if that is impossible, nothing can be checked from then on."""
         try:
-            self._log.write(self._now(), fields)
-        except (OSError, ValueError, RecursionError) as error:
-            self._untold = f"the log cannot be written: {error}"
+            yield
+        except OperationalError as error:
+            self._untold = str(error)
             self._tell(self._untold)
 
     def _now(self) -> int:

@@ -7,8 +7,9 @@ is decided about after the tools were listed, and listed again if they may have 
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, Protocol
 
 import anyio
@@ -39,6 +40,7 @@ from lawtrace.environments.written_values import fields_of
 from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized
+from lawtrace.solver.guard.decisions import Call, Refuse
 from lawtrace.solver.guard.log import is_recordable
 
 REQUEST_TIMEOUT: Final = -32001
@@ -53,18 +55,14 @@ _CANCELLED_SECONDS: Final = 5.0
 _RESERVED: Final = "io.modelcontextprotocol/"
 
 
-class Reading(Protocol):
-    """A stream of messages that come in."""
-
-    async def receive(self) -> SessionMessage | Exception: ...
-    def __aiter__(self) -> "Reading": ...
-    async def __anext__(self) -> SessionMessage | Exception: ...
-
-
 class Writing(Protocol):
     """A stream of messages that go out."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
+
+
+Streams = tuple[AsyncIterable[SessionMessage | Exception], Writing]
+"""What comes in, and what goes out."""
 
 
 @dataclass(slots=True)
@@ -73,14 +71,14 @@ class _Request:
 
     Attributes:
         deadline: when it is given up, by the clock of the event loop.
-        call: the number of the call, of a call of a tool.
+        call: of a tool, if it is one.
         warning: what the guard adds to the answer.
     """
 
     method: str
     params: Mapping[str, Any]
     deadline: float
-    call: str | None = None
+    call: Call | None = None
     warning: str | None = None
 
 
@@ -95,9 +93,7 @@ class _Question:
 class McpGuard:
     """One client and one server, with a guarded session between them."""
 
-    def __init__(
-        self, session: GuardedSession, client: tuple[Reading, Writing], server: tuple[Reading, Writing], timeout: float
-    ) -> None:
+    def __init__(self, session: GuardedSession, client: Streams, server: Streams, timeout: float) -> None:
         """`timeout`: seconds in which the server has to answer, or to report progress."""
         self._session = session
         self._client_in, self._client_out = client
@@ -113,8 +109,8 @@ class McpGuard:
         self._version: str | None = None
         self._envelope: dict[str, Any] = {}
         self._notes = 0
-        self._name = f"lawtrace-{secrets.token_hex(8)}"
-        self._asked_count = 0
+        self._names = (f"lawtrace-{secrets.token_hex(8)}-{number}" for number in count(1))
+        self._call_numbers = map(str, count(1))
 
     async def run(self) -> None:
         """Pass messages until the client leaves. If the server leaves first, every request is answered by an error."""
@@ -167,10 +163,14 @@ class McpGuard:
         await self._to_server(message)
 
     async def _pass(self, message: JSONRPCRequest, request: _Request) -> None:
-        meta = fields_of(request.params.get("_meta"))
-        self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
+        self._keep_envelope(request.params)
         self._requests[message.id] = request
         await self._to_server(message)
+
+    def _keep_envelope(self, params: Mapping[str, Any]) -> None:
+        """What later versions of the protocol send with each request, for our own."""
+        meta = fields_of(params.get("_meta"))
+        self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
 
     # Calls, in the order in which they came
 
@@ -190,26 +190,25 @@ class McpGuard:
             problem = "a call needs the name of a tool, and its arguments as an object of strict JSON"
             await self._refuse(message.id, INVALID_PARAMS, problem)
             return
-        meta = fields_of(params.get("_meta"))
-        self._envelope = {key: value for key, value in meta.items() if key.startswith(_RESERVED)}
+        self._keep_envelope(params)
         await self._list_tools()
         if message.id not in self._waiting:  # cancelled meanwhile
             return
-        decision = await run_sync(self._session.before, name, arguments)
-        if not decision.allowed:
-            content = [{"type": "text", "text": decision.text}]
-            result: dict[str, Any] = {"content": content, "isError": True}
-            if PROTOCOL_VERSION_META_KEY in meta:
+        call = Call(name, arguments, next(self._call_numbers))
+        decision = await run_sync(self._session.before, call)
+        if isinstance(decision, Refuse):
+            result: dict[str, Any] = {"content": [{"type": "text", "text": decision.reason}], "isError": True}
+            if PROTOCOL_VERSION_META_KEY in self._envelope:
                 result["resultType"] = "complete"
             await self._to_client(JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result))
         elif message.id not in self._waiting:
-            await run_sync(self._session.failed, decision.call, "cancelled before it was sent", "rejected")
+            await run_sync(self._session.failed, call, "cancelled before it was sent", "rejected")
         elif self._dead is not None:
-            await run_sync(self._session.failed, decision.call, self._dead, "rejected")
+            await run_sync(self._session.failed, call, self._dead, "rejected")
             await self._refuse(message.id, CONNECTION_FAILED, self._dead)
         else:
             deadline = self._deadline(message.method)
-            await self._pass(message, _Request(message.method, params, deadline, decision.call, decision.text))
+            await self._pass(message, _Request(message.method, params, deadline, call, decision.warning))
 
     async def _list_tools(self) -> None:
         """Import the tools, if they may have changed since they were imported."""
@@ -239,8 +238,7 @@ class McpGuard:
         await run_sync(self._session.import_listed, listed)
 
     async def _ask(self, method: str, params: dict[str, Any]) -> JSONRPCResponse | JSONRPCError | None:
-        self._asked_count += 1
-        name = f"{self._name}-{self._asked_count}"
+        name = next(self._names)
         if self._envelope:
             params = {**params, "_meta": self._envelope}
         question = self._questions[name] = _Question()
@@ -300,7 +298,7 @@ class McpGuard:
             await self._calls_in.send(None)
         await self._to_client(message)
 
-    async def _call_answered(self, request: _Request, call: str, message: JSONRPCResponse | JSONRPCError) -> None:
+    async def _call_answered(self, request: _Request, call: Call, message: JSONRPCResponse | JSONRPCError) -> None:
         """Record the outcome of a call in the session, and add the warning to its result."""
         if isinstance(message, JSONRPCError):
             is_rejected = message.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)

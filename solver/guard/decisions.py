@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,23 @@ class Finding:
 def _listed(calls: Sequence[Call]) -> str:
     *others, last = map(str, calls)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked(Finding):
+    """Why a guard was not asked about a call; there is no other finding then."""
+
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        return f"It could not be checked: {self.why}."
+
+
+def outcome_of(result: Json, error: str | None) -> CallOutcome:
+    """The outcome of a call that was made, by what it returned or the error that it raised."""
+    unsuccessful = isinstance(result, Mapping) and result.get("success") is False
+    return "raised" if error is not None else "failed" if unsuccessful else "completed"
 
 
 def join_findings(findings: Sequence[Finding]) -> Finding:

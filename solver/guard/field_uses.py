@@ -1,6 +1,6 @@
 """What rules do with the fields of calls: which they read, with what they compare them, and which belong together."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -38,42 +38,50 @@ from lawtrace.solver.logic.terms import (
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
-Place = tuple[str, FieldPath]
-"""A field of a tool."""
 Name = tuple[int, str]
 """A variable of a rule, by the number of the rule."""
 
 
-@dataclass(slots=True)
-class FieldUse:
-    """What rules do with a field.
+@dataclass(slots=True, eq=False)
+class Field:
+    """What rules do with a field of a tool.
 
     Attributes:
         tests: conditions on the field alone.
+        limits: more values that matter.
         computed: terms that compute with it.
         is_list: whether elements of it are looked for.
         tracked: whether its very value matters.
+        readers: the ids of the rules that read it.
     """
 
+    tool: str
+    path: FieldPath
     tests: list[Condition] = field(default_factory=list[Condition])
+    limits: list[Json] = field(default_factory=list[Json])
     computed: list[Term] = field(default_factory=list[Term])
     is_list: bool = False
     tracked: bool = False
+    readers: set[str] = field(default_factory=set[str])
+
+
+Member = Field | Name
 
 
 class Groups:
     """Fields and variables whose values are compared (union-find)."""
 
     def __init__(self) -> None:
-        self._parents: dict[Place | Name, Place | Name] = {}
+        self._parents: dict[Member, Member] = {}
 
-    def of(self, one: Place | Name) -> Place | Name:
+    def of(self, one: Member) -> Member:
         while (parent := self._parents.get(one, one)) != one:
             one = parent
         return one
 
-    def join(self, one: Place | Name, other: Place | Name) -> None:
-        self._parents[self.of(one)] = self.of(other)
+    def join(self, members: Iterable[Member]) -> None:
+        for one, other in pairwise(members):
+            self._parents[self.of(one)] = self.of(other)
 
 
 class FieldUses:
@@ -82,9 +90,7 @@ class FieldUses:
     Attributes:
         exact: whether representative events can be all that matter; see `lawtrace.solver.guard.vocabulary`.
         fields: for each tool the fields that rules read.
-        read_by: for each rule, by id, and tool the fields that it reads.
         groups: fields and variables whose values are compared.
-        constants: values that matter besides those that conditions name.
         attempted: the tools of which rules mean calls that did not complete, too.
         words: for user and agent the texts that rules look for.
         names: for each rule, by id, and variable as written its names after renaming.
@@ -93,54 +99,54 @@ class FieldUses:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.exact = True
-        self.fields: Final[dict[str, dict[FieldPath, FieldUse]]] = {}
-        self.read_by: Final[dict[str, dict[str, dict[FieldPath, None]]]] = {rule.id: {} for rule in rules}
+        self.fields: Final[dict[str, dict[FieldPath, Field]]] = {}
         self.groups: Final = Groups()
-        self.constants: Final[dict[Place, list[Json]]] = {}
         self.attempted: Final[set[str]] = set()
         self.words: Final[dict[str, set[str]]] = {}
         self.names: Final[dict[tuple[str, str], list[Name]]] = {}
         self.variables = 0
         for number, rule in enumerate(rules):
             compiled = rule.compiled
-            formula = compiled.normal if isinstance(compiled, MetricRule) else rule.parsed
-            for node in subformulas(formula):
-                quantified = len(node.variables) if isinstance(node, ForAll | Exists) else 0
-                self.variables = max(self.variables, quantified)
+            for node in subformulas(compiled.normal if isinstance(compiled, MetricRule) else rule.parsed):
                 self._read(node, rule.id, number)
+
+    def fields_of(self, tool: str) -> Collection[Field]:
+        """The fields of a tool that rules read."""
+        return self.fields.get(tool, {}).values()
 
     def _read(self, node: Formula, rule: str, number: int) -> None:
         match node:
             case Atom(tool, condition, attempted):
                 self.fields.setdefault(tool, {})
-                self.read_by[rule].setdefault(tool, {})
                 if attempted:
                     self.attempted.add(tool)
                 if condition is not None:
                     self._read_condition(tool, condition, rule, number)
             case Compare(comparison):
-                names = [leaf for leaf in _leaves(comparison) if isinstance(leaf, BoundVariable)]
-                for one, other in pairwise(names):
-                    self.groups.join(self._variable(one, rule, number), self._variable(other, rule, number))
+                names = [leaf for leaf in condition_leaves(comparison) if isinstance(leaf, BoundVariable)]
+                if len(names) > 1:
+                    self.groups.join([self._variable(name, rule, number) for name in names])
                 self.exact = self.exact and _is_exact(comparison)
                 self._read_aggregates(node, comparison, rule)
+            case ForAll(variables) | Exists(variables):
+                self.variables = max(self.variables, len(variables))
             case _:
                 pass
 
     def _read_aggregates(self, node: Formula, comparison: Comparison, rule: str) -> None:
-        limits = [part for leaf in _leaves(comparison) for part in constants(Comparison(leaf, "<", leaf))]
+        limits = [part for leaf in condition_leaves(comparison) for part in constants(Comparison(leaf, "<", leaf))]
         for aggregate in aggregates_of(node):
-            if not isinstance(aggregate, EventAggregate):
-                continue
-            if aggregate.term is not None:
+            if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
                 for leaf in leaves(aggregate.term):
                     if isinstance(leaf, FieldPath):
-                        self._field(aggregate.atom.tool, leaf, rule).tracked = True
-                        self.constants.setdefault((aggregate.atom.tool, leaf), []).extend([*limits, 0, 1])
+                        added = self._field(aggregate.atom.tool, leaf, rule)
+                        added.tracked = True
+                        added.limits += [*limits, 0, 1]
 
-    def _field(self, tool: str, path: FieldPath, rule: str) -> FieldUse:
-        self.read_by[rule].setdefault(tool, {})[path] = None
-        return self.fields.setdefault(tool, {}).setdefault(path, FieldUse())
+    def _field(self, tool: str, path: FieldPath, rule: str) -> Field:
+        found = self.fields.setdefault(tool, {}).setdefault(path, Field(tool, path))
+        found.readers.add(rule)
+        return found
 
     def _variable(self, variable: BoundVariable, rule: str, number: int) -> Name:
         name = number, variable.name
@@ -151,9 +157,8 @@ class FieldUses:
 
     def _read_condition(self, tool: str, condition: Condition, rule: str, number: int) -> None:
         if tool in SPEAKERS:
-            self.words.setdefault(tool, set()).update(
-                text for leaf in condition_leaves(condition) for text in _texts(leaf)
-            )
+            texts = (text for leaf in condition_leaves(condition) for text in _texts(leaf))
+            self.words.setdefault(tool, set()).update(texts)
         if isinstance(condition, ElementCondition):
             self.exact = False
             for leaf in leaves(condition.elements):
@@ -165,55 +170,43 @@ class FieldUses:
         match condition:
             case IsTrue(FieldPath() as path):
                 self._field(tool, path, rule).tests.append(condition)
-            case Comparison(left, sign, right):
-                self._read_comparison(tool, condition, left, right, rule, number)
-                if sign == "in" and isinstance(right, FieldPath):
-                    self._field(tool, right, rule).is_list = True
+            case Comparison():
+                self._read_comparison(tool, condition, rule, number)
             case _:
                 pass
 
-    def _read_comparison(
-        self, tool: str, condition: Comparison, left: Term, right: Term, rule: str, number: int
-    ) -> None:
-        parts = [part for part in _leaves(condition) if not isinstance(part, LiteralValue | LiteralList | SpanLiteral)]
-        fields = [part for part in parts if isinstance(part, FieldPath)]
-        for path in fields:
-            self._field(tool, path, rule)
-        if any(side not in (*fields, *leaves(side)) for side in (left, right)) or any(
-            not isinstance(part, FieldPath | BoundVariable) for part in parts
-        ):
+    def _read_comparison(self, tool: str, condition: Comparison, rule: str, number: int) -> None:
+        left, sign, right = condition.left, condition.operator, condition.right
+        literals = LiteralValue | LiteralList | SpanLiteral
+        parts = [part for part in condition_leaves(condition) if not isinstance(part, literals)]
+        fields = [self._field(tool, part, rule) for part in parts if isinstance(part, FieldPath)]
+        if sign == "in" and isinstance(right, FieldPath):
+            self._field(tool, right, rule).is_list = True
+        is_plain = left in leaves(left) and right in leaves(right)
+        if not is_plain or any(not isinstance(part, FieldPath | BoundVariable) for part in parts):
             self.exact = False
-            for path in fields:
-                self._field(tool, path, rule).computed += [left, right]
-            return
-        if len(parts) == 1 and fields:
-            self._field(tool, fields[0], rule).tests.append(condition)
-            if condition.operator in ("startswith", "endswith", "contains"):
-                self.exact = False
-            return
-        if condition.operator not in ("==", "!=", "in"):
-            self.exact = False
-        members: list[Place | Name] = [(tool, path) for path in fields]
-        members += [self._variable(part, rule, number) for part in parts if isinstance(part, BoundVariable)]
-        for path in fields:
-            self._field(tool, path, rule).tracked = True
-        for one, other in pairwise(members):
-            self.groups.join(one, other)
+            for read in fields:
+                read.computed += [left, right]
+        elif len(parts) == 1 and fields:
+            fields[0].tests.append(condition)
+            self.exact = self.exact and sign not in ("startswith", "endswith", "contains")
+        else:
+            self.exact = self.exact and sign in ("==", "!=", "in")
+            for read in fields:
+                read.tracked = True
+            names = [self._variable(part, rule, number) for part in parts if isinstance(part, BoundVariable)]
+            self.groups.join([*fields, *names])
 
 
 def _is_exact(comparison: Comparison) -> bool:
     """Whether the representative events are all that matter to a comparison: of a count, or of equal values."""
-    parts = _leaves(comparison)
+    parts = condition_leaves(comparison)
     if any(isinstance(part, EventAggregate) for part in parts):
         return all(
             part.term is None if isinstance(part, EventAggregate) else isinstance(part, LiteralValue) for part in parts
         )
     plain = all(isinstance(part, BoundVariable | LiteralValue) for part in parts)
     return plain and comparison.operator in ("==", "!=")
-
-
-def _leaves(condition: Comparison) -> list[Term]:
-    return [*leaves(condition.left), *leaves(condition.right)]
 
 
 def _texts(leaf: Term) -> list[str]:

@@ -17,13 +17,14 @@ import threading
 import time as clocks
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Final, Self, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal, Self, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -39,11 +40,12 @@ from lawtrace.solver.guard.decisions import (
     Refuse,
     Step,
     join_findings,
+    outcome_of,
     read_call,
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.possible_traces import PossibleTraces
+from lawtrace.solver.guard.possible_traces import PossibleTraces, SessionState
 from lawtrace.solver.guard.replays import learn
 from lawtrace.solver.guard.search import Answer, Forced, conflict, decide
 from lawtrace.solver.guard.session_trace import SessionTrace
@@ -57,7 +59,7 @@ MAX_STEPS: Final = 3_000
 
 MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
-_SNAPSHOT: Final = "lawtrace.guard/2"
+_VERSION: Final = "lawtrace.guard/3"
 
 _logger = get_logger(__name__)
 
@@ -104,12 +106,9 @@ class Guard:
 
         Raises InputError naming a tool or rule that occurs twice or cannot be read, or a choice that does not exist.
         """
-        for name, value, allowed in (
-            ("mode", mode, get_args(GuardMode)),
-            ("on_undecided", on_undecided, get_args(Fallback)),
-        ):
-            if value not in allowed:
-                raise InputError(f"{name} {value!r}: expected one of {', '.join(allowed)}")
+        for name, value, choices in (("mode", mode, GuardMode), ("on_undecided", on_undecided, Fallback)):
+            if value not in get_args(choices):
+                raise InputError(f"{name} {value!r}: expected one of {', '.join(get_args(choices))}")
         if isinstance(tools, Domain | str):
             domain = load_domain(tools) if isinstance(tools, str) else tools
             regulation = regulation or domain.regulation
@@ -120,10 +119,8 @@ class Guard:
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
-        self._on_undecided: Final[Fallback] = on_undecided
-        self._steps: Final = steps
+        self._options: Final = _Options(mode, on_undecided, steps, advice)
         self._regulation: Final = regulation
-        self._advice: Final = advice
         self._compiled: Final = compile_components(self._rules, self.tools)
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
         self._begin(clock, log)
@@ -192,9 +189,7 @@ class Guard:
         ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
         """
         made = read_call(call)
-        if outcome is None:
-            unsuccessful = isinstance(result, Mapping) and result.get("success") is False
-            outcome = "raised" if error is not None else "failed" if unsuccessful else "completed"
+        outcome = outcome or outcome_of(result, error)
         with self._lock:
             entry = self._traces.known(made)
             now = self._time(None) if entry is None else entry.time
@@ -246,7 +241,7 @@ class Guard:
                 for number, component in enumerate(trace.components):
                     with self._settled(trace, number, now):
                         if owed := component.owed():
-                            answer = decide(component, (), now, Budget(self._steps))
+                            answer = decide(component, (), now, Budget(self._options.steps))
                             steps = steps_of(answer.path, now, now, self.tools)
                             for rule in owed:
                                 found.setdefault(rule.id, self._duty(component, rule, steps))
@@ -286,7 +281,7 @@ class Guard:
         """Whether not all duties can be met after a trace."""
         now = self._time(None) if self._traces.now is None else self._traces.now
         return any(
-            decide(component, trace.pending(number), now, Budget(self._steps)).status == "lost"
+            decide(component, trace.pending(number), now, Budget(self._options.steps)).status == "lost"
             for number, component in enumerate(trace.components)
         )
 
@@ -303,7 +298,7 @@ class Guard:
         if not findings:
             return Allow()
         finding = join_findings(certain) if certain else findings[0]
-        refused = self.mode == "refuse" and (bool(certain) or self._on_undecided == "refuse")
+        refused = self.mode == "refuse" and (bool(certain) or self._options.on_undecided == "refuse")
         _logger.info(
             "guard.objection",
             tool=tool,
@@ -328,7 +323,7 @@ class Guard:
         for component, pending in traces:
             answer = self._examine(component, [*pending, made.events], now, exact=made.exact)
             if answer.status == "lost":
-                first = self._first(component, pending, traces, made, answer.rules, now) if self._advice else ()
+                first = self._first(component, pending, traces, made, answer.rules, now) if self._options.advice else ()
                 ids = tuple(rule.id for rule in answer.rules)
                 return Finding(ids, self._cited(answer.rules), first, unanswered=unanswered)
             if answer.status == "undecided":
@@ -339,24 +334,24 @@ class Guard:
 
     def _examine(self, component: Component, forced: Forced, now: int, *, exact: bool) -> Answer:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
-        answer = decide(component, forced, now, Budget(self._steps), exact=exact)
+        answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
         while answer.status == "lost" and self._give_up(component, forced[:-1], now):
-            answer = decide(component, forced, now, Budget(self._steps), exact=exact)
+            answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
         if answer.status == "met":
             learn(component, answer.result, answer.path)
         elif answer.status == "lost" and not answer.direct:
-            rules = conflict(component, forced, answer.rules, now, Budget(self._steps))
+            rules = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
             return replace(answer, rules=tuple(rules))
         return answer
 
     def _give_up(self, component: Component, forced: Forced, now: int) -> bool:
         """Stop defending rules that are lost without the call in question; whether there were any."""
         given_up = False
-        while (answer := decide(component, forced, now, Budget(self._steps))).status == "lost":
+        while (answer := decide(component, forced, now, Budget(self._options.steps))).status == "lost":
             with component.log.attempt():
                 component.monitor.pass_time(now)
                 broken = component.broken()
-            rules = broken or conflict(component, forced, answer.rules, now, Budget(self._steps))[-1:]
+            rules = broken or conflict(component, forced, answer.rules, now, Budget(self._options.steps))[-1:]
             for rule in rules:
                 component.give_up(rule)
                 _logger.warning("guard.lost", rule=rule.id)
@@ -378,7 +373,7 @@ class Guard:
         # What to do first depends on what the calls that have not returned become.
         if pending or all(component.always_broken(event) for event in made.events):
             return ()
-        budget = Budget(min(self._steps, MAX_ADVICE))
+        budget = Budget(min(self._options.steps, MAX_ADVICE))
         advice = advise(component, [made.events], rules, now, budget, _can_be_advised)
         if advice is None:
             return ()
@@ -405,16 +400,8 @@ class Guard:
     def snapshot(self) -> bytes:
         """Everything that later decisions depend on, as JSON. It contains the events that the rules are about."""
         with self._lock:
-            content = {
-                "version": _SNAPSHOT,
-                "rules": self._digest(),
-                "mode": self.mode,
-                "on_undecided": self._on_undecided,
-                "steps": self._steps,
-                "advice": self._advice,
-                **self._traces.encoded(),
-            }
-            return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+            content = _Snapshot(_VERSION, self._digest(), self._options, self._traces.state)
+            return _SNAPSHOTS.dump_json(content)
 
     @classmethod
     def restore(
@@ -432,21 +419,8 @@ class Guard:
         Raises InputError if the snapshot is damaged, of another version, or of other rules or tools.
         """
         content = _read_snapshot(snapshot)
-        try:
-            guard = cls(
-                rules,
-                tools,
-                mode=content["mode"],
-                on_undecided=content["on_undecided"],
-                steps=content["steps"],
-                advice=content["advice"],
-                clock=clock,
-                regulation=regulation,
-                log=log,
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(f"not a snapshot of a guard: {error}") from error
-        guard._traces = guard._decoded(content)
+        guard = cls(rules, tools, **asdict(content.options), clock=clock, regulation=regulation, log=log)
+        guard.load(snapshot)
         return guard
 
     def load(self, snapshot: bytes | str) -> None:
@@ -455,19 +429,12 @@ class Guard:
         Raises InputError as `restore` does.
         """
         content = _read_snapshot(snapshot)
-        with self._lock:
-            traces = self._decoded(content)
-            if content.get("mode") != self.mode:
-                raise InputError(f"the snapshot is of a guard in the mode {content.get('mode')!r}, not {self.mode!r}")
-            self._traces = traces
-
-    def _decoded(self, content: Mapping[str, Any]) -> PossibleTraces:
-        if content.get("rules") != self._digest():
+        if content.rules != self._digest():
             raise InputError("the snapshot was made with other rules or tools")
-        try:
-            return PossibleTraces.decoded(content, self._compiled)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"not a snapshot of a guard: {error}") from error
+        if (mode := content.options.mode) != self.mode:
+            raise InputError(f"the snapshot is of a guard in the mode {mode!r}, not {self.mode!r}")
+        with self._lock:
+            self._traces = PossibleTraces(self._compiled, content.session)
 
     def _digest(self) -> str:
         """Of everything that decisions depend on besides the trace."""
@@ -476,15 +443,31 @@ class Guard:
         return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    mode: GuardMode
+    on_undecided: Fallback
+    steps: int
+    advice: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    version: Literal["lawtrace.guard/3"]
+    rules: str
+    options: _Options
+    session: SessionState
+
+
+_SNAPSHOTS: Final = TypeAdapter(_Snapshot)
+
+
+def _read_snapshot(snapshot: bytes | str) -> _Snapshot:
+    try:
+        return _SNAPSHOTS.validate_json(snapshot)
+    except ValidationError as error:
+        raise InputError(f"not a snapshot of a guard of version {_VERSION}") from error
+
+
 def _can_be_advised(event: Event) -> bool:
     return event.outcome == "completed"
-
-
-def _read_snapshot(snapshot: bytes | str) -> dict[str, Any]:
-    try:
-        content = parse_strict_json(snapshot.decode() if isinstance(snapshot, bytes) else snapshot)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not a snapshot of a guard: {error}") from error
-    if not isinstance(content, dict) or content.get("version") != _SNAPSHOT:
-        raise InputError(f"not a snapshot of a guard of version {_SNAPSHOT}")
-    return content

@@ -6,7 +6,7 @@ A call is written before it is made, with the decision, and its answer when it c
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +15,7 @@ from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import SPEAKERS, Event, Json
-from lawtrace.solver.guard.decisions import Call, Decision, Finding, OpenDuty, Refuse
+from lawtrace.solver.guard.decisions import Call, Decision, OpenDuty, Refuse, Unchecked
 
 MAX_RECORDED_CHARACTERS = 2_000_000
 """The longest result that is recorded. Rules about a longer one are undetermined in an audit."""
@@ -69,29 +69,8 @@ def is_recordable(value: object) -> bool:
         return False
 
 
-def shown_decision(finding: Finding | None, *, allowed: bool, mode: str) -> dict[str, Any]:
-    """The field ``decision`` of a line."""
-    shown: dict[str, Any] = {"allowed": allowed, "mode": mode}
-    if finding is not None:
-        shown |= {
-            "rules": list(finding.rules),
-            "reason": finding.reason,
-            "provisions": list(finding.provisions),
-            "first": [str(step) for step in finding.first],
-        }
-    return shown
-
-
-def shown_duties(duties: Iterable[OpenDuty]) -> list[dict[str, Any]]:
-    """The field ``open`` of a line."""
-    return [
-        {"rule": duty.rule, "provisions": list(duty.provisions), "steps": [str(step) for step in duty.steps]}
-        for duty in duties
-    ]
-
-
 class Recorder:
-    """Writes what a `Guard` decides and learns, if there is a log. Raises OperationalError if that is impossible."""
+    """Writes the lines of a session, if there is a log. Raises OperationalError if that is impossible."""
 
     def __init__(self, log: GuardLog | None, mode: str) -> None:
         self._log = log
@@ -99,23 +78,29 @@ class Recorder:
 
     def began(self, time: int, rules: Iterable[str], tools: Iterable[ToolSchema]) -> None:
         """A new session: the rules, and the tools, so that an audit needs nothing else."""
-        self._write(time, {"note": "session", "mode": self._mode, "rules": list(rules)})
-        self._write(time, {"note": "tools", "tools": [as_mcp(tool) for tool in tools]})
+        self.note(time, "session", mode=self._mode, rules=list(rules))
+        self.note(time, "tools", tools=[as_mcp(tool) for tool in tools])
 
-    def decided(self, time: int, call: Call, decision: Decision) -> str | None:
-        """A decision about a call; the number of the call, which joins its answer to it."""
+    def note(self, time: int, text: str, **fields: Any) -> None:  # noqa: ANN401 (anything that JSON can write)
+        """A text for readers, with more fields."""
+        self._write(time, {"note": text, **fields})
+
+    def decided(self, time: int, call: Call, decision: Decision, number: str | None = None) -> str | None:
+        """A decision about a call; the number of the call, which joins its answer to it. None without a log.
+
+        `number`: a new one by default.
+        """
         if self._log is None:
             return None
-        number = secrets.token_hex(6)
-        self._write(time, {"call": number, **self._call(call.tool, call.arguments), **self._decision(decision)})
+        number = number or secrets.token_hex(6)
+        self._write(time, {"call": number, **_call(call.tool, call.arguments), **self._decision(decision)})
         return number
 
     def reviewed(self, time: int, event: Event, decision: Decision) -> None:
         """A decision about a call whose event is known."""
-        if self._log is None:
-            return
-        answer = {} if isinstance(decision, Refuse) else _answer(event)
-        self._write(time, {**self._call(event.tool, event.arguments), **answer, **self._decision(decision)})
+        if self._log is not None:
+            answer = {} if isinstance(decision, Refuse) else _answer(event)
+            self._write(time, {**_call(event.tool, event.arguments), **answer, **self._decision(decision)})
 
     def answered(self, time: int, number: str | None, event: Event) -> None:
         """The outcome of a call. Without a number it was not asked about."""
@@ -130,33 +115,40 @@ class Recorder:
             return
         if number is None:
             number = secrets.token_hex(6)
-            self._write(time, {"call": number, **self._call(call.tool, call.arguments)})
-        self._write(time, {"note": f"call {number} may have been carried out or not: {reason}"})
+            self._write(time, {"call": number, **_call(call.tool, call.arguments)})
+        self.note(time, f"call {number} may have been carried out or not: {reason}")
 
     def happened(self, time: int, event: Event) -> None:
         """A message, or a call that was not asked about."""
-        if self._log is None:
-            return
         if event.tool in SPEAKERS:
             self._write(time, {event.tool: event.arguments.get("text", "")})
-        else:
-            self._write(time, {**self._call(event.tool, event.arguments), **_answer(event)})
+        elif self._log is not None:
+            self._write(time, {**_call(event.tool, event.arguments), **_answer(event)})
 
-    def finished(self, time: int, duties: Iterable[OpenDuty], lost: Iterable[str]) -> None:
-        """The duties that are open, and the rules that are lost."""
-        shown, lost = shown_duties(duties), list(lost)
-        labels = {"open_duties": len(shown), "lost": len(lost)}
+    def finished(
+        self, time: int, duties: Sequence[OpenDuty], lost: Iterable[str], counts: Mapping[str, int] | None = None
+    ) -> None:
+        """The duties that are open, and the rules that are lost. `counts`: more labels."""
+        shown = [
+            {"rule": duty.rule, "provisions": list(duty.provisions), "steps": [str(step) for step in duty.steps]}
+            for duty in duties
+        ]
+        lost = list(lost)
+        labels = {**(counts or {}), "open_duties": len(shown), "lost": len(lost)}
         self._write(time, {"labels": labels, "open": shown, "lost": lost})
 
-    def _call(self, tool: str, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        # Arguments that cannot be written leave the rules about them undetermined in an audit.
-        return {"tool": tool, "arguments": dict(arguments) if is_recordable(dict(arguments)) else "not recorded"}
-
     def _decision(self, decision: Decision) -> dict[str, Any]:
-        allowed, finding = not isinstance(decision, Refuse), decision.finding
-        shown = shown_decision(finding, allowed=allowed, mode=self._mode)
-        if finding is not None and finding.undecided:
-            shown["undecided"] = "budget"
+        is_refused, finding = isinstance(decision, Refuse), decision.finding
+        shown: dict[str, Any] = {"allowed": not is_refused, "mode": self._mode}
+        if finding is not None:
+            shown |= {
+                "rules": list(finding.rules),
+                "reason": finding.reason,
+                "provisions": list(finding.provisions),
+                "first": [str(step) for step in finding.first],
+            }
+            if finding.undecided:
+                shown["undecided"] = finding.why if isinstance(finding, Unchecked) else "budget"
         return {"decision": shown} | ({"error": decision.reason} if isinstance(decision, Refuse) else {})
 
     def _write(self, time: int, fields: Mapping[str, Any]) -> None:
@@ -166,6 +158,11 @@ class Recorder:
             self._log.write(time, fields)
         except OSError as error:
             raise OperationalError(f"{self._log.path}: the log cannot be written: {error.strerror}") from error
+
+
+def _call(tool: str, arguments: Mapping[str, Json]) -> dict[str, Any]:
+    # Arguments that cannot be written leave the rules about them undetermined in an audit.
+    return {"tool": tool, "arguments": dict(arguments) if is_recordable(dict(arguments)) else "not recorded"}
 
 
 def _answer(event: Event) -> dict[str, Any]:

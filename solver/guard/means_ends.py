@@ -16,7 +16,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.space import Budget, Path
-from lawtrace.solver.guard.vocabulary import Draft
+from lawtrace.solver.guard.vocabulary import AbstractEvent, Live
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
 
@@ -107,8 +107,8 @@ class MeansEnds:
         number, here = component.rules.index(rule), log.mark
         before = component.monitor.distances()[number] or 0
 
-        def effect(draft: Draft) -> _Effect | None:
-            component.monitor.feed(draft.event)
+        def effect(tried: AbstractEvent) -> _Effect | None:
+            component.monitor.feed(tried.event)
             distances = tuple(component.monitor.distances())
             distance = distances[number]
             if distance is None or distance >= before:
@@ -141,8 +141,8 @@ class MeansEnds:
         log.back_to(here)
         unmoved = monitor.state(target.id)
 
-        def effect(draft: Draft) -> _Effect | None:
-            monitor.feed(draft.event)
+        def effect(tried: AbstractEvent) -> _Effect | None:
+            monitor.feed(tried.event)
             own = component.broken()
             if target in own:
                 return None
@@ -177,50 +177,40 @@ class MeansEnds:
                     yield (later,)
 
     def _events(
-        self, rule: Rule, events: Path, values: Values, now: int, effect: Callable[[Draft], _Effect | None]
+        self, rule: Rule, events: Path, values: Values, now: int, effect: Callable[[AbstractEvent], _Effect | None]
     ) -> list[Event]:
         """Events of the tools of a rule with these values, and those of some events, with an effect; best first."""
-        vocabulary = self._component.vocabulary
-        live = vocabulary.values.live(values, events)
-        for others in (False, True):
-
-            def drafts(draft: Draft | None, tool: str, rule: str, *, others: bool = others) -> list[Draft]:
-                return vocabulary.drafts(tool, rule, live, now, draft, others=others)
-
-            found = self._tried(rule, drafts, effect)
-            if found:
-                return found
-        return []
+        live = self._component.vocabulary.live(values, events)
+        return self._tried(rule, live, now, effect, others=False) or self._tried(rule, live, now, effect, others=True)
 
     def _tried(
-        self,
-        rule: Rule,
-        drafts: Callable[[Draft | None, str, str], list[Draft]],
-        effect: Callable[[Draft], _Effect | None],
+        self, rule: Rule, live: Live, now: int, effect: Callable[[AbstractEvent], _Effect | None], *, others: bool
     ) -> list[Event]:
-        log = self._component.log
+        log, vocabulary = self._component.log, self._component.vocabulary
         here, fewest = log.mark, len(self._component.owed())
         order = count()
-        waiting: list[tuple[tuple[int, int], int, Draft]] = []
+        waiting: list[tuple[tuple[int, int], int, AbstractEvent]] = []
         for tool in sorted(rule.tools):
-            waiting += [((0, 0), next(order), draft) for draft in drafts(None, tool, rule.id)]
+            first = vocabulary.variants(tool, rule.id, live, now, others=others)
+            waiting += [((0, 0), next(order), tried) for tried in first]
         found: dict[tuple[object, ...], tuple[tuple[int, int], int, Event]] = {}
         seen: set[str] = set()
         while waiting and len(seen) < MAX_TRIED:
-            draft = heappop(waiting)[-1]
-            name = repr((draft.event.tool, draft.event.arguments, draft.event.result))
+            tried = heappop(waiting)[-1]
+            tool = tried.event.tool
+            name = repr((tool, tried.event.arguments, tried.event.result))
             if name in seen:
                 continue
             seen.add(name)
             if not self._budget.spend():
                 break
             log.back_to(here)
-            done = effect(draft)
+            done = effect(tried)
             if done is None:
                 continue
-            found.setdefault(done.key, (done.rank, len(found), draft.event))
+            found.setdefault(done.key, (done.rank, len(found), tried.event))
             if done.obstacle is not None:
-                for better in drafts(draft, draft.event.tool, done.obstacle.id):
+                for better in vocabulary.variants(tool, done.obstacle.id, live, now, tried, others=others):
                     heappush(waiting, (done.rank, next(order), better))
             elif done.rank[0] == 0 and done.rank[1] <= fewest:
                 break

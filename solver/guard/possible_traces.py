@@ -5,16 +5,29 @@ what is allowed has to be so in all of them. Results after which not all duties 
 allowed or refused could help.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from annotated_types import MinLen
 
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent
 from lawtrace.solver.guard.decisions import Call
-from lawtrace.solver.guard.session_trace import Entry, SessionTrace
+from lawtrace.solver.guard.session_trace import Entry, SessionTrace, TraceState
 
 MAX_TRACES: Final = 16
 """How many traces are followed: those of four calls without an answer, if no rule reads their results."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Everything that later decisions depend on; see `PossibleTraces`."""
+
+    now: int | None
+    traces: Annotated[list[TraceState], MinLen(1)]
+    too_many: bool
+    unanswered: list[Entry]
 
 
 class PossibleTraces:
@@ -27,12 +40,17 @@ class PossibleTraces:
         now: the latest time that was heard of, in seconds; None before the first.
     """
 
-    def __init__(self, compiled: Sequence[CompiledComponent]) -> None:
+    def __init__(self, compiled: Sequence[CompiledComponent], state: SessionState | None = None) -> None:
+        """`state`: of another session with the same rules. Raises ValueError if it is of others."""
         self._compiled: Final = compiled
-        self.traces = [SessionTrace(compiled)]
-        self.too_many = False
-        self.unanswered: list[Entry] = []
-        self.now: int | None = None
+        self.traces = [SessionTrace(compiled, one) for one in (state.traces if state else [None])]
+        self.too_many = state is not None and state.too_many
+        self.unanswered: list[Entry] = [*state.unanswered] if state else []
+        self.now = state.now if state else None
+
+    @property
+    def state(self) -> SessionState:
+        return SessionState(self.now, [trace.state for trace in self.traces], self.too_many, self.unanswered)
 
     def advance(self, time: int) -> int:
         """Take note of a time. Returns the latest: time does not go back."""
@@ -89,33 +107,10 @@ class PossibleTraces:
                 results += made.events
         if len(self.traces) * (1 + len(results)) > MAX_TRACES:
             self.too_many = True
-        before = [] if self.too_many or not results else [trace.encoded() for trace in self.traces]
+        before = [] if self.too_many or not results else [*self.traces]
+        carried_out = [[SessionTrace(self._compiled, trace.state) for _ in results] for trace in before]
         self.answer(Event(call.tool, call.arguments, "raised", error="no answer", time=entry.time), call)
-        for encoded in before:
-            found: list[SessionTrace] = []
-            for event in results:
-                trace = SessionTrace.decoded(encoded, self._compiled)
+        for found in carried_out:
+            for trace, event in zip(found, results, strict=True):
                 trace.answer(call, event)
-                found.append(trace)
             self.traces += [trace for trace in found if not is_lost(trace)] or found[:1]
-
-    def encoded(self) -> dict[str, Any]:
-        """Everything that later decisions depend on, as JSON values."""
-        return {
-            "now": self.now,
-            "traces": [trace.encoded() for trace in self.traces],
-            "too_many": self.too_many,
-            "unanswered": [entry.encoded() for entry in self.unanswered],
-        }
-
-    @classmethod
-    def decoded(cls, content: Mapping[str, Any], compiled: Sequence[CompiledComponent]) -> "PossibleTraces":
-        """The traces that were encoded, of the same rules. Raises KeyError, TypeError or ValueError if damaged."""
-        found = cls(compiled)
-        found.traces = [SessionTrace.decoded(one, compiled) for one in content["traces"]]
-        if not found.traces:
-            raise ValueError("it has no trace")
-        found.too_many = content["too_many"]
-        found.unanswered = [*map(Entry.decoded, content["unanswered"])]
-        found.now = content["now"]
-        return found

@@ -9,7 +9,7 @@ seconds: the same trace gets the same answer on every machine.
 """
 
 import heapq
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from typing import Final, Literal
@@ -111,7 +111,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
         with component.log.attempt():
             space = Space(component, starts, now, scope)
             budget.left -= len(space.events) // 10  # making them takes time, too
-            found = _best_first(space, starts, budget, scope)
+            found = _best_first(space, starts, budget)
         if found is not None:
             start, path = found
             return Answer("met", path, start)
@@ -121,7 +121,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
             return Answer("lost" if exact and space.exact else "undecided", rules=tuple(space.blocking.values()))
 
 
-def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Scope) -> tuple[Path, Path] | None:
+def _best_first(space: Space, starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
     order = count()
     queue: list[tuple[int, int, Node]] = []
     seen: set[Hashable] = set()
@@ -139,35 +139,11 @@ def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Sco
             distances = space.enter(node)
             if distances is not None and push(node, distances):
                 return start, node.path
-    climbed = _climb(space, starts[0], budget, push)
-    if climbed is not None:
-        return climbed.start, climbed.path
-    patience = budget.left - 3 * len(space.events)
-    while queue:
-        if budget.left < patience and scope.would_grow_by(space):
-            return None
+    while queue and budget.left >= 0:
         _, _, node = heapq.heappop(queue)
         for child, distances in space.children(node, budget):
             if push(child, distances):
                 return child.start, child.path
-        if budget.left < 0:
-            return None
-    return None
-
-
-def _climb(space: Space, start: Path, budget: Budget, push: Callable[[Node, list[int]], bool]) -> Node | None:
-    """Meet one open duty after the other, if each step brings the rules nearer to being kept."""
-    node = Node(start, (), 0)
-    distances = space.enter(node)
-    least = budget.left // 2
-    while distances is not None and budget.left > least:
-        better = (found for found in space.children(node, budget) if sum(found[1]) < sum(distances))
-        following = next(better, None)
-        if following is None:
-            return None
-        node, distances = following
-        if push(node, distances):
-            return node
     return None
 
 

@@ -5,10 +5,11 @@ in a queue. Until then such a call counts with every result that it may return.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from lawtrace.schemas.events import Event
+from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.guard.search import Forced
@@ -30,18 +31,23 @@ class Entry:
     event: Event | None = None
     number: str | None = None
 
-    def encoded(self) -> list[Any]:
-        """The fields as JSON values, in order."""
-        call = None if self.call is None else [self.call.tool, dict(self.call.arguments), self.call.id]
-        event = None if self.event is None else _encoded(self.event)
-        return [call, self.time, event, self.number]
 
-    @classmethod
-    def decoded(cls, fields: Sequence[Any]) -> "Entry":
-        """The entry that was encoded."""
-        call, time, event, number = fields
-        known = None if event is None else _decoded(event)
-        return cls(None if call is None else Call(*call), time, known, number)
+@dataclass(frozen=True, slots=True)
+class ComponentState:
+    """What a session knows of a component besides the events; see `Component`."""
+
+    protected: list[bool]
+    hint: tuple[Event, ...]
+    follow_ups: dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceState:
+    """Everything that later decisions depend on: the events that have happened, and the queue."""
+
+    events: list[Event]
+    queue: list[Entry]
+    components: list[ComponentState]
 
 
 class SessionTrace:
@@ -51,10 +57,24 @@ class SessionTrace:
         components: of the rules, in the states that they have after the trace.
     """
 
-    def __init__(self, compiled: Sequence[CompiledComponent]) -> None:
+    def __init__(self, compiled: Sequence[CompiledComponent], state: TraceState | None = None) -> None:
+        """`state`: of another trace of the same rules. Raises ValueError if it is of others."""
         self.components: Final = tuple(map(Component, compiled))
         self._events: Final[list[Event]] = []
         self._queue: Final[list[Entry]] = []
+        if state is not None:
+            for event in state.events:
+                self._commit(event)
+            self._queue.extend(map(copy, state.queue))
+            for component, known in zip(self.components, state.components, strict=True):
+                component.protected[:] = known.protected
+                component.hint = known.hint
+                component.follow_ups.update(known.follow_ups)
+
+    @property
+    def state(self) -> TraceState:
+        known = [ComponentState(one.protected, one.hint, one.follow_ups) for one in self.components]
+        return TraceState(self._events, self._queue, known)
 
     def add(self, entry: Entry) -> None:
         """Append an entry, and take over what has happened up to the first call that has not returned."""
@@ -100,39 +120,3 @@ class SessionTrace:
                 results = component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time)
                 found.append(results.events)
         return found
-
-    def encoded(self) -> dict[str, Any]:
-        """Everything that later decisions depend on, as JSON values."""
-        return {
-            "events": [_encoded(event) for event in self._events],
-            "queue": [entry.encoded() for entry in self._queue],
-            "given_up": [[not defended for defended in component.protected] for component in self.components],
-            "hints": [[_encoded(event) for event in component.hint] for component in self.components],
-            "follow_ups": [
-                {tool: [dict(made), [_encoded(step) for step in steps]] for tool, (made, steps) in known.items()}
-                for known in (component.follow_ups for component in self.components)
-            ],
-        }
-
-    @classmethod
-    def decoded(cls, content: Mapping[str, Any], compiled: Sequence[CompiledComponent]) -> "SessionTrace":
-        """The trace that was encoded, of the same rules. Raises KeyError, TypeError or ValueError if it is damaged."""
-        trace = cls(compiled)
-        for event in content["events"]:
-            trace._commit(_decoded(event))
-        trace._queue.extend(map(Entry.decoded, content["queue"]))
-        known = zip(content["given_up"], content["hints"], content["follow_ups"], strict=True)
-        for component, (given_up, hint, follow_ups) in zip(trace.components, known, strict=True):
-            component.protected[:] = [not lost for lost in given_up]
-            component.hint = tuple(map(_decoded, hint))
-            for tool, (made, steps) in follow_ups.items():
-                component.follow_ups[tool] = (made, tuple(map(_decoded, steps)))
-        return trace
-
-
-def _encoded(event: Event) -> list[Any]:
-    return [event.tool, dict(event.arguments), event.outcome, event.result, event.error, event.time]
-
-
-def _decoded(row: Sequence[Any]) -> Event:
-    return Event(*row)

@@ -66,11 +66,6 @@ class Scope:
         """Look at the tools of more rules."""
         self.tools.update(*(rule.tools for rule in rules))
 
-    def would_grow_by(self, space: "Space") -> bool:
-        """Whether something new stood in the way of a search."""
-        tools_known = all(rule.tools <= self.tools for rule in space.blocking.values())
-        return not (space.met_values <= self.values and tools_known)
-
     def grows_by(self, space: "Space") -> bool:
         """Add what stood in the way of a search; whether that is anything new."""
         before = len(self.tools), len(self.values)
@@ -113,7 +108,7 @@ class Space:
             times |= monitor.times()
         component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
-        live = vocabulary.values.live(ordered, (*(event for start in starts for event in start), *component.hint))
+        live = vocabulary.live(ordered, (*(event for start in starts for event in start), *component.hint))
         found = vocabulary.events(scope.tools, live, now)
         events = found.events
         if component.counts_steps:
@@ -125,7 +120,7 @@ class Space:
         self.events: Final = events
         self.fingerprint: Sequence[Fingerprint] = monitor.fingerprint({})
         """Of the node at which the monitors are."""
-        self._values: Final = {rule.id: vocabulary.values.of_variables(live, rule.id) for rule in component.rules}
+        self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
 
     @cached_property
     def _all_times(self) -> tuple[list[int], bool]:
@@ -167,7 +162,7 @@ class Space:
         component = self.component
         if self.enter(node) is None:
             return
-        here, before, moves = component.log.mark, self.fingerprint, component.monitor.moves()
+        here = component.log.mark
         time = self.time(node.moment)
         for event in self.events:
             if not budget.spend():
@@ -177,12 +172,11 @@ class Space:
             distances = play(component, (timed,))
             if distances is None:
                 self.note_violations()
-                if any(component.vocabulary.reads(rule.id, event.tool, self._cut) for rule in component.broken()):
+                readers = set[str]().union(*(field.readers for field in self._cut if field.tool == event.tool))
+                if any(rule.id in readers for rule in component.broken()):
                     self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)
-            if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):
-                continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
         if node.moment + 1 < len(self._all_times[0]) and budget.spend():
             component.log.back_to(here)

@@ -3,13 +3,17 @@
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
-from typing import Final
+from types import NoneType
+from typing import Final, TypeGuard, TypeVar
 
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, Operator, compare
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, SpanLiteral, Term, is_value, leaves
+
+T = TypeVar("T")
 
 MAX_LIST: Final = 5
 """Of so many values all lists are tried; of more those with none, one, two, all but one and all."""
@@ -54,13 +58,12 @@ def admits(schema: Schema, value: Json) -> bool:
         return False
     if "const" in schema and not _same(value, schema["const"]):
         return False
-    kinds = schema.get("type")
-    if kinds is not None and not any(_is_a(value, kind) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+    kinds = schema.get("type", [])
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if kinds and not any(_is_a(value, kind) for kind in kinds):
         return False
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        for name, sign in _RANGES:
-            if name in schema and not compare(value, sign, schema[name]):
-                return False
+    if _is_number(value) and not all(compare(value, sign, schema[name]) for name, sign in _RANGES if name in schema):
+        return False
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, Mapping):
         return all(admits(items, item) for item in value)
@@ -73,6 +76,15 @@ _RANGES: Final[tuple[tuple[str, Operator], ...]] = (
     ("exclusiveMinimum", ">"),
     ("exclusiveMaximum", "<"),
 )
+_TYPES: Final[Mapping[Json, type | tuple[type, ...]]] = {
+    "integer": int,
+    "number": (int, float),
+    "string": str,
+    "boolean": bool,
+    "array": list,
+    "object": Mapping,
+    "null": NoneType,
+}
 
 
 def _same(one: Json, other: Json) -> bool:
@@ -80,23 +92,22 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _is_a(value: Json, kind: Json) -> bool:
-    match kind:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, Mapping)
-        case "null":
-            return value is None
-        case _:
-            return True
+    if kind not in _TYPES:
+        return True
+    return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _is_number(value: Json) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def distinct(values: Iterable[T]) -> list[T]:
+    """The values without repetition; True and 1 are two."""
+    found: list[T] = []
+    for value in values:
+        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in found):
+            found.append(value)
+    return found
 
 
 def choices(schema: Schema) -> list[Json] | None:
@@ -111,16 +122,11 @@ def choices(schema: Schema) -> list[Json] | None:
 
 def fresh(schema: Schema, number: int, known: Iterable[Json]) -> Json | Absent:
     """A value that occurs nowhere else; ABSENT if the schema has none. `number`: which of several."""
-    allowed = choices(schema)
-    if allowed is not None:
+    if choices(schema) is not None:
         return ABSENT
-    kinds = schema.get("type")
-    numeric = kinds in ("integer", "number") or (
-        kinds is None and any(isinstance(one, int | float) and not isinstance(one, bool) for one in known)
-    )
-    if not numeric:
+    kinds, numbers = schema.get("type"), [one for one in known if _is_number(one)]
+    if kinds not in ("integer", "number") and not (kinds is None and numbers):
         return f"new-{number}" if admits(schema, "") else ABSENT
-    numbers = [one for one in known if isinstance(one, int | float) and not isinstance(one, bool)]
     highest = math.floor(max(numbers, default=0)) + 1000 * number
     lowest = math.floor(min(numbers, default=0)) - 1000 * number
     found = next((one for one in (highest, lowest) if admits(schema, one)), None)
@@ -169,9 +175,7 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
     found: list[Json] = []
     for leaf in (leaf for term in terms for leaf in leaves(term)):
         match leaf:
-            case LiteralValue(bool()):
-                pass
-            case LiteralValue(int() | float() as number):
+            case LiteralValue(int() | float() as number) if _is_number(number):
                 found += neighbours(number)
                 numbers += [round(number) + step for step in (-1, 0, 1)]
             case LiteralValue(str() as text):
@@ -182,15 +186,12 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
                 pass
     small = sorted({number for number in numbers if 0 <= number <= 1000})
     found += ["x" * number for number in small]
-    for number in small[:100]:
-        found.append([*("x" * number)])
-    today = dt.datetime.fromtimestamp(now or 0, dt.UTC)
+    found += [["x"] * number for number in small[:100]]
+    today = dt.datetime.fromtimestamp(now or 0, dt.UTC).date()
     for number in small:
         for days in (number, -number, round(number * 365.25), -round(number * 365.25)):
-            try:
-                found.append((today + dt.timedelta(days=days)).strftime("%Y-%m-%d"))
-            except OverflowError:
-                continue
+            with suppress(OverflowError):
+                found.append((today + dt.timedelta(days=days)).isoformat())
     return found
 
 

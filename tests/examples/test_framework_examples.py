@@ -93,7 +93,7 @@ for item in done.new_items:
         print(item.output)
 """
 END = """
-print(json.loads(guard.snapshot())["traces"][0]["queue"], guard.finish())
+print(json.loads(guard.snapshot())["session"]["traces"][0]["queue"], guard.finish())
 """
 
 

@@ -117,7 +117,7 @@ def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> N
     log.close()
     with pytest.raises(OperationalError, match="cannot be written"):
         guard.before(lawtrace.Call("read", ARGUMENTS))
-    assert json.loads(guard.snapshot())["traces"][0]["queue"] == []
+    assert json.loads(guard.snapshot())["session"]["traces"][0]["queue"] == []
     with pytest.raises(OperationalError, match="cannot be written"):
         lawtrace.GuardLog(tmp_path / "missing" / "guard.jsonl")
 
