@@ -144,5 +144,16 @@ class RuleMonitors:
         """See `Monitor.fingerprint`; of one rule."""
         return self._of(rule).fingerprint({})
 
+    def moves(self) -> tuple[tuple[int, ...], ...]:
+        """See `Monitor.moves`."""
+        return tuple(monitor.moves() for monitor in self._monitors)
+
+    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+        """See `Monitor.is_no_better`."""
+        return all(
+            one == other or monitor.is_no_better(one, other)
+            for monitor, one, other in zip(self._monitors, later, earlier, strict=True)
+        )
+
     def _of(self, rule: str) -> Monitor:
         return self._monitors[self._first.numbers[rule]]

@@ -162,7 +162,7 @@ class Space:
         component = self.component
         if self.enter(node) is None:
             return
-        here = component.log.mark
+        here, before, moves = component.log.mark, self.fingerprint, component.monitor.moves()
         time = self.time(node.moment)
         for event in self.events:
             if not budget.spend():
@@ -177,6 +177,8 @@ class Space:
                     self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)
+            if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):
+                continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
         if node.moment + 1 < len(self._all_times[0]) and budget.spend():
             component.log.back_to(here)

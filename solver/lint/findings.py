@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.models import FrozenModel
+from lawtrace.solver.logic.normal_form import original_names
+from lawtrace.solver.logic.syntax import Bottom, Formula
 from lawtrace.solver.model_checking.call_scopes import ScopeName
-from lawtrace.solver.model_checking.explanations import step_texts
+from lawtrace.solver.model_checking.explanations import join_names, step_texts
 from lawtrace.solver.model_checking.product_search import Found
 
 RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "undecided"]
@@ -29,10 +32,10 @@ class RuleFinding(FrozenModel):
 
     Attributes:
         kind: *conflict*: no trace with a call keeps the rules, or none in which the last of them is triggered.
-            *unreachable*: no trace that keeps all rules calls the
-            tool. *vacuous*: the rule is never triggered (a vacuous rule of a template over free calls is implied as
-            well, and not listed as redundant). *redundant*: the reasons imply the rule. *equivalent*:
-            the rules have the same meaning. *undecided*: questions that exceeded the limit.
+            *unreachable*: no trace that keeps all rules calls the tool. *vacuous*: the rule is never triggered (a
+            vacuous rule of a template over free calls is implied as well, and not listed as redundant). *redundant*:
+            the reasons imply the rule. *equivalent*: the rules have the same meaning. *undecided*: questions that
+            exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.
         tool: the unreachable tool.
@@ -71,6 +74,76 @@ class RuleSetAnalysis(FrozenModel):
     calling: Mapping[str, Witness]
     assumptions: tuple[str, ...]
     nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """Some rules that together exclude something, and the findings that follow.
+
+    Attributes:
+        core: their ids, a minimal set.
+        proof: the evidence.
+        without: for each of them a trace that does it and keeps the others.
+        scope: the call sequences that the claim covers.
+        calls: the claim covers traces of up to so many calls; None if it covers traces of any length.
+    """
+
+    core: tuple[str, ...]
+    proof: str
+    without: Mapping[str, tuple[str, ...]]
+    scope: ScopeName = "free"
+    calls: int | None = None
+
+    def conflict(self) -> RuleFinding:
+        together = "" if len(self.core) == 1 else " together"
+        return self.finding("conflict", f"{join_names(self.core)} cannot be kept{together}{self._where}", self.core)
+
+    def unreachable(self, tool: Tool) -> RuleFinding:
+        causes = [*self.core, *([] if self.scope == "free" else ["the environment's preconditions"])]
+        forbid = "forbid it together" if causes[1:] else "forbids it"
+        forbid = forbid if self.core else "forbid it, independent of the rules"
+        critical = ", a critical tool" if tool.critical else ""
+        message = f"no compliant trace can call {tool.name}{critical}: {join_names(causes)} {forbid}"
+        return self.finding("unreachable", message, (), self.core, tool.name)
+
+    def vacuous(self, rule: str, trigger: Formula) -> RuleFinding:
+        written = original_names(str(trigger))
+        why = f"no trace{self._keeping}{self._where} has `{written}` in it"
+        why = "it names no call" if trigger == Bottom() else why
+        return self.finding("vacuous", f"{rule} is never triggered: {why}", (rule,), self.core)
+
+    def redundant(self, rule: str) -> RuleFinding:
+        message = f"{rule} is redundant: every trace{self._keeping} keeps it"
+        return self.finding("redundant", message, (rule,), self.core)
+
+    def finding(
+        self,
+        kind: RuleFindingKind,
+        message: str,
+        rules: tuple[str, ...],
+        reasons: tuple[str, ...] = (),
+        tool: str | None = None,
+    ) -> RuleFinding:
+        within = "" if self.calls is None else f"in traces of up to {self.calls} calls, "
+        return RuleFinding(
+            kind=kind,
+            rules=rules,
+            reasons=reasons,
+            tool=tool,
+            scope=self.scope,
+            calls=self.calls,
+            message=f"{within}{message}",
+            proof=self.proof,
+            without=self.without,
+        )
+
+    @property
+    def _keeping(self) -> str:
+        return f" that keeps {join_names(self.core)}" if self.core else ""
+
+    @property
+    def _where(self) -> str:
+        return "" if self.scope == "free" else " where the environment's preconditions are met"
 
 
 def witness_from(found: Found) -> Witness:

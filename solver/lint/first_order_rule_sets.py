@@ -9,7 +9,6 @@ without time take part, and are reported only where a rule with time has a share
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,7 +20,7 @@ from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.search import decide
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import read_tools
-from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, Witness
+from lawtrace.solver.lint.findings import Excluded, RuleFinding, Witness
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.syntax import (
     Atom,
@@ -51,20 +50,6 @@ LONGER: Final = 10
 """How long they are then; counts and sums may need long traces."""
 
 _Events = tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Exclusion:
-    """Some rules that together exclude something.
-
-    Attributes:
-        calls: no trace of up to so many calls does it.
-        without: for each rule of the core a trace that does it and keeps the others.
-    """
-
-    core: tuple[str, ...]
-    calls: int
-    without: dict[str, tuple[str, ...]]
 
 
 class FirstOrderAnalysis:
@@ -122,8 +107,8 @@ class FirstOrderAnalysis:
         """Minimal sets of rules that no trace with a call keeps together; after each, its last rule is set aside."""
         some_call = _goal(Eventually(_any_of(list(self._environment.tools))))
         for rule in [rule for rule in self._rules if self._is_metric(rule)]:
-            if isinstance(excluded := self._ask((rule,), some_call), _Exclusion):
-                self._report_conflict(excluded)
+            if isinstance(excluded := self._ask((rule,), some_call), Excluded):
+                self.findings.append(excluded.conflict())
         remaining = [rule for rule in self._rules if all(rule not in finding.rules for finding in self.findings)]
         while remaining and not isinstance(excluded := self._ask(remaining, some_call), tuple):
             if excluded is None:
@@ -131,12 +116,8 @@ class FirstOrderAnalysis:
                 return
             if not any(map(self._is_metric, excluded.core)):  # known, and proved by automata
                 return
-            self._report_conflict(excluded)
+            self.findings.append(excluded.conflict())
             remaining.remove(excluded.core[-1])
-
-    def _report_conflict(self, excluded: _Exclusion) -> None:
-        together = "" if len(excluded.core) == 1 else " together"
-        self._report("conflict", excluded, f"{join_names(excluded.core)} cannot be kept{together}", excluded.core)
 
     def _find_triggers(self, context: Sequence[str]) -> None:
         """The rules that are never triggered in a trace that keeps the rules of the context."""
@@ -150,20 +131,18 @@ class FirstOrderAnalysis:
             excluded = self._ask(context, goal)
             if excluded is None:
                 self._undecided("can be triggered", rule)
-            if not isinstance(excluded, _Exclusion) or not any(map(self._is_metric, (rule, *excluded.core))):
+            if not isinstance(excluded, Excluded) or not any(map(self._is_metric, (rule, *excluded.core))):
                 continue
-            trigger = original_names(str(trigger))
             if excluded.core == (rule,):  # a prohibition of what triggers it
                 continue
             if rule in excluded.core:
-                others = [other for other in excluded.core if other != rule]
+                others = tuple(other for other in excluded.core if other != rule)
                 because = f"{join_names(others)} {'exclude' if others[1:] else 'excludes'} it"
-                message = f"{rule} cannot be kept once it is triggered by `{trigger}`: {because}"
-                self._report("conflict", excluded, message, (*others, rule))
+                written = original_names(str(trigger))
+                message = f"{rule} cannot be kept once it is triggered by `{written}`: {because}"
+                self.findings.append(excluded.finding("conflict", message, (*others, rule)))
             else:
-                keeping = f" that keeps {join_names(excluded.core)}" if excluded.core else ""
-                message = f"{rule} is never triggered: no trace{keeping} has `{trigger}` in it"
-                self._report("vacuous", excluded, message, (rule,), excluded.core)
+                self.findings.append(excluded.vacuous(rule, trigger))
 
     def _find_tools(self) -> None:
         known = {frozenset((*finding.rules, *finding.reasons)) for finding in self.findings}
@@ -172,13 +151,10 @@ class FirstOrderAnalysis:
             answer = self._compliant_trace(goal) or self._ask(list(self._rules), goal)
             if answer is None:
                 self._undecided("can be called by a compliant trace", tool)
-            elif not isinstance(answer, _Exclusion):
+            elif not isinstance(answer, Excluded):
                 self.calling[tool] = _witness(answer)
             elif any(map(self._is_metric, answer.core)) and frozenset(answer.core) not in known:
-                forbid = "forbid it together" if answer.core[1:] else "forbids it"
-                critical = ", a critical tool" if self._environment.tools[tool].critical else ""
-                message = f"no compliant trace can call {tool}{critical}: {join_names(answer.core)} {forbid}"
-                self._report("unreachable", answer, message, (), answer.core, tool)
+                self.findings.append(answer.unreachable(self._environment.tools[tool]))
 
     def _find_redundant(self, settled: frozenset[str]) -> None:
         """The rules that others imply; of equivalent rules the first is kept."""
@@ -189,7 +165,7 @@ class FirstOrderAnalysis:
             answer = self._ask(others, _broken(self._rules[rule]))
             if answer is None:
                 self._undecided("is implied by others", rule)
-            elif not isinstance(answer, _Exclusion):
+            elif not isinstance(answer, Excluded):
                 self.breaking[rule] = _witness(answer)
             else:
                 needed.remove(rule)
@@ -197,18 +173,16 @@ class FirstOrderAnalysis:
                     continue
                 if len(answer.core) == 1 and self._implies(rule, answer.core[0]):
                     message = f"{answer.core[0]} and {rule} have the same meaning"
-                    self._report("equivalent", answer, message, (*answer.core, rule))
-                    continue
-                keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
-                message = f"{rule} is redundant: every trace{keeping} keeps it"
-                self._report("redundant", answer, message, (rule,), answer.core)
+                    self.findings.append(answer.finding("equivalent", message, (*answer.core, rule)))
+                else:
+                    self.findings.append(answer.redundant(rule))
 
     def _implies(self, rule: str, other: str) -> bool:
-        return isinstance(self._ask([rule], _broken(self._rules[other])), _Exclusion)
+        return isinstance(self._ask([rule], _broken(self._rules[other])), Excluded)
 
     # Answers
 
-    def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | _Exclusion | None:
+    def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | Excluded | None:
         """A trace that keeps some rules and the goal; or the rules that exclude it; None if that was not decided.
 
         Rules are added lazily, as in `lawtrace.solver.model_checking.prover`: while the trace found breaks some, they
@@ -234,34 +208,13 @@ class FirstOrderAnalysis:
             elif self._search.excluded([*others, goal], MOST_CALLS) == MOST_CALLS:
                 core = others
         ids = tuple(rule.id for rule in core)
-        calls = max(MOST_CALLS, self._search.excluded([*core, goal], LONGER))
-        return _Exclusion(ids, calls, {rule: without[rule] for rule in ids if rule in without})
+        without = {rule: without[rule] for rule in ids if rule in without}
+        exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in without.items()]
+        proof = " ".join(["Z3 found no exception; longer traces were not searched.", *exceptions])
+        return Excluded(ids, proof, without, calls=max(MOST_CALLS, self._search.excluded([*core, goal], LONGER)))
 
     def _is_metric(self, rule: str) -> bool:
         return isinstance(self._rules[rule].compiled, MetricRule)
-
-    def _report(
-        self,
-        kind: RuleFindingKind,
-        excluded: _Exclusion,
-        message: str,
-        rules: tuple[str, ...],
-        reasons: tuple[str, ...] = (),
-        tool: str | None = None,
-    ) -> None:
-        exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in excluded.without.items()]
-        finding = RuleFinding(
-            kind=kind,
-            rules=rules,
-            reasons=reasons,
-            tool=tool,
-            scope="free",
-            calls=excluded.calls,
-            message=f"in traces of up to {excluded.calls} calls, {message}",
-            proof=" ".join(["Z3 found no exception; longer traces were not searched.", *exceptions]),
-            without=excluded.without,
-        )
-        self.findings.append(finding)
 
     def _undecided(self, question: str, name: str) -> None:
         self._open.setdefault(question, []).append(name)

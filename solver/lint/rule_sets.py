@@ -16,7 +16,7 @@ from itertools import combinations
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
-from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis, Witness, witness_from
+from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples
 from lawtrace.solver.logic.syntax import Atom, Bottom, Eventually, ForAll, Formula, Or, Top, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
@@ -65,13 +65,14 @@ class RuleSetQueries:
         """The components of some rules, in the order of the rule set."""
         return {rule: part for rule, part in self.components.items() if rule in rules and rule != but}
 
-    def proof(self, excluded: Infeasible, *tools: str) -> str:
-        """The proof in words, with the preconditions of these tools and of the tools that the rules of the core
-        name."""
-        if excluded.scope == "free":
-            return describe_proof(excluded)
-        named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in excluded.core)}
-        return f"{describe_proof(excluded)} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
+    def excluded(self, answer: Infeasible, *tools: str) -> Excluded:
+        """A proof in words, with the preconditions of these tools and of the tools that the rules of the core name."""
+        proof = describe_proof(answer)
+        if answer.scope != "free":
+            named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in answer.core)}
+            proof = f"{proof} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
+        without = {rule: step_texts(trace) for rule, trace in answer.counterexamples.items()}
+        return Excluded(answer.core, proof, without, answer.scope)
 
 
 def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
@@ -91,28 +92,15 @@ def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
         for rules in combinations(remaining, size):
             answer = prover.prove(some_call, queries.components_of(rules))
             if isinstance(answer, Infeasible):
-                findings.append(_conflict(queries, answer))
+                findings.append(queries.excluded(answer).conflict())
                 set_aside.add(rules[-1])
         remaining = {rule: part for rule, part in remaining.items() if rule not in set_aside}
     while isinstance(answer := prover.prove(some_call, remaining), Infeasible):
-        findings.append(_conflict(queries, answer))
+        findings.append(queries.excluded(answer).conflict())
         del remaining[answer.core[-1]]
     if isinstance(answer, Undecided):
         findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
     return findings
-
-
-def _conflict(queries: RuleSetQueries, answer: Infeasible) -> RuleFinding:
-    together = "" if len(answer.core) == 1 else " together"
-    where = "" if answer.scope == "free" else " where the environment's preconditions are met"
-    return RuleFinding(
-        kind="conflict",
-        rules=answer.core,
-        scope=answer.scope,
-        message=f"{join_names(answer.core)} cannot be kept{together}{where}",
-        proof=queries.proof(answer),
-        without=_without(answer),
-    )
 
 
 def find_equivalent_rules(
@@ -160,27 +148,8 @@ def find_unreachable_tools(queries: RuleSetQueries) -> tuple[list[RuleFinding], 
             case Undecided() as answer:
                 findings.append(_undecided(f"whether a compliant trace can call {name}", answer))
             case Infeasible() as answer:
-                critical = ", a critical tool" if tool.critical else ""
-                finding = RuleFinding(
-                    kind="unreachable",
-                    reasons=answer.core,
-                    tool=name,
-                    scope=answer.scope,
-                    message=f"no compliant trace can call {name}{critical}: {_blocking_causes(answer)}",
-                    proof=queries.proof(answer, name),
-                    without=_without(answer),
-                )
-                findings.append(finding)
+                findings.append(queries.excluded(answer, name).unreachable(tool))
     return findings, calling
-
-
-def _blocking_causes(answer: Infeasible) -> str:
-    """The rules and preconditions that forbid a call."""
-    world = [] if answer.scope == "free" else ["the environment's preconditions"]
-    causes = [*answer.core, *world]
-    if not answer.core:
-        return f"{join_names(causes)} forbid it, independent of the rules"
-    return f"{join_names(causes)} forbid it together" if causes[1:] else f"{causes[0]} forbids it"
 
 
 def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, together: bool) -> list[RuleFinding]:
@@ -192,19 +161,8 @@ def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, to
         if isinstance(answer, Undecided):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
         if isinstance(answer, Infeasible):
-            keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
-            where = "" if answer.scope == "free" else " where the environment's preconditions are met"
-            finding = RuleFinding(
-                kind="vacuous",
-                rules=(rule,),
-                reasons=answer.core,
-                scope=answer.scope,
-                message=f"{rule} is never triggered: "
-                + ("it names no call" if trigger == Bottom() else f"no trace{keeping}{where} has `{trigger}` in it"),
-                proof=queries.proof(answer, *(atom.tool for atom in atoms_of([trigger]))),
-                without=_without(answer),
-            )
-            findings.append(finding)
+            named = (atom.tool for atom in atoms_of([trigger]))
+            findings.append(queries.excluded(answer, *named).vacuous(rule, trigger))
     return findings
 
 
@@ -226,17 +184,7 @@ def find_redundant_rules(
             case Undecided() as answer:
                 findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
             case Infeasible() as answer:
-                keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
-                finding = RuleFinding(
-                    kind="redundant",
-                    rules=(rule,),
-                    reasons=answer.core,
-                    scope="free",
-                    message=f"{rule} is redundant: every trace{keeping} keeps it",
-                    proof=queries.proof(answer),
-                    without=_without(answer),
-                )
-                findings.append(finding)
+                findings.append(queries.excluded(answer).redundant(rule))
     return findings, breaking
 
 
@@ -267,10 +215,6 @@ def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
         message=f"{question} was not decided: {answer.reason}",
         proof=f"The search stopped after {answer.nodes} states; neither answer is proved.",
     )
-
-
-def _without(answer: Infeasible) -> dict[str, tuple[str, ...]]:
-    return {rule: step_texts(trace) for rule, trace in answer.counterexamples.items()}
 
 
 @dataclass(frozen=True, slots=True)
