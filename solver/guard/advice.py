@@ -7,7 +7,7 @@ from itertools import islice, product
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.search import MAX_RESULTS, Forced, decide
-from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space, play
+from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space
 from lawtrace.solver.rules import Rule
 
 
@@ -34,7 +34,7 @@ def advise(
     scope = Scope()
     scope.add(rules)
     with component.log.attempt():
-        component.monitor.pass_time(now)
+        component.pass_time(now)
         starts = list(islice(product(*forced), MAX_RESULTS))
         base = component.log.mark
         while True:
@@ -42,7 +42,7 @@ def advise(
                 space = Space(component, starts, now, scope)
                 for start in starts:
                     component.log.back_to(base)
-                    if play(component, start) is None:
+                    if component.replay(start) is None:
                         space.note_violations()
                 component.log.back_to(base)
                 if scope.grows_by(space):
@@ -83,7 +83,7 @@ def _allows(component: Component, starts: Sequence[Path], now: int, budget: Budg
 def _leads_on(component: Component, start: Path, now: int, budget: Budget) -> bool:
     """Whether all rules can be kept after some events."""
     with component.log.attempt():
-        distances = play(component, start)
+        distances = component.replay(start)
         if distances is None:
             return False
         if not any(distances):

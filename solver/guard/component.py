@@ -6,55 +6,102 @@ of a set fall into components, and the duties of all can be met if those of each
 A component is compiled once for a rule set and tools. Each session opens it and has its own state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.guard.rule_monitors import FirstMonitors, RuleMonitors
 from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.guard.vocabulary import Vocabulary
 from lawtrace.solver.logic.syntax import Atom, EventAggregate, ForAll, aggregates_of, subformulas
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor
+from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
+
+MAX_IGNORED: Final = 5
+"""How many events that leave a rule in its first state a session checks for that; then it gets its own monitor."""
 
 
 class CompiledComponent:
     """What all sessions with the rules of a component share.
 
+    At the beginning of a session every monitor is in its first state, so sessions share these monitors. What a decision
+    tries on them is undone. When an event has really happened, the session gets its own monitors of the rules that the
+    event concerns. So to open a session costs nothing for the rules, and its memory grows with the rules that its calls
+    are about.
+
     Attributes:
         rules: the rules.
-        counts_steps: whether calls of any tool matter.
         tools: which tools the rules name.
         vocabulary: their representative events.
         windows: the windows of the rules.
-        timed: whether the times of events matter.
-        monitors: of the rules, before any event.
+        timed: the numbers of the rules for which the times of events matter.
+        numbers: of the rules, by id.
+        log: undoes what is tried on monitors.
+        monitors: one for each rule, before any event; changed inside attempts only.
+        distances: of these monitors.
+        left: for each rule the monitors of sessions that are over.
+        counts_steps: whether calls of any tool matter.
     """
 
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
         self.rules: Final = tuple(rules)
-        self.counts_steps: Final = any(map(counts_steps, rules))
         self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
         self.vocabulary: Final = Vocabulary(rules, tools)
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
-        self.timed: Final = any(rule.is_timed for rule in rules)
-        self.monitors: Final = FirstMonitors(rules)
+        self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
+        self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
+        self.log: Final = UndoLog()
+        self.monitors: Final = tuple(map(self._make, rules))
+        self.distances: Final = tuple(monitor.distances()[0] for monitor in self.monitors)
+        self.left: Final = tuple(list[Monitor]() for _ in rules)
+        self._fingerprints: Final = tuple(monitor.fingerprint({}) for monitor in self.monitors)
+        self._counting: Final = tuple(number for number, rule in enumerate(rules) if counts_steps(rule))
+        self._by_tool: Final = {
+            tool: tuple(n for n, rule in enumerate(rules) if n in self._counting or tool in rule.tools)
+            for tool in self.tools
+        }
+        self.counts_steps: Final = bool(self._counting)
 
     def concerns(self, tool: str) -> bool:
         """Whether a call of the tool can change what is known of the rules."""
         return self.counts_steps or tool in self.tools
+
+    def concerned(self, tool: str) -> tuple[int, ...]:
+        """The numbers of the rules that a call of the tool can change."""
+        return self._by_tool.get(tool, self._counting)
+
+    def ignores(self, number: int, event: Event) -> bool:
+        """Whether an event leaves the first state of a rule as it is."""
+        monitor = self.monitors[number]
+        with self.log.attempt():
+            monitor.feed(event)
+            return monitor.fingerprint({}) == self._fingerprints[number]
+
+    def take(self, number: int) -> Monitor:
+        """A monitor of a rule, before any event, for one session: one that another session left, or a new one."""
+        try:
+            monitor = self.left[number].pop()
+        except IndexError:
+            return self._make(self.rules[number])
+        monitor.clear()
+        return monitor
+
+    def _make(self, rule: Rule) -> Monitor:
+        make = self.log.undoable
+        return make(Monitor)({rule.id: rule.compiled}, make=make)
 
 
 class Component:
     """A component in one session: its monitors, and a continuation that kept its rules when it was last looked at.
 
     Attributes:
-        rules, concerns, counts_steps, tools, vocabulary, windows, timed: see `CompiledComponent`.
-        log: undoes what is tried on the monitors.
-        monitor: the monitors of the trace so far.
+        rules, concerns, counts_steps, tools, vocabulary, windows, timed, log: see `CompiledComponent`.
+        rule_distances: for each rule how far it is from being kept; see `Monitor.distances`.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
         follow_ups: for tools the arguments of an earlier call, and events that met the duties it brought, with the
@@ -69,16 +116,95 @@ class Component:
         self.vocabulary: Final = compiled.vocabulary
         self.windows: Final = compiled.windows
         self.timed: Final = compiled.timed
-        self.log: Final = compiled.monitors.log
-        self.monitor: Final = RuleMonitors(compiled.monitors)
+        self.log: Final = compiled.log
+        self._compiled: Final = compiled
+        self._monitors: Final = list(compiled.monitors)
+        self._ignored: Final = [0] * len(compiled.rules)
+        self.rule_distances: Final[list[int | None]] = compiled.log.wrapped(list(compiled.distances))
         self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
         self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
 
+    def __del__(self) -> None:
+        # Making a monitor takes far longer than clearing one. They are cleared later: an attempt may be under way.
+        for monitor, shared, left in zip(self._monitors, self._compiled.monitors, self._compiled.left, strict=True):
+            if monitor is not shared:
+                left.append(monitor)
+
+    # The monitors
+
+    def commit(self, event: Event) -> None:
+        """Process an event that has happened. Only outside attempts."""
+        compiled = self._compiled
+        for number in compiled.concerned(event.tool):
+            if self._monitors[number] is compiled.monitors[number]:
+                if self._ignored[number] < MAX_IGNORED and compiled.ignores(number, event):
+                    self._ignored[number] += 1
+                    continue
+                self._monitors[number] = compiled.take(number)
+            self._monitors[number].feed(event)
+            self._look(number)
+
+    def feed(self, event: Event) -> None:
+        """Process an event inside an attempt, at the end of which it is undone."""
+        for number in self._compiled.concerned(event.tool):
+            self._monitors[number].feed(event)
+            self._look(number)
+
+    def pass_time(self, time: int) -> None:
+        """Let time pass without an event, inside an attempt."""
+        for number in self.timed:
+            self._monitors[number].pass_time(time)
+            self._look(number)
+
+    def _look(self, number: int) -> None:
+        distance = self._monitors[number].distances()[0]
+        if distance != self.rule_distances[number]:
+            self.rule_distances[number] = distance
+
+    def replay(self, events: Sequence[Event]) -> list[int] | None:
+        """Process events inside an attempt. Returns the distances."""
+        for event in events:
+            self.feed(event)
+        return self.distances()
+
+    def replay_pending(self, pending: Sequence[Event], now: int) -> list[int] | None:
+        """Process events, some of which may have happened earlier, and let time pass until now."""
+        distances = self.replay(pending)
+        if pending and pending[0].time != now:
+            self.pass_time(now)
+            return self.distances()
+        return distances
+
+    def monitor(self, rule: Rule) -> Monitor:
+        """The monitor of a rule."""
+        return self._monitors[self._compiled.numbers[rule.id]]
+
+    def times(self) -> set[int]:
+        """See `Monitor.times`."""
+        return {time for monitor in self._monitors for time in monitor.times()}
+
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
+        """See `Monitor.fingerprint`."""
+        return tuple(monitor.fingerprint(values) for monitor in self._monitors)
+
+    def moves(self) -> tuple[tuple[int, ...], ...]:
+        """See `Monitor.moves`."""
+        return tuple(monitor.moves() for monitor in self._monitors)
+
+    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+        """See `Monitor.is_no_better`."""
+        return all(
+            one == other or monitor.is_no_better(one, other)
+            for monitor, one, other in zip(self._monitors, later, earlier, strict=True)
+        )
+
+    # The rules
+
     def distances(self) -> list[int] | None:
         """For each protected rule how far it is from being kept, 0 if it is; None if one cannot be kept any more."""
         found: list[int] = []
-        for defended, distance in zip(self.protected, self.monitor.distances(), strict=True):
+        for defended, distance in zip(self.protected, self.rule_distances, strict=True):
             if defended:
                 if distance is None:
                     return None
@@ -87,8 +213,7 @@ class Component:
 
     def broken(self) -> list[Rule]:
         """The protected rules that cannot be kept any more, each by itself."""
-        known = zip(self.rules, self.protected, self.monitor.distances(), strict=True)
-        return [rule for rule, defended, distance in known if defended and distance is None]
+        return [rule for rule, defended, distance in self._known() if defended and distance is None]
 
     def always_broken(self, event: Event) -> bool:
         """Whether the event alone breaks a protected rule, whatever happened before."""
@@ -105,25 +230,26 @@ class Component:
 
     def defended(self) -> list[Rule]:
         """The rules that are still defended."""
-        return [rule for rule, defended in zip(self.rules, self.protected, strict=True) if defended]
+        return [rule for rule, defended, _ in self._known() if defended]
 
     def owed(self) -> list[Rule]:
         """The protected rules that are not kept if nothing more happens."""
-        known = zip(self.rules, self.protected, self.monitor.distances(), strict=True)
-        return [rule for rule, defended, distance in known if defended and distance]
+        return [rule for rule, defended, distance in self._known() if defended and distance]
 
     def lost(self) -> list[Rule]:
         """The rules that cannot be kept any more, or were given up."""
-        known = zip(self.rules, self.protected, self.monitor.distances(), strict=True)
-        return [rule for rule, defended, distance in known if not defended or distance is None]
+        return [rule for rule, defended, distance in self._known() if not defended or distance is None]
+
+    def _known(self) -> Iterator[tuple[Rule, bool, int | None]]:
+        return zip(self.rules, self.protected, self.rule_distances, strict=True)
 
     def open_values(self, rule: Rule) -> tuple[dict[str, Json], ...]:
         """The values of the variables of a rule for which it has open duties."""
-        violations = self.monitor.undecided(rule.id)
+        violations = self.monitor(rule).undecided(rule.id)
         found: list[dict[str, Json]] = [{**dict(violation.values)} for violation in violations]
         if not violations and isinstance(rule.parsed, ForAll):
             name = rule.parsed.variables[0]
-            found = [{name: value} for value in self.monitor.status(rule.id).values]
+            found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
         return tuple(sorted(found, key=repr))
 
     def give_up(self, rule: Rule) -> None:

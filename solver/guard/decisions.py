@@ -1,12 +1,18 @@
 """What a guard is asked, and what it answers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
+from lawtrace.solver.rules import Rule
+
+MAX_WORDS: Final = 60
+"""How long the sentence of a provision is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +213,23 @@ class Refuse:
 
 
 Decision = Allow | Refuse
+
+
+def cite(rule: Rule, regulation: Regulation | None) -> str:
+    """What a rule rests on: the citation and the first sentence of the provision, else of the rule's rationale."""
+    if regulation is not None and (rule.regulation == regulation.id or not regulation.restated):
+        for citation in rule.provisions:
+            for provision in regulation.cited(citation)[:1]:
+                return f"{rule.regulation} {provision.citation}: {_first_sentence(provision.words())}"
+    where = " ".join((rule.regulation, ", ".join(rule.provisions))).strip()
+    sentence = _first_sentence(rule.rationale) or f"rule {rule.id!r}."
+    return f"{where}: {sentence}" if where else sentence
+
+
+def _first_sentence(text: str) -> str:
+    sentence = re.split(r"(?<=[.!?;])\s+(?=[A-Z(])", " ".join(text.split()), maxsplit=1)[0]
+    words = sentence.split()
+    return sentence if len(words) <= MAX_WORDS else f"{' '.join(words[:MAX_WORDS])} ..."
 
 
 @dataclass(frozen=True, slots=True)

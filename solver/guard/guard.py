@@ -29,7 +29,6 @@ from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
 from lawtrace.solver.guard.advice import advise
-from lawtrace.solver.guard.citations import cite
 from lawtrace.solver.guard.component import Component, compile_components
 from lawtrace.solver.guard.decisions import (
     Allow,
@@ -39,6 +38,7 @@ from lawtrace.solver.guard.decisions import (
     OpenDuty,
     Refuse,
     Step,
+    cite,
     join_findings,
     outcome_of,
     read_call,
@@ -49,7 +49,7 @@ from lawtrace.solver.guard.possible_traces import PossibleTraces, SessionState
 from lawtrace.solver.guard.replays import learn
 from lawtrace.solver.guard.search import Answer, Forced, conflict, decide
 from lawtrace.solver.guard.session_trace import SessionTrace
-from lawtrace.solver.guard.space import Budget, play
+from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.vocabulary import Representatives, Vocabulary
 from lawtrace.solver.rules import Rule
@@ -273,8 +273,8 @@ class Guard:
         component, pending = trace.components[number], trace.pending(number, waited_for=False)
         with component.log.attempt():
             if now is not None:
-                play(component, [event for (event,) in pending])
-                component.monitor.pass_time(now)
+                component.replay([event for (event,) in pending])
+                component.pass_time(now)
             yield
 
     def _is_lost(self, trace: SessionTrace) -> bool:
@@ -349,7 +349,7 @@ class Guard:
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._options.steps))).status == "lost":
             with component.log.attempt():
-                component.monitor.pass_time(now)
+                component.pass_time(now)
                 broken = component.broken()
             rules = broken or conflict(component, forced, answer.rules, now, Budget(self._options.steps))[-1:]
             for rule in rules:

@@ -70,7 +70,7 @@ class MeansEnds:
         kept: list[Event] = []
         for event in hint:
             before = log.mark
-            component.monitor.feed(event)
+            component.feed(event)
             if component.broken():
                 log.back_to(before)
             else:
@@ -78,7 +78,7 @@ class MeansEnds:
         for beginning in (tuple(kept), ()) if kept else ((),):
             log.back_to(here)
             for event in beginning:
-                component.monitor.feed(event)
+                component.feed(event)
             now = max(self._now, beginning[-1].time or 0) if beginning else self._now
             found = self._meet_all(beginning, now, MAX_LENGTH)
             if found is not None:
@@ -105,11 +105,11 @@ class MeansEnds:
         """Steps that bring a rule nearer to being kept; meanwhile the monitors are after them."""
         component, log = self._component, self._component.log
         number, here = component.rules.index(rule), log.mark
-        before = component.monitor.distances()[number] or 0
+        before = component.rule_distances[number] or 0
 
         def effect(tried: AbstractEvent) -> _Effect | None:
-            component.monitor.feed(tried.event)
-            distances = tuple(component.monitor.distances())
+            component.feed(tried.event)
+            distances = tuple(component.rule_distances)
             distance = distances[number]
             if distance is None or distance >= before:
                 return None
@@ -127,9 +127,9 @@ class MeansEnds:
 
     def _enabled(self, event: Event, now: int, depth: int) -> Iterator[Path]:
         """An event that breaks no rule, after what it needs first; meanwhile the monitors are after it."""
-        component, log, monitor = self._component, self._component.log, self._component.monitor
+        component, log = self._component, self._component.log
         here = log.mark
-        monitor.feed(event)
+        component.feed(event)
         broken = component.broken()
         if not broken:
             yield (event,)
@@ -139,15 +139,15 @@ class MeansEnds:
         target = broken[0]
         values = self._violated_values(target)
         log.back_to(here)
-        unmoved = monitor.state(target.id)
+        unmoved = component.monitor(target).fingerprint({})
 
         def effect(tried: AbstractEvent) -> _Effect | None:
-            monitor.feed(tried.event)
+            component.feed(tried.event)
             own = component.broken()
             if target in own:
                 return None
-            moved = monitor.state(target.id) != unmoved
-            monitor.feed(event)
+            moved = component.monitor(target).fingerprint({}) != unmoved
+            component.feed(event)
             left = component.broken()
             if target in left and not moved:
                 return None
@@ -170,9 +170,9 @@ class MeansEnds:
                     return
                 log.back_to(here)
                 then = now + days * 86_400
-                monitor.pass_time(then)
+                component.pass_time(then)
                 later = replace(event, time=then)
-                monitor.feed(later)
+                component.feed(later)
                 if not component.broken():
                     yield (later,)
 
@@ -218,7 +218,7 @@ class MeansEnds:
         return [event for *_, event in sorted(found.values(), key=_rank)[:MAX_KINDS]]
 
     def _violated_values(self, rule: Rule) -> Values:
-        violations = self._component.monitor.status(rule.id).violations
+        violations = self._component.monitor(rule).status(rule.id).violations
         known = [dict(violation.values) for violation in violations] or self._component.open_values(rule)
         return tuple(_scalars(rule, known))
 

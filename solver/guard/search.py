@@ -18,7 +18,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.guard.replays import earlier_continuations
-from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space, play, play_forced
+from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space
 from lawtrace.solver.rules import Rule
 
 MAX_RESULTS: Final = 300
@@ -55,9 +55,9 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
 
     `exact`: whether the forced events are all that the calls in question may become.
     """
-    log, monitor = component.log, component.monitor
+    log = component.log
     with log.attempt():
-        monitor.pass_time(forced[0][0].time or now if forced else now)
+        component.pass_time(forced[0][0].time or now if forced else now)
         base = log.mark
         starts: list[Path] = []
         broken: list[Rule] = []
@@ -65,7 +65,7 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         exact = exact and len(chosen) <= MAX_RESULTS
         for events in chosen[:MAX_RESULTS]:
             log.back_to(base)
-            distances = play_forced(component, events, now)
+            distances = component.replay_pending(events, now)
             if distances is None:
                 now_broken = component.broken()
                 broken = [rule for rule in now_broken if rule in broken] or now_broken
@@ -83,7 +83,7 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
         share = Budget(budget.left)
         for events in starts[:MAX_AIMED]:
             log.back_to(base)
-            play_forced(component, events, now)
+            component.replay_pending(events, now)
             path = MeansEnds(component, now, share).find(next(earlier_continuations(component, events, now), ()))
             log.back_to(base)
             if path is not None and _keeps_all(component, events, path, now):
@@ -93,9 +93,9 @@ def decide(component: Component, forced: Forced, now: int, budget: Budget, *, ex
 
 
 def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:
-    distances = play_forced(component, forced, now)
+    distances = component.replay_pending(forced, now)
     if path:
-        distances = play(component, path)
+        distances = component.replay(path)
     return distances is not None and not any(distances)
 
 
@@ -105,7 +105,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
         base = component.log.mark
         for start in starts:
             component.log.back_to(base)
-            play_forced(component, start, now)
+            component.replay_pending(start, now)
             scope.add(component.owed())
     while True:
         with component.log.attempt():

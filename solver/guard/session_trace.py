@@ -103,7 +103,7 @@ class SessionTrace:
         if concerned:
             self._events.append(event)
         for component in concerned:
-            component.monitor.commit(event)
+            component.commit(event)
 
     def pending(self, number: int, *, waited_for: bool = True) -> Forced:
         """What the calls in the queue may become, as far as a component is concerned, and what happened meanwhile.

@@ -31,22 +31,6 @@ class Budget:
         return self.left >= 0
 
 
-def play(component: Component, events: Sequence[Event]) -> list[int] | None:
-    """Feed events. Returns the distances, None if a protected rule cannot be kept any more."""
-    for event in events:
-        component.monitor.feed(event)
-    return component.distances()
-
-
-def play_forced(component: Component, forced: Path, now: int) -> list[int] | None:
-    """Feed what is forced, some of which may have happened earlier, and let time pass until now."""
-    distances = play(component, forced)
-    if forced and forced[0].time != now:
-        component.monitor.pass_time(now)
-        return component.distances()
-    return distances
-
-
 class Scope:
     """What a search looks at: the tools of rules with open duties, and of rules that stand in the way of meeting them.
 
@@ -99,13 +83,13 @@ class Space:
         self.met_values: Final[set[tuple[str, str, Scalar]]] = set()
         self.blocking: Final[dict[str, Rule]] = {}
         self._base: Final = component.log.mark
-        vocabulary, monitor = component.vocabulary, component.monitor
-        known, times = {*scope.values, *self.open_values()}, {now, *monitor.times()}
+        vocabulary = component.vocabulary
+        known, times = {*scope.values, *self.open_values()}, {now, *component.times()}
         for start in starts:
             component.log.back_to(self._base)
-            play_forced(component, start, now)
+            component.replay_pending(start, now)
             known |= self.open_values()
-            times |= monitor.times()
+            times |= component.times()
         component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
         live = vocabulary.live(ordered, (*(event for start in starts for event in start), *component.hint))
@@ -118,7 +102,7 @@ class Space:
         self._exact = found.exact
         self._cut: Final = found.cut
         self.events: Final = events
-        self.fingerprint: Sequence[Fingerprint] = monitor.fingerprint({})
+        self.fingerprint: Sequence[Fingerprint] = component.fingerprint({})
         """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
 
@@ -141,17 +125,17 @@ class Space:
     def enter(self, node: Node) -> list[int] | None:
         """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
         self.component.log.back_to(self._base)
-        distances = play_forced(self.component, node.start, self.now)
+        distances = self.component.replay_pending(node.start, self.now)
         if node.path or not node.start:
-            distances = play(self.component, node.path)
+            distances = self.component.replay(node.path)
         if node.moment:
-            self.component.monitor.pass_time(self.time(node.moment))
+            self.component.pass_time(self.time(node.moment))
             distances = self.component.distances()
         return self._look(distances)
 
     def _look(self, distances: list[int] | None) -> list[int] | None:
         """Note the state of the monitors, and which rules have open duties."""
-        self.fingerprint = self.component.monitor.fingerprint(self._values)
+        self.fingerprint = self.component.fingerprint(self._values)
         for rule, distance in zip(self.component.defended(), distances or (), strict=False):
             if distance:
                 self.blocking[rule.id] = rule
@@ -162,14 +146,14 @@ class Space:
         component = self.component
         if self.enter(node) is None:
             return
-        here, before, moves = component.log.mark, self.fingerprint, component.monitor.moves()
+        here, before, moves = component.log.mark, self.fingerprint, component.moves()
         time = self.time(node.moment)
         for event in self.events:
             if not budget.spend():
                 return
             component.log.back_to(here)
             timed = event if event.time == time else replace(event, time=time)
-            distances = play(component, (timed,))
+            distances = component.replay((timed,))
             if distances is None:
                 self.note_violations()
                 readers = set[str]().union(*(field.readers for field in self._cut if field.tool == event.tool))
@@ -177,38 +161,34 @@ class Space:
                     self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)
-            if component.monitor.moves() == moves and component.monitor.is_no_better(self.fingerprint, before):
+            if component.moves() == moves and component.is_no_better(self.fingerprint, before):
                 continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
         if node.moment + 1 < len(self._all_times[0]) and budget.spend():
             component.log.back_to(here)
-            component.monitor.pass_time(self.time(node.moment + 1))
+            component.pass_time(self.time(node.moment + 1))
             distances = component.distances()
             if self._look(distances) is not None and distances is not None:
                 yield Node(node.start, node.path, node.moment + 1), distances
 
     def open_values(self) -> set[tuple[str, str, Scalar]]:
         """The values for which protected rules have open duties."""
-        monitor, found = self.component.monitor, set[tuple[str, str, Scalar]]()
-        distances = monitor.distances()
-        for rule, defended, distance in zip(self.component.rules, self.component.protected, distances, strict=True):
-            if defended and distance:
-                for violation in monitor.undecided(rule.id):
-                    found.update((rule.id, name, value) for name, value in violation.values)
-                if not monitor.undecided(rule.id):
-                    found.update(self._table_values(rule))
+        component, found = self.component, set[tuple[str, str, Scalar]]()
+        for rule in component.owed():
+            for violation in component.monitor(rule).undecided(rule.id):
+                found.update((rule.id, name, value) for name, value in violation.values)
+            if not component.monitor(rule).undecided(rule.id):
+                found.update(self._table_values(rule))
         return found
 
     def note_violations(self) -> None:
         """Remember which protected rules have just been violated, and the values of which there are no events."""
-        statuses = self.component.monitor
         for rule in self.component.broken():
             self.blocking[rule.id] = rule
             known = self._values[rule.id]
-            violations = statuses.status(rule.id).violations
-            found = [(name, value) for violation in violations for name, value in violation.values]
-            named = [(rule.id, *one) for one in found] or [*self._table_values(rule)]
-            self.met_values.update(one for one in named if one[2] not in known)
+            violations = self.component.monitor(rule).status(rule.id).violations
+            found = [(rule.id, name, value) for violation in violations for name, value in violation.values]
+            self.met_values.update(one for one in found or self._table_values(rule) if one[2] not in known)
 
     def _table_values(self, rule: Rule) -> Iterator[tuple[str, str, Scalar]]:
         for values in self.component.open_values(rule):

@@ -251,7 +251,7 @@ class _Search:
             component = Component(CompiledComponent(rules, self._schemas))
         except FormulaError:  # the negation of a rule may have no monitor
             return None
-        component.monitor.pass_time(DEFAULT_START)
+        component.pass_time(DEFAULT_START)
         answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
         return answer.path if answer.status == "met" else None
 
