@@ -1,12 +1,11 @@
 """Advice: a shortest sequence of events after which a refused call is allowed, by breadth-first search."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
 
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
-from lawtrace.solver.guard.search import MAX_RESULTS, Forced, decide
+from lawtrace.solver.guard.search import MAX_RESULTS, decide
 from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space
 from lawtrace.solver.rules import Rule
 
@@ -20,22 +19,17 @@ class Advice:
 
 
 def advise(
-    component: Component,
-    forced: Forced,
-    rules: Sequence[Rule],
-    now: int,
-    budget: Budget,
-    usable: Callable[[Event], bool],
+    component: Component, made: Sequence[Event], rules: Sequence[Rule], now: int, budget: Budget
 ) -> Advice | None:
-    """The shortest events after which the forced events may happen; None if none are found.
+    """The shortest events after which a call may happen; None if none are found.
 
-    `rules`: which stand in the way. `usable`: whether an event can be advised.
+    `made`: the events that the call may become. `rules`: which stand in the way.
     """
     scope = Scope()
     scope.add(rules)
     with component.log.attempt():
         component.pass_time(now)
-        starts = list(islice(product(*forced), MAX_RESULTS))
+        starts = [(event,) for event in made[:MAX_RESULTS]]
         base = component.log.mark
         while True:
             with component.log.attempt():
@@ -47,14 +41,12 @@ def advise(
                 component.log.back_to(base)
                 if scope.grows_by(space):
                     continue
-                found = _breadth_first(space, starts, budget, usable)
+                found = _breadth_first(space, starts, budget)
             if found is not None or budget.left < 0 or not scope.grows_by(space):
                 return found
 
 
-def _breadth_first(
-    space: Space, starts: Sequence[Path], budget: Budget, usable: Callable[[Event], bool]
-) -> Advice | None:
+def _breadth_first(space: Space, starts: Sequence[Path], budget: Budget) -> Advice | None:
     component = space.component
     seen: set[Hashable] = set()
     level = [Node((), (), 0)]
@@ -62,7 +54,7 @@ def _breadth_first(
         following: list[Node] = []
         for node in level:
             for child, _ in space.children(node, budget):
-                if child.path != node.path and not usable(child.path[-1]):
+                if child.path != node.path and not child.path[-1].completed:
                     continue
                 key = child.moment, space.fingerprint
                 if key in seen:
@@ -76,16 +68,15 @@ def _breadth_first(
 
 
 def _allows(component: Component, starts: Sequence[Path], now: int, budget: Budget) -> bool:
-    later = (tuple(replace(event, time=now) for event in start) for start in starts)
-    return any(budget.spend() and _leads_on(component, start, now, budget) for start in later)
-
-
-def _leads_on(component: Component, start: Path, now: int, budget: Budget) -> bool:
-    """Whether all rules can be kept after some events."""
-    with component.log.attempt():
-        distances = component.replay(start)
-        if distances is None:
+    """Whether all rules can be kept after some of the events."""
+    for start in starts:
+        if not budget.spend():
             return False
-        if not any(distances):
+        later = tuple(replace(event, time=now) for event in start)
+        with component.log.attempt():
+            distances = component.replay(later)
+        if distances is None:
+            continue
+        if not any(distances) or decide(component, [[event] for event in later], now, budget).status == "met":
             return True
-    return decide(component, [[event] for event in start], now, budget).status == "met"
+    return False

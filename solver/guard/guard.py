@@ -374,7 +374,7 @@ class Guard:
         if pending or all(component.always_broken(event) for event in made.events):
             return ()
         budget = Budget(min(self._options.steps, MAX_ADVICE))
-        advice = advise(component, [made.events], rules, now, budget, _can_be_advised)
+        advice = advise(component, made.events, rules, now, budget)
         if advice is None:
             return ()
         steps = [*([event] for event in advice.events), [replace(event, time=advice.time) for event in made.events]]
@@ -467,7 +467,3 @@ def _read_snapshot(snapshot: bytes | str) -> _Snapshot:
         return _SNAPSHOTS.validate_json(snapshot)
     except ValidationError as error:
         raise InputError(f"not a snapshot of a guard of version {_VERSION}") from error
-
-
-def _can_be_advised(event: Event) -> bool:
-    return event.outcome == "completed"

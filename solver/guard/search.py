@@ -111,7 +111,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
         with component.log.attempt():
             space = Space(component, starts, now, scope)
             budget.left -= len(space.events) // 10  # making them takes time, too
-            found = _best_first(space, starts, budget)
+            found = _best_first(space, starts, budget, scope)
         if found is not None:
             start, path = found
             return Answer("met", path, start)
@@ -121,7 +121,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
             return Answer("lost" if exact and space.exact else "undecided", rules=tuple(space.blocking.values()))
 
 
-def _best_first(space: Space, starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
+def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Scope) -> tuple[Path, Path] | None:
     order = count()
     queue: list[tuple[int, int, Node]] = []
     seen: set[Hashable] = set()
@@ -139,7 +139,10 @@ def _best_first(space: Space, starts: Sequence[Path], budget: Budget) -> tuple[P
             distances = space.enter(node)
             if distances is not None and push(node, distances):
                 return start, node.path
+    patience = budget.left - 3 * len(space.events)
     while queue and budget.left >= 0:
+        if budget.left < patience and scope.would_grow_by(space):
+            return None
         _, _, node = heapq.heappop(queue)
         for child, distances in space.children(node, budget):
             if push(child, distances):

@@ -85,13 +85,11 @@ class SessionTrace:
         """The first of the equal calls whose answer may come; None if there is none."""
         return next((one for one in self._queue if one.event is None and one.call == call), None)
 
-    def answer(self, call: Call, event: Event) -> Entry | None:
-        """A call that is waited for has become an event, at its time. Returns its entry; None if there is none."""
-        entry = self.waiting(call)
-        if entry is not None:
+    def answer(self, call: Call, event: Event) -> None:
+        """A call that is waited for has become an event, at its time."""
+        if (entry := self.waiting(call)) is not None:
             entry.event = replace(event, time=entry.time)
             self._flush()
-        return entry
 
     def _flush(self) -> None:
         while self._queue and (event := self._queue[0].event) is not None:

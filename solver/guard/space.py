@@ -50,6 +50,11 @@ class Scope:
         """Look at the tools of more rules."""
         self.tools.update(*(rule.tools for rule in rules))
 
+    def would_grow_by(self, space: "Space") -> bool:
+        """Whether something new stood in the way of a search."""
+        tools_known = all(rule.tools <= self.tools for rule in space.blocking.values())
+        return not (space.met_values <= self.values and tools_known)
+
     def grows_by(self, space: "Space") -> bool:
         """Add what stood in the way of a search; whether that is anything new."""
         before = len(self.tools), len(self.values)
