@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.search import MAX_RESULTS, decide
-from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space
+from lawtrace.solver.guard.space import Budget, Node, Path, RelevantTools, Successors
 from lawtrace.solver.rules import Rule
 
 
@@ -25,28 +25,28 @@ def advise(
 
     `made`: the events that the call may become. `rules`: which stand in the way.
     """
-    scope = Scope()
-    scope.add(rules)
+    relevant = RelevantTools()
+    relevant.add(rules)
     with component.log.attempt():
         component.pass_time(now)
         starts = [(event,) for event in made[:MAX_RESULTS]]
         base = component.log.mark
         while True:
             with component.log.attempt():
-                space = Space(component, starts, now, scope)
+                space = Successors(component, starts, now, relevant)
                 for start in starts:
                     component.log.back_to(base)
                     if component.replay(start) is None:
                         space.note_violations()
                 component.log.back_to(base)
-                if scope.grows_by(space):
+                if relevant.grows_by(space):
                     continue
                 found = _breadth_first(space, starts, budget)
-            if found is not None or budget.left < 0 or not scope.grows_by(space):
+            if found is not None or budget.left < 0 or not relevant.grows_by(space):
                 return found
 
 
-def _breadth_first(space: Space, starts: Sequence[Path], budget: Budget) -> Advice | None:
+def _breadth_first(space: Successors, starts: Sequence[Path], budget: Budget) -> Advice | None:
     component = space.component
     seen: set[Hashable] = set()
     level = [Node((), (), 0)]

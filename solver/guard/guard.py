@@ -47,7 +47,7 @@ from lawtrace.solver.guard.decisions import (
 from lawtrace.solver.guard.log import GuardLog, Recorder
 from lawtrace.solver.guard.possible_traces import PossibleTraces, SessionState
 from lawtrace.solver.guard.replays import learn
-from lawtrace.solver.guard.search import Answer, Forced, conflict, decide
+from lawtrace.solver.guard.search import Answer, PendingOutcomes, conflict, decide
 from lawtrace.solver.guard.session_trace import SessionTrace
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
@@ -183,7 +183,7 @@ class Guard:
         error: str | None = None,
         outcome: CallOutcome | None = None,
     ) -> None:
-        """Tell what a call returned, or the error that it raised.
+        """Record the outcome of a call: what it returned, or the error that it raised.
 
         `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
         ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
@@ -201,7 +201,7 @@ class Guard:
             self._log.answered(now, None if entry is None else entry.number, event)
 
     def unanswered(self, call: Call | Mapping[str, Any], reason: str = "no answer", *, time: int | None = None) -> None:
-        """Tell that no answer of a call will come, so that it may have been carried out or not.
+        """Record that no answer of a call will come, so that it may have been carried out or not.
 
         From now on calls are allowed only if all duties can be met in each case. `reason`: for the log. `time`: of a
         call that was not asked about.
@@ -222,7 +222,7 @@ class Guard:
             self._log.happened(now, event)
 
     def message(self, role: str, text: str, *, time: int | None = None) -> None:
-        """Tell what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
+        """Record what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
         speaker = {"assistant": "agent"}.get(role, role)
         if speaker not in SPEAKERS:
             raise InputError(f"role {role!r}: expected user, agent or assistant")
@@ -332,7 +332,7 @@ class Guard:
             return None
         return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
 
-    def _examine(self, component: Component, forced: Forced, now: int, *, exact: bool) -> Answer:
+    def _examine(self, component: Component, forced: PendingOutcomes, now: int, *, exact: bool) -> Answer:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
         answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
         while answer.status == "lost" and self._give_up(component, forced[:-1], now):
@@ -344,7 +344,7 @@ class Guard:
             return replace(answer, rules=tuple(rules))
         return answer
 
-    def _give_up(self, component: Component, forced: Forced, now: int) -> bool:
+    def _give_up(self, component: Component, forced: PendingOutcomes, now: int) -> bool:
         """Stop defending rules that are lost without the call in question; whether there were any."""
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._options.steps))).status == "lost":
@@ -363,8 +363,8 @@ class Guard:
     def _first(
         self,
         component: Component,
-        pending: Forced,
-        traces: Sequence[tuple[Component, Forced]],
+        pending: PendingOutcomes,
+        traces: Sequence[tuple[Component, PendingOutcomes]],
         made: Representatives,
         rules: Sequence[Rule],
         now: int,

@@ -18,7 +18,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.guard.means_ends import MeansEnds
 from lawtrace.solver.guard.replays import earlier_continuations
-from lawtrace.solver.guard.space import Budget, Node, Path, Scope, Space
+from lawtrace.solver.guard.space import Budget, Node, Path, RelevantTools, Successors
 from lawtrace.solver.rules import Rule
 
 MAX_RESULTS: Final = 300
@@ -26,7 +26,7 @@ MAX_RESULTS: Final = 300
 MAX_AIMED: Final = 3
 """Of how many of them the duties are met one by one."""
 
-Forced = Sequence[Sequence[Event]]
+PendingOutcomes = Sequence[Sequence[Event]]
 """What happens first: for each call in question the events that it may become."""
 
 
@@ -50,7 +50,7 @@ class Answer:
     direct: bool = False
 
 
-def decide(component: Component, forced: Forced, now: int, budget: Budget, *, exact: bool = True) -> Answer:
+def decide(component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, exact: bool = True) -> Answer:
     """Whether all protected rules can be kept after the trace so far and what is forced.
 
     `exact`: whether the forced events are all that the calls in question may become.
@@ -100,28 +100,28 @@ def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool
 
 
 def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer:
-    scope = Scope()
+    relevant = RelevantTools()
     with component.log.attempt():
         base = component.log.mark
         for start in starts:
             component.log.back_to(base)
             component.replay_pending(start, now)
-            scope.add(component.owed())
+            relevant.add(component.owed())
     while True:
         with component.log.attempt():
-            space = Space(component, starts, now, scope)
+            space = Successors(component, starts, now, relevant)
             budget.left -= len(space.events) // 10  # making them takes time, too
-            found = _best_first(space, starts, budget, scope)
+            found = _best_first(space, starts, budget)
         if found is not None:
             start, path = found
             return Answer("met", path, start)
         if budget.left < 0:
             return Answer("undecided")
-        if not scope.grows_by(space):
+        if not relevant.grows_by(space):
             return Answer("lost" if exact and space.exact else "undecided", rules=tuple(space.blocking.values()))
 
 
-def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Scope) -> tuple[Path, Path] | None:
+def _best_first(space: Successors, starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
     order = count()
     queue: list[tuple[int, int, Node]] = []
     seen: set[Hashable] = set()
@@ -141,7 +141,7 @@ def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Sco
                 return start, node.path
     patience = budget.left - 3 * len(space.events)
     while queue and budget.left >= 0:
-        if budget.left < patience and scope.would_grow_by(space):
+        if budget.left < patience and space.relevant.would_grow_by(space):
             return None
         _, _, node = heapq.heappop(queue)
         for child, distances in space.children(node, budget):
@@ -150,7 +150,9 @@ def _best_first(space: Space, starts: Sequence[Path], budget: Budget, scope: Sco
     return None
 
 
-def conflict(component: Component, forced: Forced, rules: Sequence[Rule], now: int, budget: Budget) -> list[Rule]:
+def conflict(
+    component: Component, forced: PendingOutcomes, rules: Sequence[Rule], now: int, budget: Budget
+) -> list[Rule]:
     """A smallest part of some rules that cannot all be kept after the forced events, as far as it can be decided.
 
     `rules`: that stood in the way; see `Answer`.

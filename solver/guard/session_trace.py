@@ -12,7 +12,7 @@ from typing import Final
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.decisions import Call
-from lawtrace.solver.guard.search import Forced
+from lawtrace.solver.guard.search import PendingOutcomes
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class SessionTrace:
         for component in concerned:
             component.commit(event)
 
-    def pending(self, number: int, *, waited_for: bool = True) -> Forced:
+    def pending(self, number: int, *, waited_for: bool = True) -> PendingOutcomes:
         """What the calls in the queue may become, as far as a component is concerned, and what happened meanwhile.
 
         `waited_for`: whether calls count whose answer may still come.

@@ -31,11 +31,11 @@ class Budget:
         return self.left >= 0
 
 
-class Scope:
+class RelevantTools:
     """What a search looks at: the tools of rules with open duties, and of rules that stand in the way of meeting them.
 
-    Other events change nothing about either. So if a search within a scope fails, and no rule outside the scope stood
-    in the way, a search with all events fails, too.
+    Other events change nothing about either. So if a search with these fails, and no rule about others stood in the
+    way, a search with all events fails, too.
 
     Attributes:
         tools: of which there are events.
@@ -50,12 +50,12 @@ class Scope:
         """Look at the tools of more rules."""
         self.tools.update(*(rule.tools for rule in rules))
 
-    def would_grow_by(self, space: "Space") -> bool:
+    def would_grow_by(self, space: "Successors") -> bool:
         """Whether something new stood in the way of a search."""
         tools_known = all(rule.tools <= self.tools for rule in space.blocking.values())
         return not (space.met_values <= self.values and tools_known)
 
-    def grows_by(self, space: "Space") -> bool:
+    def grows_by(self, space: "Successors") -> bool:
         """Add what stood in the way of a search; whether that is anything new."""
         before = len(self.tools), len(self.values)
         self.add(space.blocking.values())
@@ -72,24 +72,26 @@ class Node:
     moment: int
 
 
-class Space:
+class Successors:
     """The continuations of a trace with representative events.
 
     Attributes:
         component: the rules.
         now: when it begins.
+        relevant: what is looked at.
         met_values: rules, variables and values of the violations that were met, if no event has these values.
         blocking: the rules of these violations, and those with open duties on the way.
     """
 
-    def __init__(self, component: Component, starts: Sequence[Path], now: int, scope: Scope) -> None:
+    def __init__(self, component: Component, starts: Sequence[Path], now: int, relevant: RelevantTools) -> None:
         self.component: Final = component
         self.now: Final = now
+        self.relevant: Final = relevant
         self.met_values: Final[set[tuple[str, str, Scalar]]] = set()
         self.blocking: Final[dict[str, Rule]] = {}
         self._base: Final = component.log.mark
         vocabulary = component.vocabulary
-        known, times = {*scope.values, *self.open_values()}, {now, *component.times()}
+        known, times = {*relevant.values, *self.open_values()}, {now, *component.times()}
         for start in starts:
             component.log.back_to(self._base)
             component.replay_pending(start, now)
@@ -98,7 +100,7 @@ class Space:
         component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
         live = vocabulary.live(ordered, (*(event for start in starts for event in start), *component.hint))
-        found = vocabulary.events(scope.tools, live, now)
+        found = vocabulary.events(relevant.tools, live, now)
         events = found.events
         if component.counts_steps:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
