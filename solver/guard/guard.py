@@ -251,7 +251,7 @@ class Guard:
 
     def concerns(self, tool: str) -> bool:
         """Whether a rule is about calls of the tool."""
-        return self._traces.concerns(tool)
+        return any(component.concerns(tool) for component in self._compiled)
 
     @property
     def lost(self) -> tuple[str, ...]:

@@ -57,10 +57,6 @@ class PossibleTraces:
         self.now = time if self.now is None else max(time, self.now)
         return self.now
 
-    def concerns(self, tool: str) -> bool:
-        """Whether a rule is about calls of the tool."""
-        return any(component.concerns(tool) for component in self.traces[0].components)
-
     def allow(self, call: Call, now: int, number: str | None) -> Entry:
         """A call was allowed, and has not returned. `number`: of the call in the log."""
         for trace in self.traces:
@@ -74,7 +70,7 @@ class PossibleTraces:
 
     def skip(self, call: Call, now: int) -> None:
         """A call was refused. It has a place in the trace, and moves no rule."""
-        if any(component.counts_steps for component in self.traces[0].components):
+        if any(component.counts_steps for component in self._compiled):
             self.happen(Event(call.tool, call.arguments, "shielded", time=now), now)
 
     def known(self, call: Call) -> Entry | None:
