@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from annotated_types import MinLen
+from pydantic import Field
 
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent
@@ -25,7 +25,7 @@ class SessionState:
     """Everything that later decisions depend on; see `PossibleTraces`."""
 
     now: int | None
-    traces: Annotated[list[TraceState], MinLen(1)]
+    traces: Annotated[list[TraceState], Field(min_length=1)]
     too_many: bool
     unanswered: list[Entry]
 

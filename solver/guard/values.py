@@ -76,7 +76,7 @@ _RANGES: Final[tuple[tuple[str, Operator], ...]] = (
     ("exclusiveMinimum", ">"),
     ("exclusiveMaximum", "<"),
 )
-_TYPES: Final[Mapping[Json, type | tuple[type, ...]]] = {
+_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "integer": int,
     "number": (int, float),
     "string": str,
@@ -92,7 +92,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _is_a(value: Json, kind: Json) -> bool:
-    if kind not in _TYPES:
+    if not isinstance(kind, str) or kind not in _TYPES:
         return True
     return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
