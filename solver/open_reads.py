@@ -16,7 +16,7 @@ from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
 from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
-from lawtrace.solver.logic.syntax import Atom, Formula, RelationAggregate, aggregates_of, subformulas
+from lawtrace.solver.logic.syntax import Atom, EventAggregate, Formula, aggregates_of, subformulas
 
 _EACH: Final = -1
 """Stands in a path for each element of a list, or each name of a field of an object."""
@@ -144,23 +144,13 @@ _Read = tuple[str, Steps, Kinds, bool]
 def _reads(formula: Formula) -> Iterator[_Read]:
     for node in subformulas(formula):
         if isinstance(node, Atom):
-            yield from _of_atom(node)
+            for path, wanted in () if node.condition is None else _of_condition(node.condition, {}):
+                yield node.tool, path, wanted, node.attempted
         for aggregate in aggregates_of(node):
-            if isinstance(aggregate, RelationAggregate):
-                yield from _reads(aggregate.formula)
-                continue
-            for atom in (aggregate.atom, aggregate.since):
-                yield from () if atom is None else _of_atom(atom)
-            if aggregate.term is not None:
+            if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
                 kinds: Kinds = () if aggregate.function in ("count", "last") else ("number", "time")
                 for path, wanted in _of_term(aggregate.term, kinds, {}):
                     yield aggregate.atom.tool, path, wanted, aggregate.atom.attempted
-
-
-def _of_atom(atom: Atom) -> Iterator[_Read]:
-    if atom.condition is not None:
-        for path, kinds in _of_condition(atom.condition, {}):
-            yield atom.tool, path, kinds, atom.attempted
 
 
 def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterator[tuple[Steps, Kinds]]:

@@ -14,7 +14,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import Comparison, Condition, condition_fields, condition_parts
-from lawtrace.solver.logic.terms import RESULT, FieldPath, LiteralValue, Position, leaves
+from lawtrace.solver.logic.terms import RESULT, FieldPath, LiteralValue, leaves
 
 
 class ObservedPredicates:
@@ -81,12 +81,7 @@ def fields_read(formula: s.Formula) -> Iterator[tuple[str, FieldPath]]:
         if isinstance(node, s.Atom) and node.condition is not None:
             yield from ((node.tool, place) for place in condition_fields(node.condition))
         for aggregate in s.aggregates_of(node):
-            if isinstance(aggregate, s.RelationAggregate):
-                yield from fields_read(aggregate.formula)
-                continue
-            for atom in (aggregate.atom, *([aggregate.since] if aggregate.since else [])):
-                yield from fields_read(atom)
-            if aggregate.term is not None:
+            if isinstance(aggregate, s.EventAggregate) and aggregate.term is not None:
                 read = (leaf for leaf in leaves(aggregate.term) if isinstance(leaf, FieldPath))
                 yield from ((aggregate.atom.tool, place) for place in read)
 
@@ -94,31 +89,14 @@ def fields_read(formula: s.Formula) -> Iterator[tuple[str, FieldPath]]:
 @lru_cache(maxsize=4096)
 def tools_named(formula: s.Formula) -> frozenset[str]:
     """The tools of which a formula speaks, those in aggregates included."""
-    named: set[str] = set()
-    for node in s.subformulas(formula):
-        if isinstance(node, s.Atom):
-            named.add(node.tool)
-        for aggregate in s.aggregates_of(node):
-            if isinstance(aggregate, s.RelationAggregate):
-                named |= tools_named(aggregate.formula)
-            else:
-                named |= {atom.tool for atom in (aggregate.atom, aggregate.since) if atom is not None}
-    return frozenset(named)
+    return frozenset(node.tool for node in s.subformulas(formula) if isinstance(node, s.Atom))
 
 
 def counts_steps(formula: s.Formula) -> bool:
     """Whether calls that a formula does not name can matter to it, because it counts steps."""
-    for node in s.subformulas(formula):
-        if isinstance(node, s.Next | s.WeakNext | s.Yesterday):
-            return True
-        if isinstance(node, s.Compare):
-            compared = *leaves(node.comparison.left), *leaves(node.comparison.right)
-            if any(isinstance(leaf, Position) for leaf in compared):
-                return True
-        relations = (one.formula for one in s.aggregates_of(node) if isinstance(one, s.RelationAggregate))
-        if any(map(counts_steps, relations)):
-            return True
-    return False
+    return any(
+        isinstance(node, s.Next | s.WeakNext | s.Yesterday) or s.reads_position(node) for node in s.subformulas(formula)
+    )
 
 
 def _numeric_bounds(condition: Condition) -> list[tuple[FieldPath, float]]:

@@ -5,7 +5,8 @@ Every formula is checked against the tools that it names.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -74,21 +75,14 @@ class Rule(StrictModel):
     @cached_property
     def parsed(self) -> Formula:
         """The parsed formula. Raises FormulaError naming the rule, line and column."""
-        try:
+        with _naming(self):
             return parse(self.formula)
-        except FormulaError as error:
-            raise FormulaError(f"rule {self.id!r}: {error}") from error
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if it would be too large."""
-        formula = self.parsed
-        if not is_untimed(formula):
-            raise FormulaError(f"rule {self.id!r} is about time, several variables or sums: it has no automaton")
-        try:
-            return compile_formula(formula)
-        except FormulaError as error:
-            raise FormulaError(f"rule {self.id!r}: {error}") from error
+        """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if there is none."""
+        with _naming(self):
+            return compile_formula(self.parsed)
 
     @cached_property
     def compiled(self) -> Automaton | MetricRule:
@@ -98,10 +92,8 @@ class Rule(StrictModel):
         """
         if is_untimed(self.parsed):
             return self.automaton
-        try:
+        with _naming(self):
             return MetricRule(self.parsed)
-        except FormulaError as error:
-            raise FormulaError(f"rule {self.id!r}: {error}") from error
 
     @cached_property
     def encodable(self) -> Automaton | MetricRule:
@@ -142,6 +134,15 @@ class Rule(StrictModel):
                 return "instruction adherence"
             case None:
                 return "general"
+
+
+@contextmanager
+def _naming(rule: Rule) -> Generator[None]:
+    """Names the rule in a FormulaError."""
+    try:
+        yield
+    except FormulaError as error:
+        raise FormulaError(f"rule {rule.id!r}: {error}") from error
 
 
 class RuleExample(StrictModel):
@@ -218,10 +219,8 @@ def check_rules(
             raise InputError(f"rule {rule.id!r} occurs twice; give each rule its own id")
         seen.add(rule.id)
         formula = rule.parsed
-        try:
+        with _naming(rule):
             check_formula(formula, signature, rule.formula)
-        except FormulaError as error:
-            raise FormulaError(f"rule {rule.id!r}: {error}") from error
         if regulation is None or rule.regulation != regulation.id:
             continue
         for citation in rule.provisions:

@@ -75,5 +75,5 @@ def _table(automaton: Automaton) -> Table:
     letters = [automaton.alphabet.text(letter) if letter else "any other call" for letter in automaton.letters]
     table = make_table("state", "verdict", *letters, title=str(automaton.formula))
     for state, row in enumerate(automaton.table):
-        table.add_row(str(state), automaton.verdict(state), *map(str, row))
+        table.add_row(str(state), automaton.verdicts[state], *map(str, row))
     return table

@@ -19,8 +19,7 @@ from types import MappingProxyType
 from typing import ClassVar, Final, TypeVar
 
 from lawtrace.schemas.errors import FormulaError
-from lawtrace.schemas.events import Event
-from lawtrace.schemas.violations import Scalar, Verdict
+from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.syntax import Atom, Formula
 
@@ -86,29 +85,14 @@ class Automaton:
         """Whether it accepts a trace given by the atoms true in each step."""
         return self.run(map(self.alphabet.letter, trace)) in self.accepting
 
-    def event_letter(self, event: Event, of: Scalar | None = None) -> int:
-        """The letter of an event, for one value of the variable or (None) for values that do not occur in it."""
-        return self.alphabet.event_letter(event, of)
-
     @property
     def is_quantified(self) -> bool:
         """Whether it is the automaton of each value of a quantified rule, not of the rule itself."""
         return bool(self.alphabet.bound_fields)
 
-    def tool_letter(self, tool: str, *, completed: bool = True) -> int | None:
-        """The letter of a completed (or attempted) call of a tool; None if a condition decides it."""
-        return self.alphabet.tool_letter(tool, completed=completed)
-
-    def verdict(self, state: int) -> Verdict:
-        return self.verdicts[state]
-
     def can_accept(self, state: int) -> bool:
         """Whether acceptance is reachable."""
         return self.distances[state] is not None
-
-    def distance(self, state: int) -> int | None:
-        """The fewest further events to acceptance; 0 in an accepting state, None if it is unreachable."""
-        return self.distances[state]
 
     def shortest_completion(self, state: int) -> tuple[int, ...]:
         """The letters of a shortest path to acceptance, those with few atoms first. There must be one."""

@@ -17,7 +17,7 @@ from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.past import PastTracker
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.core import in_core
+from lawtrace.solver.logic.core import holds_without_events, in_core
 
 Obligation = frozenset[int]
 
@@ -133,28 +133,6 @@ class _Closure:
             case _:
                 return self.of(in_core(formula), truth)
 
-    def holds_on_empty(self, number: int) -> bool:
-        """The truth of a closure formula on the empty trace."""
-        verdicts: list[bool] = []
-        for kind, one, other in self.nodes[: number + 1]:  # operands come first
-            match kind:
-                case "constant":
-                    verdict = bool(one)
-                case "atom" | "past":
-                    verdict = not other
-                case "and":
-                    verdict = verdicts[one] and verdicts[other]
-                case "or":
-                    verdict = verdicts[one] or verdicts[other]
-                case "next":
-                    verdict = bool(other)
-                case "until" | "release":
-                    verdict = kind == "release"
-                case _:
-                    assert_never(kind)
-            verdicts.append(verdict)
-        return verdicts[number]
-
 
 class _Progression:
     """The automaton of one formula before minimisation: start, rows and acceptance."""
@@ -171,7 +149,7 @@ class _Progression:
         self._progressed: Final[dict[tuple[int, int, tuple[bool, ...]], Obligation]] = {}
         self._owed = 0
         # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
-        start = promise(root, lenient=closure.holds_on_empty(root))
+        start = promise(root, lenient=holds_without_events(formula))
         self.start: Final[_State] = (start, 0)
 
     def accepts(self, state: _State) -> bool:

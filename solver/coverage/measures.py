@@ -114,7 +114,7 @@ def _transitions_on(automaton: Automaton, trace: Sequence[Event]) -> Iterable[Au
     for value in (None, *values):
         state = automaton.initial
         for event in trace:
-            letter = automaton.event_letter(event, value)
+            letter = automaton.alphabet.event_letter(event, value)
             yield state, letter
             state = automaton.step(state, letter)
 

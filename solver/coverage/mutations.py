@@ -175,6 +175,6 @@ def _observed_letters(automaton: Automaton, events: Sequence[Event]) -> list[obj
     values = dict.fromkeys(value for event in events for value in automaton.alphabet.occurring_values(event))
     readings: list[object] = []
     for value in (None, *values):
-        letters = [automaton.event_letter(event, value) for event in events]
+        letters = [automaton.alphabet.event_letter(event, value) for event in events]
         readings.append((value, [letter for letter in letters if letter or not idle]))
     return readings

@@ -21,7 +21,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
-from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, tracked_comparison
+from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, equation
 from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, atoms_of, subformulas, term_variables
 from lawtrace.solver.logic.terms import (
     MISSING,
@@ -86,10 +86,8 @@ def tracked_fields(formula: Formula) -> dict[str, list[FieldOfTool]]:
     places: dict[str, dict[FieldOfTool, None]] = {}
     for atom in atoms_of([formula]):
         for comparison in _comparisons(atom.condition):
-            tracked = tracked_comparison(comparison)
-            for side in (comparison.left, comparison.right):
-                if tracked is not None and isinstance(side, BoundVariable):
-                    places.setdefault(side.name, {})[FieldOfTool(atom.tool, tracked[0])] = None
+            if (equated := equation(comparison)) is not None:
+                places.setdefault(equated[0], {})[FieldOfTool(atom.tool, equated[1])] = None
     return {name: list(found) for name, found in places.items()}
 
 
@@ -355,10 +353,8 @@ def _own_bindings(atom: Atom, event: Event) -> dict[str, Json]:
     """The values of variables that an event itself says."""
     found: dict[str, Json] = {}
     for comparison in _comparisons(atom.condition):
-        tracked = tracked_comparison(comparison)
-        for side in (comparison.left, comparison.right):
-            if tracked is not None and not tracked[1] and isinstance(side, BoundVariable):
-                found[side.name] = value_in(event, tracked[0])
+        if (equated := equation(comparison)) is not None and not equated[2]:
+            found[equated[0]] = value_in(event, equated[1])
     return found
 
 

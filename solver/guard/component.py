@@ -221,9 +221,11 @@ class Component:
             automaton = rule.compiled
             if defended and isinstance(automaton, Automaton):
                 values = automaton.alphabet.occurring_values(event) if automaton.is_quantified else [None]
-                columns = [automaton.alphabet.columns[automaton.event_letter(event, value)] for value in values]
+                columns = [
+                    automaton.alphabet.columns[automaton.alphabet.event_letter(event, value)] for value in values
+                ]
                 if any(
-                    all(automaton.verdict(row[column]) == "violated" for row in automaton.table) for column in columns
+                    all(automaton.verdicts[row[column]] == "violated" for row in automaton.table) for column in columns
                 ):
                     return True
         return False

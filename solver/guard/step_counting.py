@@ -1,8 +1,20 @@
 """Which rules count steps: whether calls of tools that a rule does not name can change its value."""
 
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.logic.syntax import And, Compare, Exists, Formula, Next, Not, Or, Since, Top, Until, Yesterday
-from lawtrace.solver.logic.terms import Position, leaves
+from lawtrace.solver.logic.syntax import (
+    And,
+    Compare,
+    Exists,
+    Formula,
+    Next,
+    Not,
+    Or,
+    Since,
+    Top,
+    Until,
+    Yesterday,
+    reads_position,
+)
 from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.rules import Rule
 
@@ -32,8 +44,7 @@ def _ignores(formula: Formula) -> bool:
             return window.unlimited and isinstance(operand, Since) and operand.window.unlimited and _ignores(operand)
         case Next():
             return False
-        case Compare(comparison):
-            sides = (*leaves(comparison.left), *leaves(comparison.right))
-            return not any(isinstance(leaf, Position) for leaf in sides)
+        case Compare():
+            return not reads_position(formula)
         case _:
             return True

@@ -19,7 +19,7 @@ as a date. ``lower(x) == lower(y)`` ignores case.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
@@ -173,6 +173,11 @@ def conjuncts(condition: Condition | None) -> tuple[Condition, ...]:
     return condition.parts if isinstance(condition, AndCondition) else (condition,)
 
 
+def all_of(parts: Sequence[Condition]) -> Condition | None:
+    """The conjunction; None for none."""
+    return AndCondition(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+
+
 def condition_parts(condition: Condition) -> tuple[Condition, ...]:
     """The direct parts of a condition; a comparison has none."""
     match condition:
@@ -214,25 +219,34 @@ def condition_variables(condition: Condition) -> frozenset[str]:
     return frozenset(leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, terms.BoundVariable))
 
 
-def tracked_comparison(comparison: Comparison) -> tuple[terms.FieldPath, bool] | None:
-    """The field that a comparison equates with a variable, and whether its elements are meant; None for others.
+Equation = tuple[str, terms.FieldPath, bool]
+"""A variable, the field that it is equated with, and whether the elements of the field are meant."""
+
+
+def equation(condition: Condition) -> Equation | None:
+    """What a comparison equates with a variable; None for other conditions.
 
     Of `x == field`, `field == x` and `x in field` the event alone says for which values they are true.
     """
-    match comparison:
-        case Comparison(terms.BoundVariable(), "==" | "in" as sign, terms.FieldPath() as met):
-            return met, sign == "in"
-        case Comparison(terms.FieldPath() as met, "==", terms.BoundVariable()):
-            return met, False
+    match condition:
+        case Comparison(terms.BoundVariable(name), "==" | "in" as sign, terms.FieldPath() as place):
+            return name, place, sign == "in"
+        case Comparison(terms.FieldPath() as place, "==", terms.BoundVariable(name)):
+            return name, place, False
         case _:
             return None
 
 
+def equations(condition: Condition | None) -> list[Equation]:
+    """Those that have to be true if the condition is."""
+    return [found for part in conjuncts(condition) if (found := equation(part)) is not None]
+
+
 def bound_fields(condition: Condition) -> tuple[tuple[terms.FieldPath, bool], ...]:
-    """The fields that are equated with a variable, each with whether its elements are."""
-    found = [tracked_comparison(condition)] if isinstance(condition, Comparison) else []
-    found += [met for part in condition_parts(condition) for met in bound_fields(part)]
-    return tuple(dict.fromkeys(met for met in found if met is not None))
+    """The fields that are equated with a variable anywhere in a condition, each with whether its elements are."""
+    own = equation(condition)
+    inner = (met for part in condition_parts(condition) for met in bound_fields(part))
+    return tuple(dict.fromkeys((*(() if own is None else (own[1:],)), *inner)))
 
 
 def map_operands(condition: Condition, change: Callable[[terms.Leaf], terms.Term]) -> Condition:
@@ -247,7 +261,5 @@ def map_operands(condition: Condition, change: Callable[[terms.Leaf], terms.Term
             return ElementCondition(quantifier, name, terms.map_leaves(elements, change), map_operands(part, change))
         case NotCondition(part):
             return NotCondition(map_operands(part, change))
-        case AndCondition(parts):
-            return AndCondition(tuple(map_operands(part, change) for part in parts))
-        case OrCondition(parts):
-            return OrCondition(tuple(map_operands(part, change) for part in parts))
+        case AndCondition(parts) | OrCondition(parts):
+            return type(condition)(tuple(map_operands(part, change) for part in parts))

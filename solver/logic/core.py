@@ -43,3 +43,21 @@ def in_core(formula: s.Formula) -> s.Formula:
             return s.Or(s.Until(f, g, window), s.Not(s.Until(s.Top(), s.Not(f), Window(upper=window.upper))))
         case _:
             return formula
+
+
+def holds_without_events(formula: s.Formula) -> bool:
+    """Whether the empty trace satisfies the formula: there, atoms, comparisons, `exists`, X, U, Y and S are false."""
+    match formula:
+        case s.Top():
+            return True
+        case s.Not(operand):
+            return not holds_without_events(operand)
+        case s.And(parts):
+            return all(map(holds_without_events, parts))
+        case s.Or(parts):
+            return any(map(holds_without_events, parts))
+        case s.Iff(f, g):  # each side once: nested ones would take exponential time
+            return holds_without_events(f) == holds_without_events(g)
+        case _:
+            core = in_core(formula)
+            return core is not formula and holds_without_events(core)

@@ -113,11 +113,8 @@ def _quantified_in_future(variables: frozenset[str], parts: Sequence[s.Formula])
 
 def _is_about_every_step(formula: s.Formula) -> bool:
     """Whether it is `forall x: G f`, with one variable or more."""
-    if not isinstance(formula, s.ForAll):
-        return False
-    while isinstance(formula, s.ForAll):
-        formula = formula.body
-    return isinstance(formula, s.Always) and formula.window.unlimited
+    body = s.body_of(formula)
+    return isinstance(formula, s.ForAll) and isinstance(body, s.Always) and body.window.unlimited
 
 
 def _in_front(variables: frozenset[str], violation: s.Formula) -> s.Formula:

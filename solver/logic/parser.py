@@ -352,10 +352,8 @@ def _nesting_depth(formula: s.Formula) -> int:
         deepest = max(deepest, depth)
         if isinstance(node, s.Atom):
             parts = () if node.condition is None else (node.condition,)
-        elif isinstance(node, IsTrue | Comparison | ElementCondition | NotCondition | AndCondition | OrCondition):
-            parts = condition_parts(node)
         else:
-            parts = s.children(node)
+            parts = condition_parts(node) if isinstance(node, Condition) else s.children(node)
         pending.extend((part, depth + 1) for part in parts)
     return deepest
 

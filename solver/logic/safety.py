@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, conjuncts, tracked_comparison
+from lawtrace.solver.logic.conditions import Comparison, all_of, equations
 from lawtrace.solver.logic.normal_form import original_names, readable
-from lawtrace.solver.logic.terms import RESULT, BoundVariable, FieldPath, Term, leaves
+from lawtrace.solver.logic.terms import BoundVariable, FieldPath, Term, leaves
 from lawtrace.solver.logic.violations import cases
 
 
@@ -57,7 +57,7 @@ def _naming(variables: Sequence[str]) -> s.Atom:
         Comparison(FieldPath((field,)), "==", BoundVariable(name))
         for field, name in zip(fields, variables, strict=False)
     ]
-    return s.Atom("Tool", parts[0] if len(parts) == 1 else AndCondition(tuple(parts)))
+    return s.Atom("Tool", all_of(parts))
 
 
 def finds(formula: s.Formula, bound: frozenset[str]) -> bool:
@@ -67,7 +67,7 @@ def finds(formula: s.Formula, bound: frozenset[str]) -> bool:
         return True
     match formula:
         case s.Atom(_, condition):
-            return condition is not None and free <= bound | {name for name, _, _ in equations(condition)}
+            return free <= bound | {name for name, _, _ in equations(condition)}
         case s.Compare(Comparison(left, "==", right)):
             return any(
                 isinstance(one, BoundVariable) and one.name not in bound and s.term_variables(other) <= bound
@@ -92,21 +92,6 @@ def finds(formula: s.Formula, bound: frozenset[str]) -> bool:
             return finds(operand, frozenset())
         case _:
             return False
-
-
-def equation(condition: Condition) -> tuple[str, FieldPath, bool] | None:
-    """The variable that a comparison equates with a field, the field, and whether its elements are meant."""
-    if not isinstance(condition, Comparison) or tracked_comparison(condition) is None:
-        return None
-    place, spread = tracked_comparison(condition) or (FieldPath((RESULT,)), False)
-    sides = (condition.left, condition.right)
-    name = next(side.name for side in sides if isinstance(side, BoundVariable))
-    return name, place, spread
-
-
-def equations(condition: Condition) -> list[tuple[str, FieldPath, bool]]:
-    """Those that have to be true if the condition is."""
-    return [found for part in conjuncts(condition) if (found := equation(part)) is not None]
 
 
 def check_safety(normal: s.Formula) -> None:
@@ -144,7 +129,7 @@ def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
             _check_test(formula, bound)
         case s.Atom() | s.Compare():
             if not finds(formula, bound):
-                known = equations(formula.condition) if isinstance(formula, s.Atom) and formula.condition else []
+                known = equations(formula.condition) if isinstance(formula, s.Atom) else []
                 raise unsafe(formula, free - bound - {name for name, _, _ in known})
             if isinstance(formula, s.Compare):
                 _check_terms((formula.comparison.left, formula.comparison.right))

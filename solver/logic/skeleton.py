@@ -19,7 +19,7 @@ distributes: below G, H, WX and & and as one of several alternatives. Operators 
 (`lawtrace.solver.logic.core`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -30,11 +30,13 @@ from lawtrace.solver.logic.conditions import (
     Condition,
     NotCondition,
     OrCondition,
+    all_of,
     condition_leaves,
     conjuncts,
-    tracked_comparison,
+    equation,
 )
 from lawtrace.solver.logic.core import in_core
+from lawtrace.solver.logic.normal_form import conjunction, disjunction, negated
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, FunctionCall, LiteralValue, Now
 from lawtrace.solver.logic.windows import Window
 
@@ -65,7 +67,7 @@ class CallTimes:
 
     def passing(self, seconds: int) -> s.Formula:
         """A call that can last so long, alone or with as many others as the trace has."""
-        return _disjunction(
+        return disjunction(
             s.Atom(tool) for tool, duration in self.durations if duration is None or duration * self.length >= seconds
         )
 
@@ -97,15 +99,15 @@ class _Relaxation:
             case s.Compare():
                 return s.Top() if weaken else s.Bottom()
             case s.Not(f):
-                return _negation(self._relaxed(f, weaken=not weaken))
+                return negated(self._relaxed(f, weaken=not weaken))
             case s.And(parts):
-                return _conjunction(self._relaxed(part, weaken=weaken) for part in parts)
+                return conjunction(self._relaxed(part, weaken=weaken) for part in parts)
             case s.Or(parts):
-                return _disjunction(self._relaxed(part, weaken=weaken) for part in parts)
+                return disjunction(self._relaxed(part, weaken=weaken) for part in parts)
             case s.Exists(variables, body):
                 if weaken:
                     return self._relaxed(body, weaken=True)
-                return _negation(self._for_all(frozenset(variables), s.Not(body)))
+                return negated(self._for_all(frozenset(variables), s.Not(body)))
             case s.Next(f, window) | s.Yesterday(f, window):
                 part = self._relaxed(f, weaken=weaken)
                 return _rebuilt(formula, part) if weaken or window.unlimited else s.Bottom()
@@ -132,33 +134,33 @@ class _Relaxation:
             if isinstance(passing, s.Bottom):
                 return s.Bottom()
             if future:
-                return s.Eventually(_conjunction([passing, s.Next(_eventually(part))]))
-            return s.Yesterday(_once(_conjunction([passing, _once(part)])))
+                return s.Eventually(conjunction([passing, s.Next(_eventually(part))]))
+            return s.Yesterday(_once(conjunction([passing, _once(part)])))
         if low is not None and (low.span.amount or low.strict or not low.span.fixed):
             return s.Bottom()
         stays: s.Formula = s.Bottom()  # nothing is said of later steps
         if high is not None and self._times is not None and high.span.fixed:
-            stays = _negation(self._times.passing(high.span.seconds))
+            stays = negated(self._times.passing(high.span.seconds))
         if future:
             return s.Until(stays, part)
-        return _disjunction([s.Since(s.Bottom(), part), s.Yesterday(s.Since(stays, _conjunction([part, stays])))])
+        return disjunction([s.Since(s.Bottom(), part), s.Yesterday(s.Since(stays, conjunction([part, stays])))])
 
     def _for_all(self, variables: frozenset[str], formula: s.Formula) -> s.Formula:
         """Weaker than the formula for all values of the variables: each is that of some event, where one has it."""
         match _without_double_negation(formula):
             case s.Not(s.Until(s.Top(), f, window) | s.Since(s.Top(), f, window) as inner):
-                part = _negation(self._for_all(variables, s.Not(f)))
-                return _negation(self._some(window, part, future=isinstance(inner, s.Until), weaken=False))
+                part = negated(self._for_all(variables, s.Not(f)))
+                return negated(self._some(window, part, future=isinstance(inner, s.Until), weaken=False))
             case s.Not(s.Next(f, window) as inner) if window.unlimited:
-                return _negation(_rebuilt(inner, _negation(self._for_all(variables, s.Not(f)))))
+                return negated(_rebuilt(inner, negated(self._for_all(variables, s.Not(f)))))
             case s.Not(s.Until(f, g, window)) if window.unlimited:
-                return s.Not(s.Until(_negation(self.weaker(s.Not(f))), _negation(self._for_all(variables, s.Not(g)))))
+                return s.Not(s.Until(negated(self.weaker(s.Not(f))), negated(self._for_all(variables, s.Not(g)))))
             case s.Not(s.Exists(more, f)):
                 return self._for_all(variables | frozenset(more), s.Not(f))
             case s.Not(s.Or(parts)):
-                return _conjunction(self._for_all(variables, s.Not(part)) for part in parts)
+                return conjunction(self._for_all(variables, s.Not(part)) for part in parts)
             case s.And(parts):
-                return _conjunction(self._for_all(variables, part) for part in parts)
+                return conjunction(self._for_all(variables, part) for part in parts)
             case other:
                 return self._alternatives(variables, other)
 
@@ -169,8 +171,8 @@ class _Relaxation:
                 event = self._own_event(part.operand, variables)
                 if event is not None:
                     others = (self.weaker(other) for place, other in enumerate(parts) if place != number)
-                    return _disjunction([s.Not(event), *others])
-        return _disjunction(self.weaker(part) for part in parts)
+                    return disjunction([s.Not(event), *others])
+        return disjunction(self.weaker(part) for part in parts)
 
     def _own_event(self, atom: s.Atom, variables: frozenset[str]) -> s.Atom | None:
         """The atom for the values that its event has itself; None if it does not say them."""
@@ -180,16 +182,16 @@ class _Relaxation:
             if not _depends(part):
                 kept.append(part)
                 continue
-            tracked = tracked_comparison(part) if isinstance(part, Comparison) else None
-            if tracked is None or not _variables(part) <= variables:
+            equated = equation(part)
+            if equated is None or equated[0] not in variables:
                 return None
-            place, spread = tracked
+            _, place, spread = equated
             found = True
             if spread:
                 kept.append(Comparison(FunctionCall("len", (place,)), ">", LiteralValue(0)))
             elif atom.attempted or not self._is_required(atom.tool, place):
                 kept.append(Comparison(place, "==", place))
-        return replace(atom, condition=_joined(kept)) if found else None
+        return replace(atom, condition=all_of(kept)) if found else None
 
 
 def _relaxed_atom(atom: s.Atom, *, weaken: bool) -> s.Formula:
@@ -226,14 +228,6 @@ def _depends(condition: Condition | None) -> bool:
     if condition is None:
         return False
     return any(isinstance(leaf, BoundVariable | Now) for leaf in condition_leaves(condition))
-
-
-def _variables(condition: Condition) -> set[str]:
-    return {leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, BoundVariable)}
-
-
-def _joined(parts: list[Condition]) -> Condition | None:
-    return AndCondition(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
 def _without_double_negation(formula: s.Formula) -> s.Formula:
@@ -273,29 +267,3 @@ def _if_now(window: Window, part: s.Formula) -> s.Formula:
     low = window.lower
     contains_now = low is None or (low.span.fixed and not low.span.amount and not low.strict)
     return part if contains_now else s.Bottom()
-
-
-def _negation(formula: s.Formula) -> s.Formula:
-    match formula:
-        case s.Top():
-            return s.Bottom()
-        case s.Bottom():
-            return s.Top()
-        case s.Not(f):
-            return f
-        case _:
-            return s.Not(formula)
-
-
-def _conjunction(parts: Iterable[s.Formula]) -> s.Formula:
-    left = [part for part in parts if not isinstance(part, s.Top)]
-    if any(isinstance(part, s.Bottom) for part in left):
-        return s.Bottom()
-    return s.And(*left) if len(left) > 1 else left[0] if left else s.Top()
-
-
-def _disjunction(parts: Iterable[s.Formula]) -> s.Formula:
-    left = [part for part in parts if not isinstance(part, s.Bottom)]
-    if any(isinstance(part, s.Top) for part in left):
-        return s.Top()
-    return s.Or(*left) if len(left) > 1 else left[0] if left else s.Bottom()

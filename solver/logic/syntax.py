@@ -84,14 +84,16 @@ from lawtrace.solver.logic.conditions import (
     condition_leaves,
     condition_parts,
     condition_variables,
-    tracked_comparison,
+    equation,
 )
 from lawtrace.solver.logic.terms import (
     NO_BINDINGS,
     Bindings,
     BoundVariable,
     Computed,
+    Leaf,
     Now,
+    Position,
     Term,
     leaves,
 )
@@ -109,6 +111,12 @@ class _Node:
     spellings: ClassVar[tuple[str, ...]]
     level: ClassVar[int]
 
+    @property
+    def _sign(self) -> str:
+        """The operator with its window, if it has one."""
+        window = getattr(self, "window", ALWAYS_OPEN)
+        return self.spellings[0] if window == ALWAYS_OPEN else f"{self.spellings[0]}{window}"
+
 
 @dataclass(frozen=True, slots=True)
 class _Unary(_Node):
@@ -116,8 +124,9 @@ class _Unary(_Node):
     level: ClassVar[int] = 5
 
     def __str__(self) -> str:
-        symbol, text = self.spellings[0], _parenthesised(self.operand, self.level)
-        return f"{symbol}{text}" if symbol == "!" or text.startswith("(") else f"{symbol} {text}"
+        sign, text = self._sign, _parenthesised(self.operand, self.level)
+        joined = sign == "!" or (text.startswith("(") and sign == self.spellings[0])
+        return f"{sign}{text}" if joined else f"{sign} {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +134,6 @@ class _Temporal(_Unary):
     """A unary operator with a window."""
 
     window: Window = ALWAYS_OPEN
-
-    def __str__(self) -> str:
-        return f"{self.spellings[0]}{_window_text(self.window)} {_parenthesised(self.operand, self.level)}".replace(
-            f"{self.spellings[0]} (", f"{self.spellings[0]}(", 1
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ class _Binary(_Node):
 
     def __str__(self) -> str:
         tighter = self.level + 1
-        return f"{_parenthesised(self.left, tighter)} {self.spellings[0]} {_parenthesised(self.right, tighter)}"
+        return f"{_parenthesised(self.left, tighter)} {self._sign} {_parenthesised(self.right, tighter)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +154,6 @@ class _TemporalBinary(_Binary):
     """A binary operator with a window."""
 
     window: Window = ALWAYS_OPEN
-
-    def __str__(self) -> str:
-        tighter, sign = self.level + 1, f"{self.spellings[0]}{_window_text(self.window)}"
-        return f"{_parenthesised(self.left, tighter)} {sign} {_parenthesised(self.right, tighter)}"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -238,81 +238,66 @@ class Atom(_Node):
         return f"{ATTEMPTED}({call})" if self.attempted else call
 
 
-@dataclass(frozen=True, slots=True)
 class Not(_Unary):
     spellings: ClassVar = ("!", "NOT")
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class And(_NAry):
     spellings: ClassVar = ("&", "AND")
     level: ClassVar[int] = 3
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Or(_NAry):
     spellings: ClassVar = ("|", "OR")
     level: ClassVar[int] = 2
 
 
-@dataclass(frozen=True, slots=True)
 class Implies(_Binary):
     spellings: ClassVar = ("->", "IMPLIES")
     level: ClassVar[int] = 1
 
 
-@dataclass(frozen=True, slots=True)
 class Iff(_Binary):
     spellings: ClassVar = ("<->", "IFF")
     level: ClassVar[int] = 1
 
 
-@dataclass(frozen=True, slots=True)
 class Next(_Temporal):
     spellings: ClassVar = ("X", "NEXT")
 
 
-@dataclass(frozen=True, slots=True)
 class WeakNext(_Temporal):
     spellings: ClassVar = ("WX", "N", "WEAK_NEXT")
 
 
-@dataclass(frozen=True, slots=True)
 class Eventually(_Temporal):
     spellings: ClassVar = ("F", "EVENTUALLY")
 
 
-@dataclass(frozen=True, slots=True)
 class Always(_Temporal):
     spellings: ClassVar = ("G", "ALWAYS")
 
 
-@dataclass(frozen=True, slots=True)
 class Until(_TemporalBinary):
     spellings: ClassVar = ("U", "UNTIL")
 
 
-@dataclass(frozen=True, slots=True)
 class Release(_TemporalBinary):
     spellings: ClassVar = ("R", "RELEASE")
 
 
-@dataclass(frozen=True, slots=True)
 class WeakUntil(_TemporalBinary):
     spellings: ClassVar = ("W", "WEAK_UNTIL")
 
 
-@dataclass(frozen=True, slots=True)
 class Yesterday(_Past):
     spellings: ClassVar = ("Y", "YESTERDAY")
 
 
-@dataclass(frozen=True, slots=True)
 class Once(_Past):
     spellings: ClassVar = ("O", "ONCE")
 
 
-@dataclass(frozen=True, slots=True)
 class Historically(_Past):
     spellings: ClassVar = ("H", "HISTORICALLY")
 
@@ -352,14 +337,12 @@ class _Quantifier(_Node):
         return f"{self.spellings[0]} {', '.join(self.variables)}: {self.body}"
 
 
-@dataclass(frozen=True, slots=True)
 class ForAll(_Quantifier):
     """``forall x, y: f``."""
 
     spellings: ClassVar = ("forall", "FORALL")
 
 
-@dataclass(frozen=True, slots=True)
 class Exists(_Quantifier):
     """``exists x, y: f``."""
 
@@ -441,8 +424,6 @@ UNARY: Final[tuple[type[UnaryOperator], ...]] = (
 BINARY: Final[tuple[type[BinaryOperator], ...]] = (Implies, Iff, Until, Release, WeakUntil, Since)
 FUTURE: Final = (Next, WeakNext, Eventually, Always, Until, Release, WeakUntil)
 PAST: Final = (Yesterday, Once, Historically, Since)
-QUANTIFIERS: Final = (ForAll, Exists)
-AGGREGATES: Final = (EventAggregate, RelationAggregate)
 
 ATTEMPTED: Final = "attempted"
 RESERVED: Final = frozenset(
@@ -465,16 +446,21 @@ def is_plain_name(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and name not in RESERVED and name not in _TERM_WORDS
 
 
-def _window_text(window: Window) -> str:
-    return "" if window == ALWAYS_OPEN else str(window)
+def compared(formula: "Formula") -> tuple[Leaf, ...]:
+    """What a comparison of terms is about; nothing for other formulas."""
+    if not isinstance(formula, Compare):
+        return ()
+    return *leaves(formula.comparison.left), *leaves(formula.comparison.right)
+
+
+def reads_position(formula: "Formula") -> bool:
+    """Whether a comparison itself is about the number of the step."""
+    return any(isinstance(leaf, Position) for leaf in compared(formula))
 
 
 def aggregates_of(formula: "Formula") -> tuple[EventAggregate | RelationAggregate, ...]:
     """The aggregates in a comparison itself."""
-    if not isinstance(formula, Compare):
-        return ()
-    sides = (formula.comparison.left, formula.comparison.right)
-    return tuple(leaf for side in sides for leaf in leaves(side) if isinstance(leaf, AGGREGATES))
+    return tuple(leaf for leaf in compared(formula) if isinstance(leaf, EventAggregate | RelationAggregate))
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
@@ -591,14 +577,14 @@ def _is_untimed_node(node: Formula) -> bool:
 def _tracks_variables(condition: Condition) -> bool:
     """Whether the event alone says for which values of variables the condition is true."""
     if isinstance(condition, Comparison):
-        return tracked_comparison(condition) is not None or not condition_variables(condition)
+        return equation(condition) is not None or not condition_variables(condition)
     own = condition_variables(condition) if not condition_parts(condition) else frozenset[str]()
     return not own and all(map(_tracks_variables, condition_parts(condition)))
 
 
 def is_propositional(formula: Formula) -> bool:
     """Whether the formula is about one step only."""
-    return not any(isinstance(node, (*FUTURE, *PAST, *QUANTIFIERS, Compare)) for node in subformulas(formula))
+    return not any(isinstance(node, (*FUTURE, *PAST, ForAll, Exists, Compare)) for node in subformulas(formula))
 
 
 def _reject_future(operand: Formula, symbol: str) -> None:

@@ -45,13 +45,9 @@ def match_template(formula: s.Formula) -> Template | None:
     """The template that a formula is an instance of; None for a general formula."""
     match s.body_of(formula):
         case s.Not(s.Until(s.Not(check), action)) | s.Release(check, s.Not(action)):
-            template = OperationalRestriction(check, action)
+            found, parts = OperationalRestriction(check, action), (check, action)
         case s.Always(s.Implies(trigger, s.Eventually(outcome)) | s.Or((s.Not(trigger), s.Eventually(outcome)))):
-            template = InstructionAdherence(trigger, outcome)
+            found, parts = InstructionAdherence(trigger, outcome), (trigger, outcome)
         case _:
             return None
-    if isinstance(template, OperationalRestriction):
-        parts = (template.check, template.action)
-    else:
-        parts = (template.trigger, template.outcome)
-    return template if all(map(s.is_propositional, parts)) else None
+    return found if all(map(s.is_propositional, parts)) else None

@@ -360,104 +360,86 @@ def as_time(value: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of terms: how many arguments it takes, and its value. Without a sensible argument it has none."""
+    """A function of terms.
 
-    arity: int
-    apply: Callable[..., Value]
+    Attributes:
+        accepts: the kinds of its arguments; of others it has no value.
+        gives: the kind of its value.
+        compute: the value, for arguments of these kinds.
+        arity: how many arguments it takes.
+    """
 
+    accepts: tuple[Kind, ...]
+    gives: Kind
+    compute: Callable[..., Value]
+    arity: int = 1
 
-def _length(value: Value) -> Value:
-    return len(value) if isinstance(value, str | list | Mapping) else MISSING
-
-
-def _lower(value: Value) -> Value:
-    return value.casefold() if isinstance(value, str) else MISSING
-
-
-def _absolute(value: Value) -> Value:
-    return abs(value) if isinstance(value, int | float) and kind_of(value) == "number" else MISSING
-
-
-def _date(value: Value) -> Value:
-    return parse_date(value) if isinstance(value, str) else Time(value) if _is_number(value) else MISSING
+    def apply(self, *arguments: Value) -> Value:
+        """The value for any arguments."""
+        fits = all(kind_of(argument) in self.accepts for argument in arguments)
+        return self.compute(*arguments) if fits else MISSING
 
 
-def _is_number(value: Value) -> TypeGuard[int | float]:
-    return kind_of(value) in ("number", "time")
-
-
-def _calendar_parts(value: Value) -> datetime | None:
-    value = as_time(value)
-    if not isinstance(value, Time):
-        return None
+def _number(value: str | float) -> Value:
+    if not isinstance(value, str):
+        return value
     try:
-        return datetime.fromtimestamp(value, UTC)
+        number = float(value)
+    except ValueError:
+        return MISSING
+    return number if math.isfinite(number) else MISSING
+
+
+def _date(value: str | float) -> Value:
+    return parse_date(value) if isinstance(value, str) else Time(value)
+
+
+def _calendar_parts(value: str | Time) -> datetime | None:
+    time = as_time(value)
+    try:
+        return datetime.fromtimestamp(time, UTC) if isinstance(time, Time) else None
     except (OverflowError, ValueError, OSError):
         return None
 
 
-def _years(earlier: Value, later: Value) -> Value:
+def _years(earlier: str | Time, later: str | Time) -> Value:
     first, last = _calendar_parts(earlier), _calendar_parts(later)
     if first is None or last is None:
         return MISSING
     return last.year - first.year - ((last.month, last.day) < (first.month, first.day))
 
 
-def _days(earlier: Value, later: Value) -> Value:
+def _days(earlier: str | Time, later: str | Time) -> Value:
     first, last = _calendar_parts(earlier), _calendar_parts(later)
     return MISSING if first is None or last is None else (last.date() - first.date()).days
 
 
-def _number(value: Value) -> Value:
-    if kind_of(value) == "number":
-        return value
-    try:
-        found = float(value) if isinstance(value, str) else math.nan
-    except ValueError:
-        return MISSING
-    return found if math.isfinite(found) else MISSING
+def _absolute(value: float) -> Value:
+    return abs(value)
 
 
-def _largest(value: Value) -> Value:
-    numbers = _numbers(value)
-    return max(numbers) if numbers else MISSING
+def _values(fields: Mapping[str, Json]) -> Value:
+    return [*fields.values()]
 
 
-def _smallest(value: Value) -> Value:
-    numbers = _numbers(value)
-    return min(numbers) if numbers else MISSING
-
-
-def _total(value: Value) -> Value:
-    numbers = _numbers(value)
-    return MISSING if numbers is None else sum(numbers)
-
-
-def _values(value: Value) -> Value:
-    return [*value.values()] if isinstance(value, Mapping) else MISSING
-
-
-def _numbers(value: Value) -> list[int | float] | None:
-    """The elements of a list of numbers; None for anything else."""
-    if not isinstance(value, list):
-        return None
-    numbers = [item for item in value if isinstance(item, int | float) and not isinstance(item, bool)]
-    return numbers if len(numbers) == len(value) else None
+def _of_numbers(compute: Callable[[list[Any]], Value]) -> Callable[[list[Json]], Value]:
+    """The function of a list; it has no value if an element is no number."""
+    return lambda items: compute(items) if all(kind_of(item) == "number" for item in items) else MISSING
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
     {
-        "len": Function(1, _length),
-        "lower": Function(1, _lower),
-        "abs": Function(1, _absolute),
-        "number": Function(1, _number),
-        "date": Function(1, _date),
-        "years": Function(2, _years),
-        "days": Function(2, _days),
-        "largest": Function(1, _largest),
-        "smallest": Function(1, _smallest),
-        "total": Function(1, _total),
-        "values": Function(1, _values),
+        "len": Function(("string", "list", "object"), "number", len),
+        "lower": Function(("string",), "string", str.casefold),
+        "abs": Function(("number",), "number", _absolute),
+        "number": Function(("number", "string"), "number", _number),
+        "date": Function(("string", "number", "time"), "time", _date),
+        "years": Function(("string", "time"), "number", _years, 2),
+        "days": Function(("string", "time"), "number", _days, 2),
+        "largest": Function(("list",), "number", _of_numbers(lambda items: max(items, default=MISSING))),
+        "smallest": Function(("list",), "number", _of_numbers(lambda items: min(items, default=MISSING))),
+        "total": Function(("list",), "number", _of_numbers(sum)),
+        "values": Function(("object",), "list", _values),
     }
 )
 """`len` of a text, list or object; `lower` case of a text; `abs` of a number; the `number` that a text spells; the time

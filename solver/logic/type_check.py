@@ -50,7 +50,7 @@ def check_formula(formula: s.Formula, signature: Signature, text: str = "") -> N
     """
     try:
         _check_names(formula, signature)
-        checks = list(_comparisons(formula, None, {}, signature))
+        checks = list(_comparisons(formula, {}, signature))
         for check in checks:
             check.learn()
         for check in checks:
@@ -138,7 +138,7 @@ class _Variable:
 _Scope = Mapping[str, _Variable]
 
 
-def _comparisons(formula: s.Formula, atom: s.Atom | None, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
+def _comparisons(formula: s.Formula, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
     """Every comparison of a formula with what its names mean there."""
     match formula:
         case s.Atom(_, condition):
@@ -146,21 +146,21 @@ def _comparisons(formula: s.Formula, atom: s.Atom | None, scope: _Scope, signatu
                 yield from _in_condition(condition, _Context(formula, scope, signature))
         case s.ForAll(variables, body) | s.Exists(variables, body):
             inner = {**scope, **{name: _Variable() for name in variables}}
-            yield from _comparisons(body, None, inner, signature)
+            yield from _comparisons(body, inner, signature)
         case s.Compare(comparison):
-            context = _Context(atom, scope, signature)
+            context = _Context(None, scope, signature)
             for aggregate in s.aggregates_of(formula):
                 if isinstance(aggregate, s.RelationAggregate):
                     inner = {**scope, **{name: _Variable() for name in aggregate.variables}}
                     context.inner[str(aggregate)] = _Context(None, inner, signature)
-                    yield from _comparisons(aggregate.formula, None, inner, signature)
+                    yield from _comparisons(aggregate.formula, inner, signature)
                 else:
                     for part in (aggregate.atom, aggregate.since):
-                        yield from () if part is None else _comparisons(part, None, scope, signature)
+                        yield from () if part is None else _comparisons(part, scope, signature)
             yield _Check(comparison, context)
         case _:
             for part in s.children(formula):
-                yield from _comparisons(part, atom, scope, signature)
+                yield from _comparisons(part, scope, signature)
 
 
 def _in_condition(condition: Condition, context: "_Context") -> "Iterator[_Check]":
@@ -282,7 +282,7 @@ class _Context:
         )
 
     def _call(self, term: terms.FunctionCall) -> Declared:
-        accepted, gives = _FUNCTIONS[term.function]
+        accepted, gives = terms.FUNCTIONS[term.function].accepts, terms.FUNCTIONS[term.function].gives
         for argument in term.arguments:
             found = self.of(argument)
             if found.kind is not None and found.kind not in accepted:
@@ -290,7 +290,7 @@ class _Context:
             inner = found.elements.kind if found.elements is not None else None
             if accepted == ("list",) and inner not in (None, "number"):
                 raise self.fault(f"`{term}`: `{argument}` is a list, but not of numbers", term)
-        return gives
+        return Declared(gives)
 
     def _aggregate(
         self, term: s.EventAggregate | s.RelationAggregate, inner: terms.Term | None, context: "_Context"
@@ -450,21 +450,6 @@ _REMEDIES: Final[Mapping[terms.Kind, str]] = {
     "null": "",
     "object": ": name one of its fields",
 }
-
-_FUNCTIONS: Final[Mapping[str, tuple[tuple[terms.Kind, ...], Declared]]] = {
-    "len": (("string", "list", "object"), NUMBER),
-    "lower": (("string",), TEXT),
-    "abs": (("number",), NUMBER),
-    "number": (("number", "string"), NUMBER),
-    "date": (("string", "number", "time"), TIME),
-    "years": (("string", "time"), NUMBER),
-    "days": (("string", "time"), NUMBER),
-    "largest": (("list",), NUMBER),
-    "smallest": (("list",), NUMBER),
-    "total": (("list",), NUMBER),
-    "values": (("object",), Declared("list")),
-}
-"""What each function of `lawtrace.solver.logic.terms.FUNCTIONS` accepts, and what it gives."""
 
 
 def _either(kinds: Sequence[terms.Kind]) -> str:

@@ -91,10 +91,10 @@ class Component:
 
     def distance_estimate(self, state: int) -> int:
         """A rough estimate of the events until the accepting sink."""
-        return 0 if state == ACCEPTING_SINK else 1 + (self.automaton.distance(state) or 0)
+        return 0 if state == ACCEPTING_SINK else 1 + (self.automaton.distances[state] or 0)
 
     def _collapsed(self, state: int) -> int:
-        match self.automaton.verdict(state):
+        match self.automaton.verdicts[state]:
             case "satisfied":
                 return ACCEPTING_SINK
             case "violated":

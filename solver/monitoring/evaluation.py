@@ -23,14 +23,8 @@ from typing import Final
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
-from lawtrace.solver.logic.conditions import (
-    AndCondition,
-    Condition,
-    compare,
-    condition_variables,
-    conjuncts,
-)
-from lawtrace.solver.logic.safety import equation, finds
+from lawtrace.solver.logic.conditions import Condition, all_of, compare, condition_variables, conjuncts, equation
+from lawtrace.solver.logic.safety import finds
 from lawtrace.solver.monitoring.duties import NextTable, UntilTable
 from lawtrace.solver.monitoring.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction, negation
@@ -211,7 +205,7 @@ class Evaluator:
             else:
                 rest.append(part)
         remaining = frozenset[str]().union(*map(condition_variables, rest))
-        condition = None if not rest else rest[0] if len(rest) == 1 else AndCondition(tuple(rest))
+        condition = all_of(rest)
         bindings = moment.bindings(sorted(remaining))
         single = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if not spread]
         spread_over = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if spread]

@@ -6,17 +6,16 @@ subformulas decide it, and from them the events. Monitors keep nothing for it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Evidence, ExplainedViolation, Role, Scalar, format_value
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import AndCondition, condition_variables, conjuncts
+from lawtrace.solver.logic.conditions import all_of, condition_variables, conjuncts
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.terms import Missing, Position, Value
-from lawtrace.solver.logic.terms import leaves as term_leaves
+from lawtrace.solver.logic.terms import Missing, Value
 from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
@@ -85,9 +84,7 @@ def needs_every_step(formula: s.Formula) -> bool:
                 return True
             case s.Until(left, right) | s.Since(left, right) if triggers(right) is None or not stays(left):
                 return True
-            case s.Compare(comparison) if any(
-                isinstance(leaf, Position) for side in (comparison.left, comparison.right) for leaf in term_leaves(side)
-            ):
+            case s.Compare() if s.reads_position(part):
                 return True
             case _:
                 pass
@@ -294,9 +291,8 @@ def _counts(leaf: s.EventAggregate | s.RelationAggregate, event: Event) -> bool:
 
 def could_match(atom: s.Atom, event: Event) -> bool:
     """Whether the atom is true of the event for some values of its variables."""
-    parts = tuple(part for part in conjuncts(atom.condition) if not condition_variables(part))
-    condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(parts)
-    return s.Atom(atom.tool, condition, atom.attempted).matches(event)
+    condition = all_of([part for part in conjuncts(atom.condition) if not condition_variables(part)])
+    return replace(atom, condition=condition).matches(event)
 
 
 def _text(formula: s.Formula) -> str:

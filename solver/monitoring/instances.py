@@ -6,8 +6,8 @@ same state stay together and are kept in groups: the shared letter moves whole g
 states, and only the values that occur in the event move alone. Values that have not occurred yet form one more group
 without a member list; a value that occurs for the first time starts from there.
 
-When two groups reach the same state, the smaller is merged into the larger (union-find). So the cost of an event
-depends on the automaton and on the values in the event, never on the length of the trace or the number of values.
+When two groups reach the same state, the smaller is merged into the larger. So the cost of an event depends on the
+automaton and on the values in the event, not on the length of the trace, and on the number of values by a logarithm.
 
 A violated group is set aside with the event that caused the violation. No event moves it any more, and each value
 keeps that event.
@@ -32,12 +32,11 @@ _Key = tuple[bool, Scalar]
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Values with the same number. A merged group only points to its parent."""
+    """Values with the same number, and the event that violated the rule for them."""
 
     number: int
-    size: int = 0
+    members: dict[_Key, None]
     broken_at: int | None = None
-    whole: "_Group | None" = None
 
 
 class Instances:
@@ -73,22 +72,23 @@ class Instances:
         ):
             number = self._leave(key)
             if number is not None:
-                alone.append((key, columns[automaton.event_letter(event, key[1])][number]))
-        shared = columns[automaton.event_letter(event)]
+                alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
+        shared = columns[automaton.alphabet.event_letter(event)]
         if shared[self._unmet] != self._unmet:
             self._moves += 1
             self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
-            self._homes[key] = self._joined(self._groups, self._group(number, size=1), index)
+            self._homes[key] = group = self._group(number, {key: None})
+            self._join(self._groups, group, index)
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
         """The values for which the rule is not kept, in the order in which they occurred: those that broke first, else
         those with an open obligation.
         """
         if self.first_irreparable is not None:
-            return tuple(key[1] for key in self._homes if self._home(key).broken_at == self.first_irreparable)
-        return tuple(key[1] for key in self._homes if self._verdict(self._home(key).number) == "open")
+            return tuple(key[1] for key, home in self._homes.items() if home.broken_at == self.first_irreparable)
+        return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.number) == "open")
 
     @property
     def groups(self) -> int:
@@ -99,8 +99,7 @@ class Instances:
     def state(self) -> int:
         """The state of the first value that is not kept; without one, of the values that have not occurred."""
         concerned = self.unsatisfied_values()
-        number = self._home((isinstance(concerned[0], bool), concerned[0])).number if concerned else self._unmet
-        return number % self._states
+        return self._number((isinstance(concerned[0], bool), concerned[0])) if concerned else self._unmet % self._states
 
     @property
     def verdict(self) -> Verdict:
@@ -114,7 +113,7 @@ class Instances:
 
     def distance(self) -> int:
         """How many values have an open obligation; 0 if the rule is kept should the trace end now."""
-        return sum(group.size for number, group in self._groups.items() if self._verdict(number) == "open")
+        return sum(len(group.members) for number, group in self._groups.items() if self._verdict(number) == "open")
 
     def fingerprint(self, values: Iterable[Scalar]) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
         """Equal if all continuations whose events have no other values lead to the same verdict.
@@ -131,29 +130,20 @@ class Instances:
         return self._moves
 
     def _number(self, key: _Key) -> int:
-        return (self._home(key).number if key in self._homes else self._unmet) % self._states
+        return (self._homes[key].number if key in self._homes else self._unmet) % self._states
 
     def _verdict(self, number: int) -> Verdict:
-        return self._automaton.verdict(number % self._states)
-
-    def _home(self, key: _Key) -> _Group:
-        """The group of a value that has occurred, with path compression."""
-        first = group = self._homes[key]
-        while group.whole is not None:
-            group = group.whole
-        if group is not first:
-            self._homes[key] = group
-        return group
+        return self._automaton.verdicts[number % self._states]
 
     def _leave(self, key: _Key) -> int | None:
         """Take a value out of its group. Returns its number; None for a violated value, which stays in its group."""
-        if key not in self._homes:
+        group = self._homes.get(key)
+        if group is None:
             return self._unmet
-        group = self._home(key)
         if group.broken_at is not None:
             return None
-        group.size -= 1
-        if not group.size:
+        del group.members[key]
+        if not group.members:
             del self._groups[group.number]
         return group.number
 
@@ -165,11 +155,11 @@ class Instances:
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
             group.number = shared[group.number]
-            self._joined(moved, group, index)
+            self._join(moved, group, index)
         self._groups = moved
 
-    def _joined(self, groups: dict[int, _Group], group: _Group, index: int) -> _Group:
-        """Register a group under its number, merged with a group that is there. Returns the resulting group."""
+    def _join(self, groups: dict[int, _Group], group: _Group, index: int) -> None:
+        """Register a group under its number, merged with a group that is there."""
         number = group.number
         if number >= self._states and not self.triggered:
             self.triggered = True
@@ -177,13 +167,11 @@ class Instances:
             group.broken_at = index
             if self.first_irreparable is None:
                 self.first_irreparable = index
-            return group
+            return
         other = groups.get(number)
-        if other is None:
-            groups[number] = group
-            return group
-        smaller, larger = (group, other) if group.size < other.size else (other, group)
-        smaller.whole = larger
-        larger.size += smaller.size
-        groups[number] = larger
-        return larger
+        if other is not None and len(other.members) > len(group.members):
+            group, other = other, group
+        for key in () if other is None else other.members:
+            group.members[key] = None
+            self._homes[key] = group
+        groups[number] = group

@@ -17,10 +17,11 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic.core import holds_without_events
 from lawtrace.solver.logic.normal_form import normal_form, original_names
 from lawtrace.solver.logic.safety import check_safety, finds
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.terms import Now, leaves
+from lawtrace.solver.logic.terms import Now
 from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.moment import Key, from_key
@@ -100,10 +101,6 @@ class MetricRule:
         self.cases: Final = tuple(cases(self.normal))
         self.timed: Final = any(map(_reads_time, s.subformulas(formula)))
         check_safety(self.normal)
-
-    def holds_without_events(self) -> bool:
-        """Whether the empty trace satisfies the formula."""
-        return _holds_on_nothing(self.normal)
 
     def instances(self, position: int, values: Mapping[str, Scalar]) -> Iterator[s.Formula]:
         """What can be true at a step for it to be a violation with these values."""
@@ -248,7 +245,6 @@ class MetricMonitor:
 
     def feed(self, event: Event, position: int | None = None) -> None:
         """Process a step of one event. `position`: its index; default: one more than before."""
-        self._found.clear()  # what an event left that raised an exception
         time = event.time
         if time is None:
             self.untimed_event = self.rule.timed
@@ -258,7 +254,12 @@ class MetricMonitor:
                 f"event {self.position + 2} is at {time} s, before event {self.position + 1} "
                 f"at {self._evaluator.moment.time} s: sort the events by time"
             )
-        self._evaluator.step(self.position + 1 if position is None else position, time, (event,))
+        self.feed_step(time, (event,), position)
+
+    def feed_step(self, time: int, events: Sequence[Event], position: int | None = None) -> None:
+        """Process a step of any number of events at one time."""
+        self._found.clear()  # what an event left that raised an exception
+        self._evaluator.step(self.position + 1 if position is None else position, time, events)
         if self._found:
             self._settle()
         if not self._started:
@@ -281,14 +282,6 @@ class MetricMonitor:
         """The times of past steps that windows may still ask for."""
         return self._evaluator.times()
 
-    def feed_step(self, time: int, events: Sequence[Event]) -> None:
-        """Process a step of any number of events at one time."""
-        self._evaluator.step(self.position + 1, time, events)
-        if self._found:
-            self._settle()
-        if not self._started:
-            self._start()
-
     def _start(self) -> None:
         """Look for what makes the first step a violation."""
         self._started = True
@@ -307,7 +300,7 @@ class MetricMonitor:
         if self.violation_count:
             return False
         if not self._started:
-            return self.rule.holds_without_events()
+            return holds_without_events(self.rule.normal)
         if not self.broken_at_end:
             return True
         if end is None:
@@ -358,28 +351,7 @@ def _reads_time(node: s.Formula) -> bool:
         return True
     if isinstance(node, s.Atom):
         return node.reads_clock
-    if not isinstance(node, s.Compare):
-        return False
-    sides = (node.comparison.left, node.comparison.right)
     return any(
-        isinstance(leaf, Now) or ((window := getattr(leaf, "window", None)) is not None and not window.unlimited)
-        for side in sides
-        for leaf in leaves(side)
+        isinstance(leaf, Now) or (isinstance(leaf, s.EventAggregate) and not leaf.window.unlimited)
+        for leaf in s.compared(node)
     )
-
-
-def _holds_on_nothing(formula: s.Formula) -> bool:
-    """Whether the empty trace satisfies a formula in normal form."""
-    match formula:
-        case s.Top():
-            return True
-        case s.Not(operand):
-            return not _holds_on_nothing(operand)
-        case s.And(parts):
-            return all(map(_holds_on_nothing, parts))
-        case s.Or(parts):
-            return any(map(_holds_on_nothing, parts))
-        case s.Bottom() | s.Atom() | s.Compare() | s.Exists() | s.Next() | s.Until() | s.Yesterday() | s.Since():
-            return False
-        case _:
-            raise TypeError(formula)

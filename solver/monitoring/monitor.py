@@ -33,8 +33,8 @@ from typing import Final, Literal
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.automaton import Automaton, inclusions
+from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.normal_form import original_names
-from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import with_list_index
@@ -59,8 +59,7 @@ class RuleStatus:
     """The status of one rule after the events so far.
 
     Attributes:
-        state: of its automaton; for a quantified rule the state of the first of `values`, or of values to come.
-        verdict: the verdict of that state; for a quantified rule, over all values.
+        verdict: the verdict of its state; for a quantified rule, over all values.
         triggered: whether the rule was triggered, see the module docstring.
         first_irreparable: index of the first event after which a violation was certain, None before that. A rule that
             no trace keeps is violated from the beginning without such an event.
@@ -76,7 +75,6 @@ class RuleStatus:
             the atoms that must be true of it; empty otherwise.
     """
 
-    state: int
     verdict: Verdict
     triggered: bool
     first_irreparable: int | None
@@ -121,10 +119,10 @@ class TriggerFinder:
             return event.completed
         automaton = self._automaton
         if not automaton.is_quantified:
-            return automaton.event_letter(event) in self._letters
+            return automaton.alphabet.event_letter(event) in self._letters
         event = with_list_index(event)
         values = automaton.alphabet.occurring_values(event)
-        return any(automaton.event_letter(event, value) in self._letters for value in (None, *values))
+        return any(automaton.alphabet.event_letter(event, value) in self._letters for value in (None, *values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +205,10 @@ class Monitor:
             completed, attempted, undecided, quantified = by_tool.get(event.tool, elsewhere)
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
-                steps = [*steps, *((rule, of[automaton.event_letter(event)]) for rule, automaton, of in undecided)]
+                steps = [
+                    *steps,
+                    *((rule, of[automaton.alphabet.event_letter(event)]) for rule, automaton, of in undecided),
+                ]
             moved = False
             for rule, column in steps:
                 before = numbers[rule]
@@ -354,7 +355,7 @@ class Monitor:
         if rule in self._instances:
             return self._instances[rule].verdict
         automaton = self._automata[rule]
-        return automaton.verdict(self._numbers[rule] % len(automaton.table))
+        return automaton.verdicts[self._numbers[rule] % len(automaton.table)]
 
     def _broken_at(self, name: str) -> int | None:
         if name in self._metric:
@@ -374,7 +375,6 @@ class Monitor:
         elif ending == "not_due" and end is not None:
             violations += monitor.undue(end)
         return RuleStatus(
-            state=0,
             verdict=monitor.verdict,
             triggered=monitor.triggered > 0,
             first_irreparable=monitor.first_irreparable,
@@ -392,12 +392,11 @@ class Monitor:
         instances = self._instances.get(rule)
         if instances is None:
             state, values = number % len(automaton.table), ()
-            verdict, triggered = automaton.verdict(state), number >= len(automaton.table)
+            verdict, triggered = automaton.verdicts[state], number >= len(automaton.table)
         else:
             state, values = instances.state, instances.unsatisfied_values()
             verdict, triggered = instances.verdict, instances.triggered
         return RuleStatus(
-            state=state,
             verdict=verdict,
             triggered=triggered,
             first_irreparable=self._broken_at(name),
@@ -439,7 +438,7 @@ class _Plan:
         undecided: _Undecided = []
         for rule, automaton, columns in self._plain:
             for steps, completes in ((completed, True), (attempted, False)):
-                letter = automaton.tool_letter(tool, completed=completes)
+                letter = automaton.alphabet.tool_letter(tool, completed=completes)
                 if letter is None:
                     undecided.append((rule, automaton, columns))
                     break
@@ -484,7 +483,7 @@ def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
     template = None if formula is None else match_template(formula)
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):
-            letters = automaton.letters
-            return frozenset(letter for letter in letters if holds(occasion, [automaton.alphabet.true_atoms(letter)]))
+            found, alphabet = compile_formula(occasion, automaton.alphabet.kind), automaton.alphabet
+            return frozenset(letter for letter in alphabet.letters if found.accepts([alphabet.true_atoms(letter)]))
         case None:
             return frozenset(automaton.letters) - {0}

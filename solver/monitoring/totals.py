@@ -1,9 +1,9 @@
 """Totals of aggregates, brought up to date with each value that comes or goes."""
 
-import heapq
 import math
+from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -13,31 +13,6 @@ from lawtrace.solver.logic.terms import MISSING, BoundVariable, LiteralValue, Mi
 from lawtrace.solver.monitoring.moment import Compiler, Generator, Key, as_key, from_key
 from lawtrace.solver.monitoring.relations import PastTable
 from lawtrace.solver.monitoring.undo import Make, plain
-
-
-def total_of(numbers: Sequence[int | float]) -> int | float:
-    """The exact sum, rounded once."""
-    return math.fsum(numbers) if any(isinstance(number, float) for number in numbers) else sum(numbers)
-
-
-def summarise(function: str, values: Sequence[Value]) -> Value:
-    """The aggregate of some values; MISSING if there is none."""
-    if function == "count":
-        return len(values)
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    if function == "sum":
-        return total_of(numbers)
-    if not numbers:
-        return MISSING
-    match function:
-        case "min":
-            return min(numbers)
-        case "max":
-            return max(numbers)
-        case "avg":
-            return total_of(numbers) / len(numbers)
-        case _:
-            return values[-1]
 
 
 class Total:
@@ -158,14 +133,15 @@ class _Extreme(Total):
         self.sign = sign
         self.counts: dict[float, int] = {}
         self.numbers: dict[float, Value] = {}
-        self.heap: list[float] = []
+        self.ranks: list[float] = []
+        """The different numbers with the sign, ascending."""
 
     def add(self, value: Value) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return
         rank = self.sign * value
         if rank not in self.counts:
-            heapq.heappush(self.heap, rank)
+            insort(self.ranks, rank)
             self.counts[rank], self.numbers[rank] = 0, value
         self.counts[rank] += 1
 
@@ -175,29 +151,10 @@ class _Extreme(Total):
         rank = self.sign * value
         self.counts[rank] -= 1
         if not self.counts[rank]:
-            del self.counts[rank], self.numbers[rank]
-        if len(self.heap) > 2 * len(self.counts) + 16:
-            self.heap = list(self.counts)
-            heapq.heapify(self.heap)
+            del self.counts[rank], self.numbers[rank], self.ranks[bisect_left(self.ranks, rank)]
 
     def value(self) -> Value:
-        while self.heap and self.heap[0] not in self.counts:
-            heapq.heappop(self.heap)
-        return self.numbers[self.heap[0]] if self.heap else MISSING
-
-
-class _ScannedExtreme(_Extreme):
-    """The same without a heap, whose changes an undo log does not see."""
-
-    def add(self, value: Value) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return
-        rank = self.sign * value
-        self.counts[rank] = self.counts.get(rank, 0) + 1
-        self.numbers.setdefault(rank, value)
-
-    def value(self) -> Value:
-        return self.numbers[min(self.counts)] if self.counts else MISSING
+        return self.numbers[self.ranks[0]] if self.ranks else MISSING
 
 
 def make_total(function: str, make: Make = plain, *, distinct: bool = False) -> Total:
@@ -214,8 +171,15 @@ def make_total(function: str, make: Make = plain, *, distinct: bool = False) -> 
         case "last":
             return make(_Last)()
         case _:
-            sign = 1 if function == "min" else -1
-            return _Extreme(sign) if make is plain else make(_ScannedExtreme)(sign)
+            return make(_Extreme)(1 if function == "min" else -1)
+
+
+def summarise(function: str, values: Iterable[Value]) -> Value:
+    """The aggregate of some values; MISSING if there is none."""
+    total = make_total(function)
+    for value in values:
+        total.add(value)
+    return total.value()
 
 
 @dataclass(slots=True)
@@ -376,7 +340,8 @@ class RelationTotals:
         self._names = tuple(name for name in table.variables if name not in leaf.variables)
         self._places = tuple(table.variables.index(name) for name in self._names)
         self._read = table.moment.reader(self._names)
-        self._totals: dict[Key, tuple[Total, set[Key]]] = {}
+        self._totals: dict[Key, Total] = {}
+        self._sizes: dict[Key, int] = {}
         self._nothing = make_total(leaf.function).value()
         table.observers.append(self)
 
@@ -401,23 +366,22 @@ class RelationTotals:
     def inserted(self, key: Key) -> None:
         group = tuple(key[place] for place in self._places)
         if group not in self._totals:
-            self._totals[group] = (make_total(self.leaf.function, self._make), set())
-        total, members = self._totals[group]
-        members.add(key)
-        total.add(self._term(key))
+            self._totals[group], self._sizes[group] = make_total(self.leaf.function, self._make), 0
+        self._totals[group].add(self._term(key))
+        self._sizes[group] += 1
 
     def discarded(self, key: Key) -> None:
         group = tuple(key[place] for place in self._places)
-        total, members = self._totals[group]
-        members.discard(key)
-        total.remove(self._term(key))
-        if not members:
-            del self._totals[group]
+        self._totals[group].remove(self._term(key))
+        self._sizes[group] -= 1
+        if not self._sizes[group]:
+            del self._totals[group], self._sizes[group]
 
     def cleared(self) -> None:
         self._totals.clear()
+        self._sizes.clear()
 
     def value(self) -> Value:
         self.table.forget_old()
         found = self._totals.get(self._read())
-        return self._nothing if found is None else found[0].value()
+        return self._nothing if found is None else found.value()

@@ -85,18 +85,16 @@ class UndoLog:
             return _List(self, value)
         if kind is deque:
             return _Deque(self, value)
-        if kind is set:
-            return _Set(self, value)
         if kind is tuple and any(type(part) in _CONTAINERS for part in value):
             return tuple(map(self.wrapped, value))
         return value
 
 
-_CONTAINERS: Final = frozenset({dict, list, deque, set})
+_CONTAINERS: Final = frozenset({dict, list, deque})
 _WRAPPED: Final = frozenset({*_CONTAINERS, tuple})
 
 
-_DICT, _LIST, _DEQUE, _SET = dict[Any, Any], list[Any], deque[Any], set[Any]
+_DICT, _LIST, _DEQUE = dict[Any, Any], list[Any], deque[Any]
 
 
 class _Dict(dict[Any, Any]):
@@ -162,6 +160,15 @@ class _List(list[Any]):
         for value in values:
             self.append(value)
 
+    def insert(self, place: SupportsIndex, value: object, /) -> None:
+        if self._log.marks:
+            self._log.records.append((_LIST.pop, (self, place)))
+        super().insert(place, self._log.wrapped(value))
+
+    def __delitem__(self, place: SupportsIndex | slice) -> None:
+        self._keep()
+        super().__delitem__(place)
+
     def remove(self, value: object, /) -> None:
         self._keep()
         super().remove(value)
@@ -213,23 +220,3 @@ class _Deque(deque[Any]):
         if self._log.marks:
             self._log.records.append((_DEQUE.__setitem__, (self, place, self[place])))
         super().__setitem__(place, value)
-
-
-class _Set(set[Any]):
-    """A set that records its changes."""
-
-    __slots__ = ("_log",)
-
-    def __init__(self, log: UndoLog, content: Iterable[Any]) -> None:
-        super().__init__(content)
-        self._log = log
-
-    def add(self, value: object, /) -> None:
-        if self._log.marks and value not in self:
-            self._log.records.append((_SET.discard, (self, value)))
-        super().add(value)
-
-    def discard(self, value: object, /) -> None:
-        if self._log.marks and value in self:
-            self._log.records.append((_SET.add, (self, value)))
-        super().discard(value)

@@ -86,7 +86,7 @@ class RowRule:
         """The state of the automaton for a row after these calls."""
         state, value = self.automaton.initial, cast("Scalar", self.entity.fields[self.entity.key].type.encode(key))
         for event in events:
-            state = self.automaton.step(state, self.automaton.event_letter(with_list_index(event), value))
+            state = self.automaton.step(state, self.automaton.alphabet.event_letter(with_list_index(event), value))
         return state
 
     def is_broken(self, events: Sequence[Event]) -> bool:

@@ -28,18 +28,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import (
-    Comparison,
-    bound_fields,
-    condition_variables,
-    conjuncts,
-    tracked_comparison,
-)
+from lawtrace.solver.logic.conditions import Comparison, equations
+from lawtrace.solver.logic.core import holds_without_events
 from lawtrace.solver.logic.safety import finds
-from lawtrace.solver.logic.terms import (
-    BoundVariable,
-    Term,
-)
+from lawtrace.solver.logic.terms import BoundVariable, Term
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
@@ -83,7 +75,7 @@ class RuleEncoding(TermEncoding):
         if isinstance(rule, Automaton):
             return self._automaton(rule, future)
         if not self.length:
-            return future is not Future.NONE or rule.holds_without_events()
+            return future is not Future.NONE or holds_without_events(rule.normal)
         return self._truth(rule.normal, 0, {}, future)
 
     # Automata
@@ -222,27 +214,27 @@ class RuleEncoding(TermEncoding):
                     return False
                 inside = self._inside(window, i - 1, i)
                 return self._all(self._lazily(inside, lambda: self._truth(operand, i - 1, values, future)))
-            case s.Until():
-                return self._until(formula, i, values, future)
-            case s.Since():
-                return self._since(formula, i, values, future)
+            case s.Until() | s.Since():
+                return self._until_or_since(formula, i, values, future)
             case _:
                 raise TypeError(formula)
 
-    def _until(self, formula: s.Until, i: int, values: Values, future: Future) -> Truth:
-        left, right, window = formula.left, formula.right, formula.window
-        if window.unlimited and i + 1 < self.length:  # linear: at later steps first, so that the stack stays flat
-            following: Truth = False
-            for j in range(self.length - 1, i, -1):
-                following = self._truth(formula, j, values, future)
+    def _until_or_since(self, formula: s.Until | s.Since, i: int, values: Values, future: Future) -> Truth:
+        """`f U g` looks at the steps from i on, `f S g` at those back to the first."""
+        left, right, window, later = formula.left, formula.right, formula.window, isinstance(formula, s.Until)
+        steps = range(i, self.length) if later else range(i, -1, -1)
+        if window.unlimited and len(steps) > 1:  # linear: at the furthest steps first, so that the stack stays flat
+            beyond: Truth = False
+            for j in reversed(steps[1:]):
+                beyond = self._truth(formula, j, values, future)
             met = self._truth(right, i, values, future)
-            if met is True or following is False:
+            if met is True or beyond is False:
                 return met
-            return self.logic.any([met, self._all([self._truth(left, i, values, future), following])])
+            return self.logic.any([met, self._all([self._truth(left, i, values, future), beyond])])
         found: list[Truth] = []
         so_far: list[Truth] = []
-        for j in range(i, self.length):
-            inside = self._inside(window, i, j)
+        for j in steps:
+            inside = self._inside(window, min(i, j), max(i, j))
             met = self._all((*so_far, *self._lazily(inside, lambda j=j: self._truth(right, j, values, future))))
             if met is True:
                 return True
@@ -252,33 +244,8 @@ class RuleEncoding(TermEncoding):
                 return self.logic.any(found)
             if still is not True:
                 so_far.append(still)
-        if future is Future.POSSIBLE:
+        if later and future is Future.POSSIBLE:
             found.append(self._all((*so_far, self._may_open(window, i))))
-        return self.logic.any(found)
-
-    def _since(self, formula: s.Since, i: int, values: Values, future: Future) -> Truth:
-        left, right, window = formula.left, formula.right, formula.window
-        if window.unlimited and i:
-            before: Truth = False
-            for j in range(i):
-                before = self._truth(formula, j, values, future)
-            met = self._truth(right, i, values, future)
-            if met is True or before is False:
-                return met
-            return self.logic.any([met, self._all([self._truth(left, i, values, future), before])])
-        found: list[Truth] = []
-        so_far: list[Truth] = []
-        for j in range(i, -1, -1):
-            inside = self._inside(window, j, i)
-            met = self._all((*so_far, *self._lazily(inside, lambda j=j: self._truth(right, j, values, future))))
-            if met is True:
-                return True
-            found.append(met)
-            still = self._truth(left, j, values, future)
-            if still is False:
-                break
-            if still is not True:
-                so_far.append(still)
         return self.logic.any(found)
 
     def _exists(self, body: s.Formula, i: int, values: Values, future: Future) -> Truth:
@@ -346,18 +313,11 @@ class RuleEncoding(TermEncoding):
                 yield from self._finding_in_order(others, i, assignment, found)
 
     def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
-        equated = [
-            (name, path, spread)
-            for part in conjuncts(atom.condition)
-            if isinstance(part, Comparison) and tracked_comparison(part) is not None
-            for path, spread in bound_fields(part)
-            for name in condition_variables(part)
-        ]
         for call in self._calls[i]:
             if call.tool != atom.tool or (not atom.attempted and call.completed is False):
                 continue
             assignments: list[Values] = [values]
-            for name, path, spread in equated:
+            for name, path, spread in equations(atom.condition):
                 if name in assignments[0]:
                     continue
                 try:

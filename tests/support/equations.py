@@ -11,34 +11,8 @@ from functools import cache
 from typing import Any
 
 from lawtrace.schemas.events import Event
+from lawtrace.solver.logic import syntax
 from lawtrace.solver.logic.conditions import compare
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    EventAggregate,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    RelationAggregate,
-    Release,
-    Since,
-    Top,
-    Until,
-    WeakNext,
-    WeakUntil,
-    Yesterday,
-)
 from lawtrace.solver.logic.terms import FUNCTIONS, MISSING, Arithmetic, FunctionCall, Now, Position, Term, Time
 from lawtrace.solver.logic.windows import Span, Window
 
@@ -53,12 +27,12 @@ Truth = bool | None
 """None: undetermined, because the end of the session leaves a deadline open."""
 
 
-def holds(formula: Formula, trace: Sequence[Step], values: Sequence[Any]) -> bool:
+def holds(formula: syntax.Formula, trace: Sequence[Step], values: Sequence[Any]) -> bool:
     """Whether the trace satisfies the formula; quantifiers try the given values."""
     return _at(formula, trace, 0, _Setting({}, values, None)) is True
 
 
-def value_at_end(formula: Formula, trace: Sequence[Step], values: Sequence[Any], end: int) -> Truth:
+def value_at_end(formula: syntax.Formula, trace: Sequence[Step], values: Sequence[Any], end: int) -> Truth:
     """The value if the session ends at this time: undetermined if not satisfied, but a deadline is not before the end.
 
     Then F, G, U, R and W with a window that is still open have the third value, and the logic is Kleene's.
@@ -115,7 +89,7 @@ def _any(values: Iterable[Truth]) -> Truth:
     return _no(_all(map(_no, values)))
 
 
-def _at(f: Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
+def _at(f: syntax.Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
     key = (id(f), i, s.values)
     if key not in s.known:
         s.known[key] = _equation(f, t, i, s)
@@ -123,14 +97,14 @@ def _at(f: Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
 
 
 @cache
-def _without_first(f: ForAll | Exists) -> Formula:
+def _without_first(f: syntax.ForAll | syntax.Exists) -> syntax.Formula:
     return replace(f, variables=f.variables[1:])
 
 
-def _equation(f: Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
+def _equation(f: syntax.Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
     n = len(t)
 
-    def at(g: Formula, j: int) -> Truth:
+    def at(g: syntax.Formula, j: int) -> Truth:
         return _at(g, t, j, s)
 
     def ahead(w: Window, j: int) -> bool:
@@ -146,54 +120,54 @@ def _equation(f: Formula, t: Sequence[Step], i: int, s: _Setting) -> Truth:
         return None if _inside(Window(upper=w.upper), t[i].time, s.end) else False
 
     match f:
-        case Top():
+        case syntax.Top():
             return True
-        case Bottom():
+        case syntax.Bottom():
             return False
-        case Atom():
+        case syntax.Atom():
             return i < n and any(f.matches(event, s.bound) for event in t[i].events)
-        case Compare(c):
+        case syntax.Compare(c):
             return i < n and compare(_value(c.left, t, i, s), c.operator, _value(c.right, t, i, s))
-        case Not(g):
+        case syntax.Not(g):
             return _no(at(g, i))
-        case And(parts):
+        case syntax.And(parts):
             return _all(at(g, i) for g in parts)
-        case Or(parts):
+        case syntax.Or(parts):
             return _any(at(g, i) for g in parts)
-        case Implies(g, h):
+        case syntax.Implies(g, h):
             return _any([_no(at(g, i)), at(h, i)])
-        case Iff(g, h):
+        case syntax.Iff(g, h):
             return None if None in (at(g, i), at(h, i)) else at(g, i) == at(h, i)
-        case ForAll((x, *rest), g):
+        case syntax.ForAll((x, *rest), g):
             inner = _without_first(f) if rest else g
             return _all(_at(inner, t, i, s.binding(x, value)) for value in s.domain)
-        case Exists((x, *rest), g):
+        case syntax.Exists((x, *rest), g):
             inner = _without_first(f) if rest else g
             return _any(_at(inner, t, i, s.binding(x, value)) for value in s.domain)
-        case Next(g, w):
+        case syntax.Next(g, w):
             return i + 1 < n and ahead(w, i + 1) and at(g, i + 1)
-        case WeakNext(g, w):
+        case syntax.WeakNext(g, w):
             return i + 1 >= n or not ahead(w, i + 1) or at(g, i + 1)
-        case Eventually(g, w):
+        case syntax.Eventually(g, w):
             return _any([*(at(g, j) for j in range(i, n) if ahead(w, j)), to_come(w)])
-        case Always(g, w):
+        case syntax.Always(g, w):
             return _all([*(at(g, j) for j in range(i, n) if ahead(w, j)), _no(to_come(w))])
-        case Until(g, h, w):
+        case syntax.Until(g, h, w):
             found = [_all([at(h, j), *(at(g, k) for k in range(i, j))]) for j in range(i, n) if ahead(w, j)]
             return _any([*found, _all([to_come(w), *(at(g, k) for k in range(i, n))])])
-        case Release(g, h, w):
+        case syntax.Release(g, h, w):
             found = [_any([at(h, j), *(at(g, k) for k in range(i, j))]) for j in range(i, n) if ahead(w, j)]
             return _all([*found, _any([_no(to_come(w)), *(at(g, k) for k in range(i, n))])])
-        case WeakUntil(g, h, w):
+        case syntax.WeakUntil(g, h, w):
             kept = [at(g, j) for j in range(i, n) if _inside(Window(upper=w.upper), t[i].time, t[j].time)]
-            return _any([_all([*kept, _no(to_come(Window(upper=w.upper)))]), _equation(Until(g, h, w), t, i, s)])
-        case Yesterday(g, w):
+            return _any([_all([*kept, _no(to_come(Window(upper=w.upper)))]), _equation(syntax.Until(g, h, w), t, i, s)])
+        case syntax.Yesterday(g, w):
             return i > 0 and back(w, i - 1) and at(g, i - 1)
-        case Once(g, w):
+        case syntax.Once(g, w):
             return _any(at(g, j) for j in range(min(i + 1, n)) if back(w, j))
-        case Historically(g, w):
+        case syntax.Historically(g, w):
             return _all(at(g, j) for j in range(min(i + 1, n)) if back(w, j))
-        case Since(g, h, w):
+        case syntax.Since(g, h, w):
             return _any(
                 _all([at(h, j), *(at(g, k) for k in range(j + 1, i + 1))]) for j in range(min(i + 1, n)) if back(w, j)
             )
@@ -209,7 +183,7 @@ def _value(term: Term, t: Sequence[Step], i: int, s: _Setting) -> Any:
             return _calculated(one, sign, other)
         case Position():
             return i
-        case EventAggregate(function, inner, atom, window, since, distinct):
+        case syntax.EventAggregate(function, inner, atom, window, since, distinct):
             last = max((j for j in range(i + 1) if since is not None and _at(since, t, j, s)), default=-1)
             events = [
                 event
@@ -221,7 +195,7 @@ def _value(term: Term, t: Sequence[Step], i: int, s: _Setting) -> Any:
             found = [None if inner is None else inner.value(event, v) for event in events]
             found = [value for value in found if value is not MISSING]
             return _summary(function, _distinct(found) if distinct else found)
-        case RelationAggregate(function, inner, variables, formula):
+        case syntax.RelationAggregate(function, inner, variables, formula):
             found = [
                 None if inner is None else _value(inner, t, i, replace(s, bound=names))
                 for names in _assignments(variables, s)

@@ -12,28 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Eventually,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    Release,
-    Since,
-    Top,
-    Until,
-    WeakNext,
-    WeakUntil,
-    Yesterday,
-)
+from lawtrace.solver.logic import syntax as s
 
 MONA = shutil.which("mona")
 
@@ -54,7 +33,7 @@ class MonaAutomaton:
         )
 
 
-def ask_mona(formula: Formula, atoms: Sequence[Atom], folder: Path) -> MonaAutomaton:
+def ask_mona(formula: s.Formula, atoms: Sequence[s.Atom], folder: Path) -> MonaAutomaton:
     """MONA's automaton of the formula over those atoms, non-empty strings only."""
     assert MONA is not None
     # An upper-case set variable for each atom, since MONA reserves some lower-case words.
@@ -73,67 +52,67 @@ def ask_mona(formula: Formula, atoms: Sequence[Atom], folder: Path) -> MonaAutom
     return MonaAutomaton(edges[0][0][1], frozenset(map(int, accepting[1].split())), edges)
 
 
-def _set_of(atom: Atom, atoms: Sequence[Atom]) -> str:
+def _set_of(atom: s.Atom, atoms: Sequence[s.Atom]) -> str:
     return f"P{atoms.index(atom)}"
 
 
 class _Writer:
     """LTLf at a position, as a formula of M2L-Str. Each quantifier gets a fresh name."""
 
-    def __init__(self, atoms: Sequence[Atom]) -> None:
+    def __init__(self, atoms: Sequence[s.Atom]) -> None:
         self._atoms = atoms
         self._names = count()
 
-    def at(self, formula: Formula, x: str) -> str:
+    def at(self, formula: s.Formula, x: str) -> str:
         match formula:
-            case Top():
+            case s.Top():
                 return "true"
-            case Bottom():
+            case s.Bottom():
                 return "false"
-            case Atom():
+            case s.Atom():
                 return f"({x} in {_set_of(formula, self._atoms)})"
-            case Not(part):
+            case s.Not(part):
                 return f"~{self.at(part, x)}"
-            case And(parts):
+            case s.And(parts):
                 return "(" + " & ".join(self.at(part, x) for part in parts) + ")"
-            case Or(parts):
+            case s.Or(parts):
                 return "(" + " | ".join(self.at(part, x) for part in parts) + ")"
-            case Implies(one, other):
+            case s.Implies(one, other):
                 return f"({self.at(one, x)} => {self.at(other, x)})"
-            case Iff(one, other):
+            case s.Iff(one, other):
                 return f"({self.at(one, x)} <=> {self.at(other, x)})"
-            case Next(part):
+            case s.Next(part):
                 y = self._name()
                 return f"(ex1 {y}: {self._follows(y, x)} & {self.at(part, y)})"
-            case WeakNext(part):
+            case s.WeakNext(part):
                 y = self._name()
                 return f"(all1 {y}: {self._follows(y, x)} => {self.at(part, y)})"
-            case Yesterday(part):
+            case s.Yesterday(part):
                 y = self._name()
                 return f"(ex1 {y}: {self._follows(x, y)} & {self.at(part, y)})"
-            case Eventually(part):
+            case s.Eventually(part):
                 y = self._name()
                 return f"(ex1 {y}: {x} <= {y} & {self.at(part, y)})"
-            case Always(part):
+            case s.Always(part):
                 y = self._name()
                 return f"(all1 {y}: {x} <= {y} => {self.at(part, y)})"
-            case Once(part):
+            case s.Once(part):
                 y = self._name()
                 return f"(ex1 {y}: {y} <= {x} & {self.at(part, y)})"
-            case Historically(part):
+            case s.Historically(part):
                 y = self._name()
                 return f"(all1 {y}: {y} <= {x} => {self.at(part, y)})"
-            case Until(one, other):
+            case s.Until(one, other):
                 y, z = self._name(), self._name()
                 before = f"(all1 {z}: ({x} <= {z} & {z} < {y}) => {self.at(one, z)})"
                 return f"(ex1 {y}: {x} <= {y} & {self.at(other, y)} & {before})"
-            case Release(one, other):
+            case s.Release(one, other):
                 y, z = self._name(), self._name()
                 released = f"(ex1 {z}: {x} <= {z} & {z} < {y} & {self.at(one, z)})"
                 return f"(all1 {y}: {x} <= {y} => ({self.at(other, y)} | {released}))"
-            case WeakUntil(one, other):
-                return f"({self.at(Until(one, other), x)} | {self.at(Always(one), x)})"
-            case Since(one, other):
+            case s.WeakUntil(one, other):
+                return f"({self.at(s.Until(one, other), x)} | {self.at(s.Always(one), x)})"
+            case s.Since(one, other):
                 y, z = self._name(), self._name()
                 after = f"(all1 {z}: ({y} < {z} & {z} <= {x}) => {self.at(one, z)})"
                 return f"(ex1 {y}: {y} <= {x} & {self.at(other, y)} & {after})"

@@ -7,6 +7,8 @@ from typing import Literal, cast
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import CallOutcome, Event, Json
 from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import (
     AndCondition,
     Comparison,
@@ -15,47 +17,6 @@ from lawtrace.solver.logic.conditions import (
     NotCondition,
     Operator,
     OrCondition,
-)
-from lawtrace.solver.logic.syntax import (
-    AggregateFunction,
-    Always,
-    And,
-    Atom,
-    Compare,
-    EventAggregate,
-    Eventually,
-    Exists,
-    ForAll,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    RelationAggregate,
-    Release,
-    Since,
-    Until,
-    WeakNext,
-    WeakUntil,
-    Yesterday,
-    aggregates_of,
-    free_variables,
-    subformulas,
-)
-from lawtrace.solver.logic.terms import (
-    Arithmetic,
-    BoundVariable,
-    Element,
-    FieldPath,
-    FunctionCall,
-    LiteralList,
-    LiteralValue,
-    Now,
-    Position,
-    Term,
 )
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Bound, Span, Unit, Window
 from tests.support.equations import Step
@@ -103,18 +64,18 @@ class RandomFormulas:
         return Event(random.choice("AAABBBC"), arguments, random.choice(OUTCOMES), time=time)
 
     @staticmethod
-    def values(formula: Formula) -> list[Scalar]:
+    def values(formula: s.Formula) -> list[Scalar]:
         """The values that quantifiers have to try: those of the events, and what aggregates may make of them."""
         made = any(
-            isinstance(aggregate, RelationAggregate)
-            for node in subformulas(formula)
-            for aggregate in aggregates_of(node)
+            isinstance(aggregate, s.RelationAggregate)
+            for node in s.subformulas(formula)
+            for aggregate in s.aggregates_of(node)
         )
         return [*(range(-3, 12) if made else range(4)), True, "a", "Ab"]
 
     # Formulas
 
-    def formula(self) -> Formula:
+    def formula(self) -> s.Formula:
         """A closed formula, safe or not: a rule `forall x: G(...)` or any other."""
         random = self.random
         while True:
@@ -125,18 +86,18 @@ class RandomFormulas:
                     if random.random() < 0.6:
                         guards = [self.pair(names)] if len(names) == 2 else guards[:1]
                     body = self.part(random.choice((1, 2, 3)), names)
-                    guard = And(*guards) if len(guards) > 1 else guards[0]
-                    return ForAll(names, Always(Implies(guard, body)))
+                    guard = s.And(*guards) if len(guards) > 1 else guards[0]
+                    return s.ForAll(names, s.Always(s.Implies(guard, body)))
                 return self.part(random.choice((2, 3, 4)), ())
             except FormulaError:  # the future inside the past, a variable that does not occur, an empty window
                 continue
 
-    def part(self, depth: int, names: tuple[str, ...], *, past: bool = False, quantifiers: bool = True) -> Formula:
+    def part(self, depth: int, names: tuple[str, ...], *, past: bool = False, quantifiers: bool = True) -> s.Formula:
         random = self.random
         if not depth or random.random() < 0.12:
             return self.atom(names) if random.random() < 0.8 else self.test(names)
 
-        def sub(*, only_past: bool = past) -> Formula:
+        def sub(*, only_past: bool = past) -> s.Formula:
             return self.part(depth - 1, names, past=only_past, quantifiers=quantifiers)
 
         kinds = ["not", "and", "and", "or", "implies", "iff", "past", "past", "past", "since"]
@@ -144,32 +105,32 @@ class RandomFormulas:
         kinds += ["exists", "exists", "forall"] if quantifiers else []
         match random.choice(kinds):
             case "not":
-                return Not(sub())
+                return s.Not(sub())
             case "and":
-                return And(sub(), sub())
+                return s.And(sub(), sub())
             case "or":
-                return Or(sub(), sub())
+                return s.Or(sub(), sub())
             case "implies":
-                return Implies(sub(), sub())
+                return s.Implies(sub(), sub())
             case "iff":
-                return Iff(sub(), sub())
+                return s.Iff(sub(), sub())
             case "past":
-                return random.choice((Yesterday, Once, Historically))(sub(only_past=True), self.window())
+                return random.choice((s.Yesterday, s.Once, s.Historically))(sub(only_past=True), self.window())
             case "since":
-                return Since(sub(only_past=True), sub(only_past=True), self.window())
+                return s.Since(sub(only_past=True), sub(only_past=True), self.window())
             case "future":
-                return random.choice((Next, WeakNext, Eventually, Eventually, Always))(sub(), self.window())
+                return random.choice((s.Next, s.WeakNext, s.Eventually, s.Eventually, s.Always))(sub(), self.window())
             case "until":
-                return random.choice((Until, Release, WeakUntil))(sub(), sub(), self.window())
+                return random.choice((s.Until, s.Release, s.WeakUntil))(sub(), sub(), self.window())
             case kind:
                 return self.quantified(kind, depth, names, past=past)
 
-    def quantified(self, kind: str, depth: int, names: tuple[str, ...], *, past: bool) -> Formula:
+    def quantified(self, kind: str, depth: int, names: tuple[str, ...], *, past: bool) -> s.Formula:
         name = next((name for name in VARIABLES if name not in names), None)
         if name is None:
             return self.atom(names)
         guard, body = self.atom((*names, name), name), self.part(depth - 1, (*names, name), past=past)
-        return Exists((name,), And(guard, body)) if kind == "exists" else ForAll((name,), Implies(guard, body))
+        return s.Exists((name,), s.And(guard, body)) if kind == "exists" else s.ForAll((name,), s.Implies(guard, body))
 
     def window(self) -> Window:
         random = self.random
@@ -183,16 +144,16 @@ class RandomFormulas:
         upper = Bound(Span(high + 1, unit), random.random() < 0.3) if random.random() < 0.7 else None
         return Window(lower, upper)
 
-    def pair(self, names: tuple[str, ...]) -> Atom:
+    def pair(self, names: tuple[str, ...]) -> s.Atom:
         """An atom about two variables, each in its own argument."""
         first, second = self.random.sample(names, 2)
         parts = (
-            Comparison(FieldPath(("p",)), "==", BoundVariable(first)),
-            Comparison(FieldPath(("q",)), "==", BoundVariable(second)),
+            Comparison(terms.FieldPath(("p",)), "==", terms.BoundVariable(first)),
+            Comparison(terms.FieldPath(("q",)), "==", terms.BoundVariable(second)),
         )
-        return Atom(self.random.choice("AB"), AndCondition(parts))
+        return s.Atom(self.random.choice("AB"), AndCondition(parts))
 
-    def atom(self, names: tuple[str, ...], needed: str | None = None) -> Atom:
+    def atom(self, names: tuple[str, ...], needed: str | None = None) -> s.Atom:
         """An atom about some of the variables; `needed`: it says which values this one has."""
         random = self.random
         if len(names) >= 2 and needed is None and random.random() < 0.5:
@@ -201,77 +162,82 @@ class RandomFormulas:
         chosen += [name for name in names if random.random() < 0.5 and name != needed]
         parts: list[Condition] = []
         for name in chosen[:2]:
-            variable = BoundVariable(name)
+            variable = terms.BoundVariable(name)
             spread = random.random() < 0.15
             parts.append(
-                Comparison(variable, "in", FieldPath(("l",)))
+                Comparison(variable, "in", terms.FieldPath(("l",)))
                 if spread
-                else Comparison(FieldPath((random.choice("pq"),)), "==", variable)
+                else Comparison(terms.FieldPath((random.choice("pq"),)), "==", variable)
             )
         if random.random() < 0.3:
             parts.append(self.condition(names))
         condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(tuple(parts))
-        return Atom(random.choice("AB"), condition, attempted=random.random() < 0.1)
+        return s.Atom(random.choice("AB"), condition, attempted=random.random() < 0.1)
 
     def condition(self, names: tuple[str, ...]) -> Condition:
         random = self.random
-        field = FieldPath((random.choice("pq"),))
+        field = terms.FieldPath((random.choice("pq"),))
         match random.randrange(8):
             case 0 if names:
-                return Comparison(field, random.choice(ORDERS[1:]), BoundVariable(random.choice(names)))
+                return Comparison(field, random.choice(ORDERS[1:]), terms.BoundVariable(random.choice(names)))
             case 1:
                 quantifier: Literal["any", "all"] = random.choice(("any", "all"))
-                inner = Comparison(Element("e"), random.choice(ORDERS), LiteralValue(random.randrange(3)))
-                return ElementCondition(quantifier, "e", FieldPath(("l",)), inner)
+                inner = Comparison(terms.Element("e"), random.choice(ORDERS), terms.LiteralValue(random.randrange(3)))
+                return ElementCondition(quantifier, "e", terms.FieldPath(("l",)), inner)
             case 2:
                 texts: tuple[Operator, ...] = ("startswith", "endswith", "contains")
-                return Comparison(FunctionCall("lower", (field,)), random.choice(texts), LiteralValue("a"))
+                return Comparison(terms.FunctionCall("lower", (field,)), random.choice(texts), terms.LiteralValue("a"))
             case 3:
-                return Comparison(field, "in", LiteralList((LiteralValue(1), LiteralValue("a"))))
+                return Comparison(field, "in", terms.LiteralList((terms.LiteralValue(1), terms.LiteralValue("a"))))
             case 4:
-                size = FunctionCall(random.choice(("len", "largest", "total")), (FieldPath(("l",)),))
+                size = terms.FunctionCall(random.choice(("len", "largest", "total")), (terms.FieldPath(("l",)),))
                 return Comparison(size, random.choice(ORDERS), field)
             case 5:
-                return NotCondition(Comparison(field, random.choice(ORDERS), LiteralValue(random.randrange(3))))
+                return NotCondition(Comparison(field, random.choice(ORDERS), terms.LiteralValue(random.randrange(3))))
             case 6:
                 ones = tuple(
-                    Comparison(field, "==", LiteralValue(cast("Scalar", random.choice((0, True, "a"))))) for _ in "ab"
+                    Comparison(field, "==", terms.LiteralValue(cast("Scalar", random.choice((0, True, "a")))))
+                    for _ in "ab"
                 )
                 return OrCondition(ones)
             case _:
-                return Comparison(field, random.choice(ORDERS), LiteralValue(random.randrange(3)))
+                return Comparison(field, random.choice(ORDERS), terms.LiteralValue(random.randrange(3)))
 
-    def test(self, names: tuple[str, ...]) -> Formula:
-        return Compare(Comparison(self.term(names), self.random.choice(ORDERS), self.term(names)))
+    def test(self, names: tuple[str, ...]) -> s.Formula:
+        return s.Compare(Comparison(self.term(names), self.random.choice(ORDERS), self.term(names)))
 
-    def term(self, names: tuple[str, ...]) -> Term:
+    def term(self, names: tuple[str, ...]) -> terms.Term:
         random = self.random
         share = random.random()
         if names and share < 0.3:
-            return BoundVariable(random.choice(names))
+            return terms.BoundVariable(random.choice(names))
         if share < 0.5:
-            return LiteralValue(random.randrange(4))
+            return terms.LiteralValue(random.randrange(4))
         if share < 0.6:
-            return Position() if random.random() < 0.5 else Arithmetic(Now(), "-", self.aggregate(names, moments=True))
+            return (
+                terms.Position()
+                if random.random() < 0.5
+                else terms.Arithmetic(terms.Now(), "-", self.aggregate(names, moments=True))
+            )
         if share < 0.9:
             return self.aggregate(names)
         if share < 0.95:
             formula = self.part(1, (*names, "u"), past=True, quantifiers=False)
-            if "u" in free_variables(formula):
-                count = RelationAggregate("count", None, ("u",), formula)
-                return count if random.random() < 0.5 else replace(count, function="sum", term=BoundVariable("u"))
-        right: Term = BoundVariable(random.choice(names)) if names else LiteralValue(1)
-        return Arithmetic(LiteralValue(random.randrange(3)), random.choice("+-*/"), right)  # pyright: ignore[reportArgumentType]
+            if "u" in s.free_variables(formula):
+                count = s.RelationAggregate("count", None, ("u",), formula)
+                return count if random.random() < 0.5 else replace(count, function="sum", term=terms.BoundVariable("u"))
+        right: terms.Term = terms.BoundVariable(random.choice(names)) if names else terms.LiteralValue(1)
+        return terms.Arithmetic(terms.LiteralValue(random.randrange(3)), random.choice("+-*/"), right)  # pyright: ignore[reportArgumentType]
 
-    def aggregate(self, names: tuple[str, ...], *, moments: bool = False) -> Term:
+    def aggregate(self, names: tuple[str, ...], *, moments: bool = False) -> terms.Term:
         """An aggregate over events; `moments`: of their times."""
         random = self.random
-        functions: tuple[AggregateFunction, ...] = ("count", "sum", "min", "max", "avg", "last")
+        functions: tuple[s.AggregateFunction, ...] = ("count", "sum", "min", "max", "avg", "last")
         function = random.choice(("min", "max", "last")) if moments else random.choice(functions)
         distinct = function == "count" and random.random() < 0.4
-        term: Term | None = Now() if moments else FieldPath((random.choice("pq"),))
+        term: terms.Term | None = terms.Now() if moments else terms.FieldPath((random.choice("pq"),))
         atom = self.atom(names)
         since = self.atom(tuple(name for name in names if name in atom.variables)) if random.random() < 0.3 else None
-        return EventAggregate(
+        return s.EventAggregate(
             function, None if function == "count" and not distinct else term, atom, self.window(), since, distinct
         )

@@ -77,9 +77,9 @@ def test_four_verdicts_and_distances() -> None:
     automaton = compile_formula(parse("!(!Check U Pay) & G(Pay -> F Audit)"))
 
     def after(*tools: str) -> tuple[Verdict, int | None]:
-        masks = [mask for tool in tools if (mask := automaton.tool_letter(tool)) is not None]
+        masks = [mask for tool in tools if (mask := automaton.alphabet.tool_letter(tool)) is not None]
         state = automaton.run(masks)
-        return automaton.verdict(state), automaton.distance(state)
+        return automaton.verdicts[state], automaton.distances[state]
 
     assert after() == ("holding", 0)
     assert after("Other") == ("holding", 0)
@@ -92,14 +92,18 @@ def test_four_verdicts_and_distances() -> None:
 def test_masks() -> None:
     automaton = compile_formula(parse("G(attempted(Pay) -> F Audit(ok)) | Check"))
     names = {str(atom): 1 << bit for bit, atom in enumerate(automaton.atoms)}
-    assert automaton.tool_letter("Pay") == automaton.tool_letter("Pay", completed=False) == names["attempted(Pay)"]
-    assert automaton.tool_letter("Check") == names["Check"]
-    assert automaton.tool_letter("Check", completed=False) == 0
-    assert automaton.tool_letter("Audit") is None
-    assert automaton.tool_letter("Elsewhere") == 0
-    assert automaton.event_letter(Event("Audit", {"ok": True})) == names["Audit(ok)"]
-    assert automaton.event_letter(Event("Audit", {"ok": True}, "failed")) == 0
-    assert automaton.event_letter(Event("Pay", {}, "raised")) == names["attempted(Pay)"]
+    assert (
+        automaton.alphabet.tool_letter("Pay")
+        == automaton.alphabet.tool_letter("Pay", completed=False)
+        == names["attempted(Pay)"]
+    )
+    assert automaton.alphabet.tool_letter("Check") == names["Check"]
+    assert automaton.alphabet.tool_letter("Check", completed=False) == 0
+    assert automaton.alphabet.tool_letter("Audit") is None
+    assert automaton.alphabet.tool_letter("Elsewhere") == 0
+    assert automaton.alphabet.event_letter(Event("Audit", {"ok": True})) == names["Audit(ok)"]
+    assert automaton.alphabet.event_letter(Event("Audit", {"ok": True}, "failed")) == 0
+    assert automaton.alphabet.event_letter(Event("Pay", {}, "raised")) == names["attempted(Pay)"]
 
 
 def test_equivalence_over_the_atoms_of_both() -> None:
@@ -174,7 +178,7 @@ def test_the_deepest_formula_compiles() -> None:
 def test_a_hundred_thousand_events_without_recursion() -> None:
     automaton = compile_formula(parse("G(a -> F b) & G(c -> O a)"))
     letters = [automaton.alphabet.letter({Atom("ab"[step % 2])}) for step in range(100_000)]
-    assert automaton.verdict(automaton.run(letters)) == "holding"
+    assert automaton.verdicts[automaton.run(letters)] == "holding"
 
 
 def test_dot_names_verdicts_and_letters() -> None:

@@ -16,66 +16,47 @@ from lawtrace.solver.automata.operations import (
     shortest_difference,
     shortest_rejected,
 )
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, IsTrue, NotCondition, OrCondition
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import holds, true_atoms
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Eventually,
-    Formula,
-    Historically,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    Release,
-    Since,
-    Top,
-    Until,
-    WeakNext,
-    WeakUntil,
-    Yesterday,
-)
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.monitoring.monitor import Monitor
+from tests.support.semantics import holds, true_atoms
 
 # The first example of a test may build the grammar, on a busy machine.
 
-ATOMS = tuple(map(Atom, "abc"))
+ATOMS = tuple(map(s.Atom, "abc"))
 
 
-def past_formulas(leaves: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-    def grow(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+def past_formulas(leaves: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
+    def grow(parts: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
         return st.one_of(
-            st.builds(Not, parts),
-            st.builds(And, parts, parts),
-            st.builds(Implies, parts, parts),
-            st.builds(Yesterday, parts),
-            st.builds(Once, parts),
-            st.builds(Historically, parts),
-            st.builds(Since, parts, parts),
+            st.builds(s.Not, parts),
+            st.builds(s.And, parts, parts),
+            st.builds(s.Implies, parts, parts),
+            st.builds(s.Yesterday, parts),
+            st.builds(s.Once, parts),
+            st.builds(s.Historically, parts),
+            st.builds(s.Since, parts, parts),
         )
 
     return st.recursive(leaves, grow, max_leaves=4)
 
 
-def formulas(leaves: st.SearchStrategy[Formula], *, max_leaves: int = 8) -> st.SearchStrategy[Formula]:
-    def grow(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-        unary = [st.builds(node, parts) for node in (Not, Next, WeakNext, Eventually, Always)]
-        binary = [st.builds(node, parts, parts) for node in (Implies, Iff, Until, Release, WeakUntil)]
-        joined = [st.lists(parts, min_size=2, max_size=3).map(lambda fs, node=node: node(*fs)) for node in (And, Or)]
+def formulas(leaves: st.SearchStrategy[s.Formula], *, max_leaves: int = 8) -> st.SearchStrategy[s.Formula]:
+    def grow(parts: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
+        unary = [st.builds(node, parts) for node in (s.Not, s.Next, s.WeakNext, s.Eventually, s.Always)]
+        binary = [st.builds(node, parts, parts) for node in (s.Implies, s.Iff, s.Until, s.Release, s.WeakUntil)]
+        joined = [
+            st.lists(parts, min_size=2, max_size=3).map(lambda fs, node=node: node(*fs)) for node in (s.And, s.Or)
+        ]
         return st.one_of(*unary, *binary, *joined)
 
     return st.recursive(st.one_of(leaves, leaves, past_formulas(leaves)), grow, max_leaves=max_leaves)
 
 
-constants: st.SearchStrategy[Formula] = st.sampled_from([Top(), Bottom()])
-letters_as_atoms: st.SearchStrategy[Formula] = st.sampled_from(ATOMS)
+constants: st.SearchStrategy[s.Formula] = st.sampled_from([s.Top(), s.Bottom()])
+letters_as_atoms: st.SearchStrategy[s.Formula] = st.sampled_from(ATOMS)
 free_formulas = formulas(st.one_of(letters_as_atoms, letters_as_atoms, letters_as_atoms, constants))
 free_traces = st.lists(st.frozensets(st.sampled_from(ATOMS)), max_size=7)
 
@@ -103,8 +84,8 @@ def _conditions(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condit
 
 
 conditions = st.recursive(comparisons, _conditions, max_leaves=3)
-call_atoms = st.builds(Atom, st.sampled_from(["Pay", "Audit"]), st.one_of(st.none(), conditions), st.booleans())
-call_formulas = formulas(st.sampled_from([Atom("Check")]) | call_atoms, max_leaves=5)
+call_atoms = st.builds(s.Atom, st.sampled_from(["Pay", "Audit"]), st.one_of(st.none(), conditions), st.booleans())
+call_formulas = formulas(st.sampled_from([s.Atom("Check")]) | call_atoms, max_leaves=5)
 
 scalars = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.text(max_size=2), st.just("BILL_PAYMENT"))
 values = st.recursive(
@@ -122,7 +103,7 @@ events = st.builds(
 @settings(max_examples=150)
 @given(free_formulas, st.lists(free_traces, min_size=1, max_size=4))
 def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
-    formula: Formula, traces: list[list[frozenset[Atom]]]
+    formula: s.Formula, traces: list[list[frozenset[s.Atom]]]
 ) -> None:
     automaton = compile_formula(formula, "free")
     for trace in [[], *traces]:
@@ -132,22 +113,22 @@ def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
 @pytest.mark.slow
 @settings(max_examples=200)
 @given(call_formulas, st.lists(events, max_size=6))
-def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Formula, trace: list[Event]) -> None:
+def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: s.Formula, trace: list[Event]) -> None:
     automaton = compile_formula(formula)
     expected = holds(formula, [true_atoms(event, automaton.atoms) for event in trace])
-    assert (automaton.run(map(automaton.event_letter, trace)) in automaton.accepting) == expected
+    assert (automaton.run(map(automaton.alphabet.event_letter, trace)) in automaton.accepting) == expected
     monitor = Monitor({"rule": automaton})
     monitor.run(trace)
     assert (monitor.final_statuses()["rule"] == "kept") == expected
 
 
 @given(st.one_of(free_formulas, call_formulas))
-def test_a_printed_formula_parses_back_to_the_same_value(formula: Formula) -> None:
+def test_a_printed_formula_parses_back_to_the_same_value(formula: s.Formula) -> None:
     assert parse(str(formula)) == formula
 
 
 @given(free_formulas)
-def test_no_two_states_accept_the_same_continuations(formula: Formula) -> None:
+def test_no_two_states_accept_the_same_continuations(formula: s.Formula) -> None:
     automaton = compile_formula(formula, "free")
     if len(automaton.table) > 12:
         return
@@ -169,19 +150,19 @@ def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
 
 @given(free_formulas, free_traces, free_traces)
 def test_permanent_verdicts_hold_for_all_continuations(
-    formula: Formula, trace: list[frozenset[Atom]], more: list[frozenset[Atom]]
+    formula: s.Formula, trace: list[frozenset[s.Atom]], more: list[frozenset[s.Atom]]
 ) -> None:
     automaton = compile_formula(formula, "free")
     state = automaton.run(map(automaton.alphabet.letter, trace))
-    verdict = automaton.verdict(state)
+    verdict = automaton.verdicts[state]
     assert (verdict in ("satisfied", "holding")) == holds(formula, trace)
     assert automaton.can_accept(state) == (verdict != "violated")
     if verdict in ("satisfied", "violated"):
         assert holds(formula, trace + more) == (verdict == "satisfied")
-    distance = automaton.distance(state)
+    distance = automaton.distances[state]
     if distance is not None:
         ahead = [
-            further for successor in automaton.table[state] if (further := automaton.distance(successor)) is not None
+            further for successor in automaton.table[state] if (further := automaton.distances[successor]) is not None
         ]
         assert distance == (1 + min(ahead) if verdict == "open" else 0)
     else:
@@ -189,7 +170,7 @@ def test_permanent_verdicts_hold_for_all_continuations(
 
 
 @given(free_formulas, free_formulas)
-def test_a_witness_of_the_difference_is_one(one: Formula, other: Formula) -> None:
+def test_a_witness_of_the_difference_is_one(one: s.Formula, other: s.Formula) -> None:
     left, right = compile_formula(one, "free"), compile_formula(other, "free")
     witness = shortest_difference(left, right)
     assert equivalent(left, right) == (witness is None)
@@ -198,7 +179,7 @@ def test_a_witness_of_the_difference_is_one(one: Formula, other: Formula) -> Non
 
 
 @given(free_formulas, st.integers(0, 3))
-def test_shortest_words_are_accepted_and_rejected(formula: Formula, length: int) -> None:
+def test_shortest_words_are_accepted_and_rejected(formula: s.Formula, length: int) -> None:
     automaton = compile_formula(formula, "free")
     accepted, rejected = shortest_accepted(automaton, length), shortest_rejected(automaton, length)
     assert accepted is not None or rejected is not None
@@ -207,22 +188,22 @@ def test_shortest_words_are_accepted_and_rejected(formula: Formula, length: int)
 
 
 @given(free_formulas, free_formulas)
-def test_equal_automata_are_equal_values(one: Formula, other: Formula) -> None:
+def test_equal_automata_are_equal_values(one: s.Formula, other: s.Formula) -> None:
     left = product(compile_formula(one, "free"), compile_formula(other, "free"), lambda a, b: a and b)
     right = product(compile_formula(other, "free"), compile_formula(one, "free"), lambda a, b: a and b)
-    assert left == right == compile_formula(And(one, other), "free")
+    assert left == right == compile_formula(s.And(one, other), "free")
 
 
 @given(free_formulas)
-def test_negation_moves_through_the_duals(formula: Formula) -> None:
-    def same(one: Formula, other: Formula) -> bool:
+def test_negation_moves_through_the_duals(formula: s.Formula) -> None:
+    def same(one: s.Formula, other: s.Formula) -> bool:
         return equivalent(compile_formula(one, "free"), compile_formula(other, "free"))
 
-    a = Atom("a")
-    assert same(Not(Next(formula)), WeakNext(Not(formula)))
-    assert same(Not(Until(a, formula)), Release(Not(a), Not(formula)))
-    assert same(WeakUntil(a, formula), Or(Until(a, formula), Always(a)))
-    assert same(Not(Eventually(formula)), Always(Not(formula)))
+    a = s.Atom("a")
+    assert same(s.Not(s.Next(formula)), s.WeakNext(s.Not(formula)))
+    assert same(s.Not(s.Until(a, formula)), s.Release(s.Not(a), s.Not(formula)))
+    assert same(s.WeakUntil(a, formula), s.Or(s.Until(a, formula), s.Always(a)))
+    assert same(s.Not(s.Eventually(formula)), s.Always(s.Not(formula)))
 
 
 @given(conditions, events)
@@ -247,5 +228,7 @@ def test_feeding_one_by_one_is_running(trace: list[Event]) -> None:
         other.feed(event)
     assert one.statuses() == other.statuses()
     for place, automaton in enumerate(rules.values()):
-        states = [automaton.run(map(automaton.event_letter, trace[: index + 1])) for index in range(len(trace))]
-        assert [after[place] for after in one.history] == list(map(automaton.verdict, states))
+        states = [
+            automaton.run(map(automaton.alphabet.event_letter, trace[: index + 1])) for index in range(len(trace))
+        ]
+        assert [after[place] for after in one.history] == [automaton.verdicts[state] for state in states]

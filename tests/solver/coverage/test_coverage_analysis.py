@@ -62,7 +62,7 @@ def test_pairs_and_transitions_agree_with_brute_force(mode: TraceMode, length: i
         taken: set[tuple[int, int]] = set()
         for walk in walks:
             state = automaton.initial
-            for letter in (automaton.tool_letter(tool) for tool in walk):
+            for letter in (automaton.alphabet.tool_letter(tool) for tool in walk):
                 assert letter is not None
                 taken.add((state, letter))
                 state = automaton.step(state, letter)
@@ -232,8 +232,8 @@ def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
         for trace in traces:
             state = rule.automaton.initial
             for event in trace:
-                assert (state, rule.automaton.event_letter(event)) in possible
-                state = rule.automaton.step(state, rule.automaton.event_letter(event))
+                assert (state, rule.automaton.alphabet.event_letter(event)) in possible
+                state = rule.automaton.step(state, rule.automaton.alphabet.event_letter(event))
         assert line.possible == len(possible)
         assert line.covered <= len(possible) <= (line.transitions or 0)
         if rule.id == "bill":  # an entry about a bill is impossible while no bill is pending

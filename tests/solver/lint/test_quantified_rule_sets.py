@@ -7,8 +7,8 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.schemas.events import CallOutcome, Event
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.logic.semantics import holds_on
 from lawtrace.solver.rules import Rule, check_rules
+from tests.support.semantics import holds_on
 
 STATEMENT_FIRST = "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
 RULES = {

@@ -25,13 +25,13 @@ from lawtrace.solver.automata.operations import shortest_accepted
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import And, Atom, Formula, Or, Top, atoms_of, body_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.model_checking.call_scopes import AbstractCall
 from lawtrace.solver.model_checking.product_search import Component, Found, search
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.rules import Rule, load_rules
+from tests.support.semantics import holds
 
 
 def environment(*tools: Tool | str) -> Environment:

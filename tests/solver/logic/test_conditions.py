@@ -6,9 +6,9 @@ from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import Comparison
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import true_atoms
 from lawtrace.solver.logic.syntax import Atom, Eventually
 from lawtrace.solver.logic.terms import FieldPath, LiteralValue
+from tests.support.semantics import true_atoms
 
 EVENT = Event(
     "Pay",

@@ -6,43 +6,30 @@ import pytest
 
 import lawtrace.solver.logic.parser
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.parser import MAX_NESTING, parse
-from lawtrace.solver.logic.syntax import (
-    ATTEMPTED,
-    RESERVED,
-    And,
-    Atom,
-    Formula,
-    Iff,
-    Implies,
-    Next,
-    Not,
-    Or,
-    Since,
-    Until,
-)
 
-A, B, C = map(Atom, "abc")
+A, B, C = map(s.Atom, "abc")
 
 
 @pytest.mark.parametrize(
     ("text", "formula"),
     [
         ("a", A),
-        ("a & b & c", And(A, B, C)),
-        ("(a & b) & c", And(And(A, B), C)),
-        ("a | b & c", Or(A, And(B, C))),
-        ("! a U b", Until(Not(A), B)),
-        ("a U b & c", And(Until(A, B), C)),
-        ("a & b -> c", Implies(And(A, B), C)),
-        ("a <-> X b", Iff(A, Next(B))),
-        ("a SINCE b", Since(A, B)),
-        ("a -> (b -> c)", Implies(A, Implies(B, C))),
-        ("Fa", Atom("Fa")),
-        ("x_1", Atom("x_1")),
+        ("a & b & c", s.And(A, B, C)),
+        ("(a & b) & c", s.And(s.And(A, B), C)),
+        ("a | b & c", s.Or(A, s.And(B, C))),
+        ("! a U b", s.Until(s.Not(A), B)),
+        ("a U b & c", s.And(s.Until(A, B), C)),
+        ("a & b -> c", s.Implies(s.And(A, B), C)),
+        ("a <-> X b", s.Iff(A, s.Next(B))),
+        ("a SINCE b", s.Since(A, B)),
+        ("a -> (b -> c)", s.Implies(A, s.Implies(B, C))),
+        ("Fa", s.Atom("Fa")),
+        ("x_1", s.Atom("x_1")),
     ],
 )
-def test_precedence(text: str, formula: Formula) -> None:
+def test_precedence(text: str, formula: s.Formula) -> None:
     assert parse(text) == formula
 
 
@@ -124,7 +111,7 @@ def test_too_deep_formulas_are_an_error(opening: str) -> None:
 
 def test_parentheses_and_long_chains_are_allowed() -> None:
     assert parse("(" * 20_000 + "a" + ")" * 20_000) == A
-    assert parse(" & ".join("a" * 5_000)) == And(*[A] * 5_000)
+    assert parse(" & ".join("a" * 5_000)) == s.And(*[A] * 5_000)
     deepest = parse("!" * MAX_NESTING + "a")
     assert parse(str(deepest)) == deepest
 
@@ -133,21 +120,21 @@ def test_the_grammar_spells_the_operators_as_the_syntax_does() -> None:
     grammar = Path(lawtrace.solver.logic.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     formulas, _ = grammar.split("// Windows")
     rules = "\n".join(line for line in formulas.splitlines() if not line.startswith("//"))
-    assert set(rules.split('"')[1::2]) - {"(", ")", ":"} == RESERVED
-    assert ATTEMPTED in RESERVED
+    assert set(rules.split('"')[1::2]) - {"(", ")", ":"} == s.RESERVED
+    assert s.ATTEMPTED in s.RESERVED
 
 
 @pytest.mark.parametrize("name", ["U", "NOT", "true", "attempted", "two words", "9", "files.read", "now", "count"])
 def test_an_atom_has_a_name_that_can_be_read_back(name: str) -> None:
-    assert str(Atom(name)) == f"`{name}`"
-    assert parse(str(Atom(name))) == Atom(name)
+    assert str(s.Atom(name)) == f"`{name}`"
+    assert parse(str(s.Atom(name))) == s.Atom(name)
     with pytest.raises(FormulaError):
-        Atom(f"`{name}`")
+        s.Atom(f"`{name}`")
 
 
 def test_and_joins_two_or_more() -> None:
     with pytest.raises(FormulaError):
-        And(A)
+        s.And(A)
 
 
 def test_a_bare_string_is_searched_in_the_words() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Atom
+from tests.support.semantics import holds
 
 VERDICTS = Path(__file__).parents[2] / "data" / "ltlf" / "verdicts.jsonl"
 

@@ -4,8 +4,8 @@ import pytest
 
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import holds
 from lawtrace.solver.logic.syntax import Atom
+from tests.support.semantics import holds
 
 EMPTY: list[str] = []
 
@@ -102,7 +102,7 @@ def test_verdicts(text: str, trace: list[str], expected: bool) -> None:
 def test_globally_next_is_satisfied_by_the_empty_trace_only() -> None:
     automaton = compile_formula(parse("G X a"), "free")
     assert automaton.initial in automaton.accepting
-    assert all(automaton.verdict(state) == "violated" for state in automaton.table[automaton.initial])
+    assert all(automaton.verdicts[state] == "violated" for state in automaton.table[automaton.initial])
 
 
 def test_past_and_future_forms_of_precedence_are_equivalent() -> None:

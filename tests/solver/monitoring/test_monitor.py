@@ -38,9 +38,7 @@ def test_the_first_irreparable_event() -> None:
     watch = monitor("check", "audit")
     watch.run(calls("Audit", "Pay", "Check", "Pay"))
     assert watch.first_irreparable == {"check": 1, "audit": None}
-    assert watch.status("check") == RuleStatus(
-        state=watch.status("check").state, verdict="violated", triggered=True, first_irreparable=1, ending="broken"
-    )
+    assert watch.status("check") == RuleStatus("violated", triggered=True, first_irreparable=1, ending="broken")
     assert watch.status("audit").verdict == "open"
     assert watch.final_statuses() == {"check": "broken", "audit": "left_open"}
     watch.feed(calls("Audit")[0])

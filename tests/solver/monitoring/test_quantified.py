@@ -11,33 +11,18 @@ from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, NotCondition, OrCondition
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.scoping import instantiate
-from lawtrace.solver.logic.semantics import holds_on, occurring_values
 from lawtrace.solver.logic.signature import ANYTHING, ToolSignature
-from lawtrace.solver.logic.syntax import (
-    Always,
-    And,
-    Atom,
-    Eventually,
-    ForAll,
-    Formula,
-    Implies,
-    Next,
-    Not,
-    Once,
-    Or,
-    Since,
-    Until,
-    Yesterday,
-)
 from lawtrace.solver.logic.templates import InstructionAdherence, match_template
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, with_list_index
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.instances import Instances
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
+from tests.support.semantics import holds_on, occurring_values
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
 AUDITED = "forall a: G(Pay(account == a) -> F Audit(account == a))"
@@ -218,8 +203,8 @@ def either(one: Condition, field: FieldPath) -> Condition:
     return OrCondition((one, Comparison(field, "==", FieldPath(("x",)))))
 
 
-def about_both(atom: Atom, body: Formula) -> ForAll:
-    return ForAll(("v",), And(body, Implies(atom, body)))
+def about_both(atom: s.Atom, body: s.Formula) -> s.ForAll:
+    return s.ForAll(("v",), s.And(body, s.Implies(atom, body)))
 
 
 meeting: st.SearchStrategy[Condition] = st.one_of(
@@ -233,22 +218,22 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
     st.builds(either, meeting, FIELDS),
 )
 tools = st.sampled_from(["A", "B"])
-meeting_atoms = st.builds(Atom, tools, conditions, st.booleans())
-atoms: st.SearchStrategy[Formula] = st.one_of(meeting_atoms, meeting_atoms, st.builds(Atom, tools))
+meeting_atoms = st.builds(s.Atom, tools, conditions, st.booleans())
+atoms: st.SearchStrategy[s.Formula] = st.one_of(meeting_atoms, meeting_atoms, st.builds(s.Atom, tools))
 
 
-def past(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-    unary = [st.builds(node, parts) for node in (Not, Yesterday, Once)]
-    return st.one_of(*unary, st.builds(Since, parts, parts))
+def past(parts: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
+    unary = [st.builds(node, parts) for node in (s.Not, s.Yesterday, s.Once)]
+    return st.one_of(*unary, st.builds(s.Since, parts, parts))
 
 
-def future(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-    unary = [st.builds(node, parts) for node in (Not, Next, Eventually, Always)]
-    binary = [st.builds(node, parts, parts) for node in (Implies, Until, And, Or)]
+def future(parts: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
+    unary = [st.builds(node, parts) for node in (s.Not, s.Next, s.Eventually, s.Always)]
+    binary = [st.builds(node, parts, parts) for node in (s.Implies, s.Until, s.And, s.Or)]
     return st.one_of(*unary, *binary)
 
 
-bodies: st.SearchStrategy[Formula] = st.recursive(
+bodies: st.SearchStrategy[s.Formula] = st.recursive(
     st.one_of(atoms, st.recursive(atoms, past, max_leaves=3)), future, max_leaves=5
 )
 rules = st.builds(about_both, meeting_atoms, bodies)
@@ -266,7 +251,7 @@ events = st.builds(
 @pytest.mark.slow
 @settings(max_examples=400)
 @given(rules, st.lists(events, max_size=7))
-def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event]) -> None:
+def test_the_monitor_agrees_with_the_equations(rule: s.ForAll, trace: list[Event]) -> None:
     monitor = Monitor({"rule": compile_formula(rule)}, history=True)
     monitor.run(trace)
     status = monitor.status("rule")
@@ -281,7 +266,7 @@ def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event])
 
 
 @given(rules, st.lists(events, max_size=6))
-def test_the_first_irreparable_event_is_that_of_an_instance(rule: ForAll, trace: list[Event]) -> None:
+def test_the_first_irreparable_event_is_that_of_an_instance(rule: s.ForAll, trace: list[Event]) -> None:
     """Compares with the automaton of each instance."""
     lost: list[int] = []
     known: list[tuple[bool, object]] = []
@@ -290,15 +275,15 @@ def test_the_first_irreparable_event_is_that_of_an_instance(rule: ForAll, trace:
         for _, value in known:
             assert isinstance(value, bool | int | float | str)
             alone: Automaton = compile_formula(rule.body)
-            state = alone.run(alone.event_letter(past_event, value) for past_event in trace[: number + 1])
-            lost += [number] if alone.verdict(state) == "violated" else []
+            state = alone.run(alone.alphabet.event_letter(past_event, value) for past_event in trace[: number + 1])
+            lost += [number] if alone.verdicts[state] == "violated" else []
     monitor = Monitor({"rule": compile_formula(rule)})
     monitor.run(trace)
     assert monitor.first_irreparable["rule"] == min(lost, default=None)
 
 
 @given(rules)
-def test_a_printed_rule_parses_back(rule: ForAll) -> None:
+def test_a_printed_rule_parses_back(rule: s.ForAll) -> None:
     assert parse(str(rule)) == rule
 
 

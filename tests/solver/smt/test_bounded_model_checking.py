@@ -16,13 +16,13 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.semantics import holds_on
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM
+from tests.support.semantics import holds_on
 
 RULES = load_rules(load_domain("banking").rules_file)
 INITIAL = ENVIRONMENT.populate(Random(0))
