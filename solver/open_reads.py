@@ -219,7 +219,7 @@ def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: 
         kind = terms.kind_of(value)
         if declared is not ANY or not kinds or kind is None or kind in kinds:
             return None
-        return f"{_text(before)} is {_NAMES[kind]}"
+        return f"{terms.path_text(before)} is {_NAMES[kind]}"
     step, *rest = steps
     if step == _EACH or (isinstance(value, list) and isinstance(step, str)):
         inner = declared.items if isinstance(declared, ListOf) else ANY
@@ -242,11 +242,7 @@ def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: 
     elif declared is not ANY:
         return None
     if not isinstance(value, dict):
-        return f"{_text(before)} is {_NAMES[terms.kind_of(value) or 'null']} and has no part {step!r}"
+        return f"{terms.path_text(before)} is {_NAMES[terms.kind_of(value) or 'null']} and has no part {step!r}"
     if step not in value:
-        return f"{_text(before)} has no field {step!r}"
+        return f"{terms.path_text(before)} has no field {step!r}"
     return _lost(value[str(step)], declared, tuple(rest), (*before, step), kinds)
-
-
-def _text(path: Steps) -> str:
-    return terms.path_text(path)

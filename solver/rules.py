@@ -169,12 +169,8 @@ class RuleExample(StrictModel):
     @property
     def traces(self) -> Mapping[ExampleVerdict, str]:
         """The traces by what they do to the rule."""
-        written: dict[ExampleVerdict, str | None] = {
-            "kept": self.kept,
-            "broken": self.broken,
-            "undetermined": self.undetermined,
-        }
-        return {verdict: trace for verdict, trace in written.items() if trace is not None}
+        written = (("kept", self.kept), ("broken", self.broken), ("undetermined", self.undetermined))
+        return {verdict: trace for verdict, trace in written if trace is not None}
 
 
 class SessionExample(StrictModel):

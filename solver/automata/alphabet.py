@@ -56,9 +56,8 @@ class Alphabet:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
         for number, atom in enumerate(self.atoms):
             by_tool.setdefault(atom.tool, []).append((1 << number, atom))
-        letters = tuple(
-            sorted(_checked_letters(self._free() if self.kind == "free" else _call_letters(by_tool.values())))
-        )
+        every = range(1 << len(self.atoms)) if self.kind == "free" else _call_letters(by_tool.values())
+        letters = tuple(sorted(_checked_letters(every)))
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
@@ -70,9 +69,6 @@ class Alphabet:
     def of(cls, formulas: Iterable[Formula], kind: AlphabetKind = "calls") -> "Alphabet":
         """The alphabet of all atoms in the formulas."""
         return cls(atoms_of(formulas), kind)
-
-    def _free(self) -> Iterable[int]:
-        return range(1 << len(self.atoms))
 
     def letter(self, true: Collection[Atom]) -> int:
         """The letter of a step in which these atoms are true; atoms outside the alphabet are ignored."""

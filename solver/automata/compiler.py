@@ -9,6 +9,7 @@ The automaton of a quantified formula is the automaton of its body; each value r
 
 from dataclasses import replace
 from functools import lru_cache, reduce
+from operator import and_, or_
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
@@ -47,23 +48,10 @@ def _compiled(formula: s.Formula, kind: AlphabetKind) -> Automaton:
     match formula:
         case s.Not(f):
             return complement(compile_formula(f, kind))
-        case s.And(operands):
-            return reduce(
-                lambda one, other: product(one, other, _conjunction), [compile_formula(f, kind) for f in operands]
-            )
-        case s.Or(operands):
-            return reduce(
-                lambda one, other: product(one, other, _disjunction), [compile_formula(f, kind) for f in operands]
-            )
+        case s.And(operands) | s.Or(operands):
+            join = and_ if isinstance(formula, s.And) else or_
+            return reduce(lambda one, other: product(one, other, join), [compile_formula(f, kind) for f in operands])
         case s.Implies() | s.Iff():
             return _compiled(in_core(formula), kind)
         case _:
             return compile_by_progression(formula, Alphabet.of([formula], kind))
-
-
-def _conjunction(one: bool, other: bool) -> bool:
-    return one and other
-
-
-def _disjunction(one: bool, other: bool) -> bool:
-    return one or other

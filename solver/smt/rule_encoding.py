@@ -174,13 +174,8 @@ class RuleEncoding(TermEncoding):
 
     def _truth(self, formula: s.Formula, i: int, values: Values, future: Future) -> Truth:
         """The truth of a formula in normal form at step i."""
-        match formula:
-            case s.Top():
-                return True
-            case s.Bottom():
-                return False
-            case _:
-                pass
+        if isinstance(formula, s.Top | s.Bottom):
+            return isinstance(formula, s.Top)
         node = self._node(formula)
         if not node.future:
             future = Future.NONE
