@@ -94,7 +94,7 @@ def attempt(random: Random, *, aware: bool) -> bool:
         event = session.call(name, draw_arguments(random, session.state, session.events, name)).event
         if not event.completed:
             return False
-        states = [a.step(s, a.event_letter(event)) for a, s in zip(AUTOMATA, states, strict=True)]
+        states = [a.step(s, a.alphabet.event_letter(event)) for a, s in zip(AUTOMATA, states, strict=True)]
         if aware and not all(automaton.can_accept(here) for automaton, here in zip(AUTOMATA, states, strict=True)):
             return False
     return all(accepts(automaton, here) for automaton, here in zip(AUTOMATA, states, strict=True))

@@ -196,7 +196,7 @@ def _look_for_violations(
                 monitor.feed(step.events[0], step.position)
         except InputError:  # the times of the events decrease, which matters to other rules only
             return _Found(violations)
-        violations = [*monitor.violations, *monitor.owed()]
+        violations = [*monitor.violations, *monitor.violated_at_end()]
     shown = violations[:MAX_VALUES_SHOWN]
     return _Found(violations, tuple(explain(evaluated, found, steps, complete=complete, end=end) for found in shown))
 

@@ -5,11 +5,11 @@ from collections.abc import Hashable
 
 from lawtrace.solver.logic.syntax import Next, Not, Top, Until, free_variables
 from lawtrace.solver.logic.violations import triggers
-from lawtrace.solver.monitoring.moment import Compiler, Generator, Key
 from lawtrace.solver.monitoring.pending import Pending, Status, fingerprints, junction, junction_at_end, negation
+from lawtrace.solver.monitoring.step_context import Compiler, Generator, Key
 
 
-class _Watch(Pending):
+class _Obligation(Pending):
     """A duty: `f U[w] g` asked at some step for some values.
 
     Attributes:
@@ -79,13 +79,13 @@ class UntilTable:
     """The open duties of one `f U[w] g`."""
 
     def __init__(self, compiler: Compiler, formula: Until) -> None:
-        self._watch = compiler.make(_Watch)
-        self.moment = compiler.moment
+        self._obligation = compiler.make(_Obligation)
+        self.context = compiler.context
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))
         bound = frozenset(self.variables)
-        self._read = self.moment.reader(self.variables)
-        self._write = self.moment.writer(self.variables)
+        self._read = self.context.reader(self.variables)
+        self._write = self.context.writer(self.variables)
         self._right = compiler.compile_check(formula.right, bound)
         self._left = None if isinstance(formula.left, Top) else compiler.compile_check(formula.left, bound)
         self._finds = compiler.compile_finder(formula.right) if free_variables(formula.right) == bound else None
@@ -99,78 +99,78 @@ class UntilTable:
                 left_tools = None if self._breaks is None else triggers(broken)
         right_tools = triggers(formula.right)
         self.tools = None if left_tools is None or right_tools is None else left_tools | right_tools
-        self.watches: dict[Key, dict[_Watch, None]] = {}
-        self.deadlines: deque[_Watch] = deque()
+        self.obligations: dict[Key, dict[_Obligation, None]] = {}
+        self.deadlines: deque[_Obligation] = deque()
 
     def clear(self) -> None:
         """Forget all duties."""
-        self.watches.clear()
+        self.obligations.clear()
         self.deadlines.clear()
 
     def times(self) -> set[int]:
         """When the open duties began, if windows ask for that."""
         if self.window.unlimited:
             return set()
-        return {watch.time for same in self.watches.values() for watch in same}
+        return {obligation.time for same in self.obligations.values() for obligation in same}
 
-    def forget(self, watch: _Watch) -> None:
+    def forget(self, obligation: _Obligation) -> None:
         """Stop looking for a duty that is decided."""
-        same = self.watches.get(watch.key)
+        same = self.obligations.get(obligation.key)
         if same is not None:
-            same.pop(watch, None)
+            same.pop(obligation, None)
             if not same:
-                del self.watches[watch.key]
+                del self.obligations[obligation.key]
 
     def check(self) -> Status:
         """Whether the formula holds from this step on: a duty, unless this step decides."""
         key = self._read()
-        if self.window.upper is None and (open_ones := self.watches.get(key)):
+        if self.window.upper is None and (open_ones := self.obligations.get(key)):
             shared = self._shared(open_ones)
             if shared is not None:
                 return shared
-        watch = self._watch(self, key, self.moment.time)
-        self._look(watch, None, None)
-        if watch.value is not None:
-            return watch.value
-        if watch.closed:
-            return watch
-        self.watches.setdefault(watch.key, {})[watch] = None
-        if watch.deadline != float("inf"):
-            self.deadlines.append(watch)
-        return watch
+        obligation = self._obligation(self, key, self.context.time)
+        self._look(obligation, None, None)
+        if obligation.value is not None:
+            return obligation.value
+        if obligation.closed:
+            return obligation
+        self.obligations.setdefault(obligation.key, {})[obligation] = None
+        if obligation.deadline != float("inf"):
+            self.deadlines.append(obligation)
+        return obligation
 
-    def _shared(self, open_ones: dict[_Watch, None]) -> _Watch | None:
+    def _shared(self, open_ones: dict[_Obligation, None]) -> _Obligation | None:
         """An open duty that is met if and only if one that is asked now is.
 
         Without a deadline, duties for the same values are equal once their windows have opened, if the same pending
         values matter to them. Later ones are then merged into the first.
         """
-        now, opened = self.moment.time, self.window.opened
-        distinct: dict[tuple[tuple[Pending, ...], tuple[Pending, ...]], _Watch] = {}
-        for watch in list(open_ones):
-            if watch.closed or not opened(watch.time, now):
+        now, opened = self.context.time, self.window.opened
+        distinct: dict[tuple[tuple[Pending, ...], tuple[Pending, ...]], _Obligation] = {}
+        for obligation in list(open_ones):
+            if obligation.closed or not opened(obligation.time, now):
                 continue
-            first = distinct.setdefault((tuple(watch.prefix), tuple(watch.candidates)), watch)
-            if first is not watch:
-                self.forget(watch)
-                for candidate in watch.candidates:
-                    candidate.listeners.pop(watch, None)
-                watch.forward(first)
+            first = distinct.setdefault((tuple(obligation.prefix), tuple(obligation.candidates)), obligation)
+            if first is not obligation:
+                self.forget(obligation)
+                for candidate in obligation.candidates:
+                    candidate.listeners.pop(obligation, None)
+                obligation.forward(first)
         return distinct.get(((), ())) if self.window.unlimited else None
 
     def update(self) -> None:
-        if not self.watches:
+        if not self.obligations:
             return
         found = self._found(self._finds)
         broken = self._found(self._breaks)
         if found is not None and (self._left is None or broken is not None):
             for key in dict.fromkeys((*found, *(broken or ()))):
-                for watch in list(self.watches.get(key, ())):
-                    self._look(watch, found.get(key, False), negation((broken or {}).get(key, False)))
+                for obligation in list(self.obligations.get(key, ())):
+                    self._look(obligation, found.get(key, False), negation((broken or {}).get(key, False)))
             return
-        for key in list(self.watches):
-            for watch in list(self.watches.get(key, ())):
-                self._look(watch, None if found is None else found.get(key, False), None)
+        for key in list(self.obligations):
+            for obligation in list(self.obligations.get(key, ())):
+                self._look(obligation, None if found is None else found.get(key, False), None)
 
     def _found(self, generate: Generator | None) -> dict[Key, Status] | None:
         """The values with which an operand is, or may become, true in this step."""
@@ -182,40 +182,40 @@ class UntilTable:
             found[key] = junction(True, [found[key], status]) if key in found else status
         return found
 
-    def _look(self, watch: _Watch, right: Status | None, left: Status | None) -> None:
+    def _look(self, obligation: _Obligation, right: Status | None, left: Status | None) -> None:
         """Take this step into account; the truth of the operands is looked up unless it is given."""
-        if watch.value is not None:
+        if obligation.value is not None:
             return
-        self._write(watch.key)
-        if self.window.contains(watch.time, self.moment.time):
-            status = junction(False, [*watch.prefix, self._right() if right is None else right])
+        self._write(obligation.key)
+        if self.window.contains(obligation.time, self.context.time):
+            status = junction(False, [*obligation.prefix, self._right() if right is None else right])
             if status is True:
-                watch.resolve(True)
+                obligation.resolve(True)
                 return
             if isinstance(status, Pending):
-                watch.propose(status)
+                obligation.propose(status)
         if self._left is not None:
-            self._write(watch.key)
+            self._write(obligation.key)
             status = self._left() if left is None else left
             if isinstance(status, Pending):
-                watch.prefix = {part: None for part in watch.prefix if part.value is not True}
-                watch.prefix[status] = None
+                obligation.prefix = {part: None for part in obligation.prefix if part.value is not True}
+                obligation.prefix[status] = None
             elif not status:
-                self._close(watch)
+                self._close(obligation)
 
-    def _close(self, watch: _Watch) -> None:
+    def _close(self, obligation: _Obligation) -> None:
         """No later step counts."""
-        self.forget(watch)
-        watch.closed = True
-        watch.settle()
+        self.forget(obligation)
+        obligation.closed = True
+        obligation.settle()
 
     def expire(self) -> None:
         """Close the duties whose deadline has passed."""
-        now = self.moment.time
+        now = self.context.time
         while self.deadlines and self.deadlines[0].deadline < now:
-            watch = self.deadlines.popleft()
-            if watch.value is None and not watch.closed:
-                self._close(watch)
+            obligation = self.deadlines.popleft()
+            if obligation.value is None and not obligation.closed:
+                self._close(obligation)
 
 
 class _Successor(Pending):
@@ -242,11 +242,11 @@ class NextTable:
 
     def __init__(self, compiler: Compiler, formula: Next) -> None:
         self._successor = compiler.make(_Successor)
-        self.moment = compiler.moment
+        self.context = compiler.context
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))
-        self._read = self.moment.reader(self.variables)
-        self._write = self.moment.writer(self.variables)
+        self._read = self.context.reader(self.variables)
+        self._write = self.context.writer(self.variables)
         self._operand = compiler.compile_check(formula.operand, frozenset(self.variables))
         self._asked: list[_Successor] = []
 
@@ -259,14 +259,14 @@ class NextTable:
         return set() if self.window.unlimited else {asked.time for asked in self._asked}
 
     def check(self) -> Status:
-        asked = self._successor(self._read(), self.moment.time)
+        asked = self._successor(self._read(), self.context.time)
         self._asked.append(asked)
         return asked
 
     def update(self) -> None:
         asked, self._asked = self._asked, []
         for question in asked:
-            if not self.window.contains(question.time, self.moment.time):
+            if not self.window.contains(question.time, self.context.time):
                 question.resolve(False)
                 continue
             self._write(question.key)

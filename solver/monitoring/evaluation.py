@@ -26,9 +26,9 @@ from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import Condition, all_of, compare, condition_variables, conjuncts, equation
 from lawtrace.solver.logic.safety import finds
 from lawtrace.solver.monitoring.duties import NextTable, UntilTable
-from lawtrace.solver.monitoring.moment import Check, Generator, Key, Moment, as_key, from_key, to_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction, negation
-from lawtrace.solver.monitoring.relations import PastTable
+from lawtrace.solver.monitoring.relations import SinceTable
+from lawtrace.solver.monitoring.step_context import Check, Generator, Key, StepContext, as_key, from_key, to_key
 from lawtrace.solver.monitoring.totals import EventTotals, RelationTotals, summarise
 from lawtrace.solver.monitoring.undo import Make, plain
 
@@ -55,13 +55,13 @@ class Evaluator:
 
     def __init__(self, make: Make = plain) -> None:
         self.make: Final = make
-        self.moment: Final = make(Moment)()
+        self.context: Final = make(StepContext)()
         self._updates: list[_Update] = []
         self._expiries: list[UntilTable] = []
         self._totals: Final[list[EventTotals]] = []
         self._by_tool: dict[str, tuple[Callable[[], None], ...]] = {}
         self._always: tuple[Callable[[], None], ...] = ()
-        self._past: Final[dict[s.Formula, PastTable]] = {}
+        self._past: Final[dict[s.Formula, SinceTable]] = {}
         self._future: Final[dict[s.Formula, UntilTable | NextTable]] = {}
 
     # Stepping
@@ -77,13 +77,13 @@ class Evaluator:
 
     def clear(self) -> None:
         """Forget all steps; what is compiled stays."""
-        self.moment.clear()
+        self.context.clear()
         for table in (*self._past.values(), *self._future.values(), *self._totals):
             table.clear()
 
     def pass_time(self, time: int) -> None:
         """Close the duties whose deadline is before this time, as the next step would."""
-        self.moment.time = max(time, self.moment.time)
+        self.context.time = max(time, self.context.time)
         for table in self._expiries:
             table.expire()
 
@@ -102,18 +102,18 @@ class Evaluator:
 
     def step(self, position: int, time: int, events: Sequence[Event]) -> None:
         """Begin the next step. Positions ascend."""
-        moment = self.moment
-        moment.position = position
-        moment.time = time
+        context = self.context
+        context.position = position
+        context.time = time
         if len(events) == 1:
             tool = events[0].tool
-            moment.events = {tool: [events[0]]}
+            context.events = {tool: [events[0]]}
             runs = self._by_tool.get(tool, self._always)
         else:
-            moment.events = {}
+            context.events = {}
             for event in events:
-                moment.events.setdefault(event.tool, []).append(event)
-            tools = frozenset(moment.events)
+                context.events.setdefault(event.tool, []).append(event)
+            tools = frozenset(context.events)
             runs = tuple(
                 update.run for update in self._updates if update.tools is None or not tools.isdisjoint(update.tools)
             )
@@ -188,7 +188,7 @@ class Evaluator:
 
     def _atom(self, atom: s.Atom, bound: frozenset[str]) -> Generator:
         """The calls in this step that satisfy the atom, and the values that they give to its variables."""
-        moment = self.moment
+        context = self.context
         made: dict[str, tuple[terms.FieldPath, bool]] = {}
         filters: list[tuple[terms.FieldPath, int]] = []
         rest: list[Condition] = []
@@ -201,19 +201,19 @@ class Evaluator:
             if name not in bound and name not in made:
                 made[name] = (place, spread)
             elif name in bound and not spread:
-                filters.append((place, moment.number(name)))
+                filters.append((place, context.number(name)))
             else:
                 rest.append(part)
         remaining = frozenset[str]().union(*map(condition_variables, rest))
         condition = all_of(rest)
-        bindings = moment.bindings(sorted(remaining))
-        single = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if not spread]
-        spread_over = [(moment.number(name), _reader(place)) for name, (place, spread) in made.items() if spread]
+        bindings = context.bindings(sorted(remaining))
+        single = [(context.number(name), _reader(place)) for name, (place, spread) in made.items() if not spread]
+        spread_over = [(context.number(name), _reader(place)) for name, (place, spread) in made.items() if spread]
         checks = [(number, _reader(place)) for place, number in filters]
-        tool, attempted, values = atom.tool, atom.attempted, moment.values
+        tool, attempted, values = atom.tool, atom.attempted, context.values
 
         def generate() -> Iterator[Status]:
-            for event in moment.events.get(tool, ()):
+            for event in context.events.get(tool, ()):
                 if event.outcome != "completed" and (not attempted or event.outcome == "shielded"):
                     continue
                 if checks and any(values[number] != as_key(read(event)) for number, read in checks):
@@ -247,17 +247,17 @@ class Evaluator:
             if not isinstance(one, terms.BoundVariable) or one.name in bound or formula.comparison.operator != "==":
                 continue
             if s.term_variables(other) <= bound:
-                return _assigning(self.moment, one.name, self.compile_term(other))
+                return _assigning(self.context, one.name, self.compile_term(other))
         raise TypeError(formula)
 
     def compile_term(self, term: terms.Term) -> Callable[[], terms.Value]:
         """A function for the value of a term at this step."""
-        moment = self.moment
+        context = self.context
         if isinstance(term, terms.BoundVariable):
-            number, values = moment.number(term.name), moment.values
+            number, values = context.number(term.name), context.values
             return lambda: from_key(values[number])
         parts = terms.leaves(term)
-        bindings = moment.bindings(sorted(s.term_variables(term)))
+        bindings = context.bindings(sorted(s.term_variables(term)))
         computed = {str(leaf): self._aggregate(leaf) for leaf in parts if isinstance(leaf, terms.Computed)}
         if (
             not s.term_variables(term)
@@ -270,12 +270,12 @@ class Evaluator:
             return computed[str(term)]
 
         def value() -> terms.Value:
-            found: dict[str, Json] = {**bindings(), str(terms.Position()): moment.position}
+            found: dict[str, Json] = {**bindings(), str(terms.Position()): context.position}
             for name, aggregate in computed.items():
                 amount = aggregate()
                 if not isinstance(amount, terms.Missing):
                     found[name] = amount
-            return term.value(Event("", {}, time=moment.time), found)
+            return term.value(Event("", {}, time=context.time), found)
 
         return value
 
@@ -292,7 +292,7 @@ class Evaluator:
             if RelationTotals.suits(leaf, table):
                 return self.make(RelationTotals)(self, leaf, table).value
         generate = self.compile_generator(leaf.formula, s.free_variables(leaf.formula) - frozenset(leaf.variables))
-        read = self.moment.reader(leaf.variables)
+        read = self.context.reader(leaf.variables)
         term = None if leaf.term is None else self.compile_term(leaf.term)
 
         def value() -> terms.Value:
@@ -304,13 +304,13 @@ class Evaluator:
 
         return value
 
-    def _past_table(self, formula: s.Since | s.Yesterday) -> PastTable:
+    def _past_table(self, formula: s.Since | s.Yesterday) -> SinceTable:
         if formula not in self._past:
-            self._past[formula] = table = self.make(PastTable)(self, formula)
+            self._past[formula] = table = self.make(SinceTable)(self, formula)
             self.add_update(table.update, table.tools)
         return self._past[formula]
 
-    def _table(self, formula: s.Since | s.Yesterday | s.Until | s.Next) -> PastTable | UntilTable | NextTable:
+    def _table(self, formula: s.Since | s.Yesterday | s.Until | s.Next) -> SinceTable | UntilTable | NextTable:
         if isinstance(formula, s.Since | s.Yesterday):
             return self._past_table(formula)
         if formula not in self._future:
@@ -383,8 +383,8 @@ def _spread(
                 yield None
 
 
-def _assigning(moment: Moment, variable: str, value: Callable[[], terms.Value]) -> Generator:
-    number, values = moment.number(variable), moment.values
+def _assigning(context: StepContext, variable: str, value: Callable[[], terms.Value]) -> Generator:
+    number, values = context.number(variable), context.values
 
     def generate() -> Iterator[Status]:
         found = value()

@@ -20,8 +20,8 @@ from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.metric import MetricRule, Violation
-from lawtrace.solver.monitoring.moment import from_key
 from lawtrace.solver.monitoring.pending import Status, current
+from lawtrace.solver.monitoring.step_context import from_key
 
 MAX_LISTED: Final = 50
 """How many events of an aggregate are listed."""
@@ -121,7 +121,7 @@ class _Instance:
             for part, check in checks:
                 self._statuses[part, step.position] = check()
             for part, names, generate in generators:
-                read = evaluator.moment.reader(names)
+                read = evaluator.context.reader(names)
                 self._witnesses[part, step.position] = [
                     (dict(zip(names, map(from_key, read()), strict=True)), status) for status in generate()
                 ]

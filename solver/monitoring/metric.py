@@ -24,8 +24,8 @@ from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.terms import Now
 from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
 from lawtrace.solver.monitoring.evaluation import Evaluator
-from lawtrace.solver.monitoring.moment import Key, from_key
 from lawtrace.solver.monitoring.pending import Pending, Status, junction
+from lawtrace.solver.monitoring.step_context import Key, from_key
 from lawtrace.solver.monitoring.undo import Make, plain
 
 MAX_RECORDED: Final = 1000
@@ -152,7 +152,7 @@ class MetricMonitor:
     @property
     def position(self) -> int:
         """The index of the latest step, -1 before the first."""
-        return self._evaluator.moment.position
+        return self._evaluator.context.position
 
     def clear(self) -> None:
         """Forget the trace, so that another one can be followed without compiling the rule again."""
@@ -171,7 +171,7 @@ class MetricMonitor:
         evaluator = self._evaluator
         generate = evaluator.compile_generator(violation, frozenset())
         shown = tuple(map(original_names, names))
-        read = evaluator.moment.reader(names)
+        read = evaluator.context.reader(names)
         found = self._found
         occasions = self._occasions(violation)
 
@@ -210,7 +210,7 @@ class MetricMonitor:
         if len(calls) == 1:
             return lambda: sum(1 for _ in generators[0]())
         names = [tuple(sorted(s.free_variables(call))) for call in calls]
-        readers = [*map(evaluator.moment.reader, names)]
+        readers = [*map(evaluator.context.reader, names)]
         named = [*zip(names, readers, generators, strict=True)]
         return lambda: len({(variables, read()) for variables, read, generate in named for _ in generate()})
 
@@ -248,11 +248,11 @@ class MetricMonitor:
         time = event.time
         if time is None:
             self.untimed_event = self.rule.timed
-            time = self._evaluator.moment.time
-        elif time < self._evaluator.moment.time and self.position >= 0:
+            time = self._evaluator.context.time
+        elif time < self._evaluator.context.time and self.position >= 0:
             raise InputError(
                 f"event {self.position + 2} is at {time} s, before event {self.position + 1} "
-                f"at {self._evaluator.moment.time} s: sort the events by time"
+                f"at {self._evaluator.context.time} s: sort the events by time"
             )
         self.feed_step(time, (event,), position)
 
@@ -291,7 +291,7 @@ class MetricMonitor:
         elif status:
             self._record([Violation(0, (), self.position)], 1)
 
-    def value_at_end(self, end: int | None = None) -> bool | None:
+    def verdict_at_end(self, end: int | None = None) -> bool | None:
         """Whether the trace satisfies the rule if it ends now.
 
         `end`: the time at which the session ends. A duty whose deadline is not before it is undecided: then the value
@@ -308,11 +308,11 @@ class MetricMonitor:
         values = [status.at_end(end) for status, _ in self._open]
         return False if True in values else None if None in values else True
 
-    def owed(self, end: int | None = None) -> list[Violation]:
+    def violated_at_end(self, end: int | None = None) -> list[Violation]:
         """The violations that the end of the trace makes certain; of steps that wait for the same, the first."""
         return self._open_ones(lambda status: status.at_end(end) is True)
 
-    def undue(self, end: int) -> list[Violation]:
+    def inconclusive_at(self, end: int) -> list[Violation]:
         """Those that are undecided if the session ends at this time."""
         return self._open_ones(lambda status: status.at_end(end) is None)
 
@@ -342,7 +342,7 @@ class MetricMonitor:
             return "violated"
         if self._started and not self._open and not self._watching:
             return "satisfied"
-        return "holding" if self.value_at_end() else "open"
+        return "holding" if self.verdict_at_end() else "open"
 
 
 def _reads_time(node: s.Formula) -> bool:

@@ -270,7 +270,7 @@ class Monitor:
     def all_kept(self) -> bool:
         """Whether every rule is kept if the trace ends here."""
         table_rules = (self._verdict(number) in ("satisfied", "holding") for number in self._numbered.values())
-        return all(table_rules) and all(monitor.value_at_end() for monitor in self._metric.values())
+        return all(table_rules) and all(monitor.verdict_at_end() for monitor in self._metric.values())
 
     def pass_time(self, time: int) -> None:
         """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
@@ -288,7 +288,7 @@ class Monitor:
             monitor = self._metric[name]
             if monitor.violation_count:
                 return None
-            return 0 if monitor.value_at_end() else max(1, monitor.broken_at_end)
+            return 0 if monitor.verdict_at_end() else max(1, monitor.broken_at_end)
         rule = self._numbered[name]
         instances = self._instances.get(rule)
         if instances is None:
@@ -365,15 +365,15 @@ class Monitor:
         return self._irreparable[rule] if instances is None else instances.first_irreparable
 
     def _metric_status(self, monitor: MetricMonitor, end: int | None) -> RuleStatus:
-        kept = monitor.value_at_end(end)
+        kept = monitor.verdict_at_end(end)
         ending: FinalStatus = (
             "kept" if kept else "not_due" if kept is None else "broken" if monitor.violation_count else "left_open"
         )
         violations = [*monitor.violations]
         if ending == "left_open":
-            violations += monitor.owed(end)
+            violations += monitor.violated_at_end(end)
         elif ending == "not_due" and end is not None:
-            violations += monitor.undue(end)
+            violations += monitor.inconclusive_at(end)
         return RuleStatus(
             verdict=monitor.verdict,
             triggered=monitor.triggered > 0,

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from lawtrace.solver.logic.syntax import Formula, Not, Since, Top, Yesterday, free_variables
 from lawtrace.solver.logic.violations import triggers
-from lawtrace.solver.monitoring.moment import Compiler, Generator, Key
 from lawtrace.solver.monitoring.pending import Status
+from lawtrace.solver.monitoring.step_context import Compiler, Generator, Key
 
 
 class Observer(Protocol):
@@ -20,7 +20,7 @@ class Observer(Protocol):
     def cleared(self) -> None: ...
 
 
-class PastTable:
+class SinceTable:
     """The times at which the right operand of S (or the operand of Y) was true, for each combination of values.
 
     `f S[w] g` keeps an entry while f stays true. Only the times that a window can still ask for are kept: the latest
@@ -28,14 +28,14 @@ class PastTable:
     """
 
     def __init__(self, compiler: Compiler, formula: Since | Yesterday) -> None:
-        self.moment = compiler.moment
+        self.context = compiler.context
         self.window = formula.window
         self._unlimited = formula.window.unlimited
         self.variables = tuple(sorted(free_variables(formula)))
         operand = formula.right if isinstance(formula, Since) else formula.operand
         self._generate = compiler.compile_generator(operand, frozenset())
-        self._read = self.moment.reader(self.variables)
-        self._write = self.moment.writer(self.variables)
+        self._read = self.context.reader(self.variables)
+        self._write = self.context.writer(self.variables)
         self.observers: list[Observer] = []
         self._entries: dict[Key, deque[int]] = {}
         self._oldest: deque[tuple[int, Key]] = deque()
@@ -55,7 +55,7 @@ class PastTable:
         generate = compiler.compile_finder(left.operand) if isinstance(left, Not) else None
         if generate is not None and isinstance(left, Not):
             names = tuple(name for name in self.variables if name in free_variables(left))
-            read = self.moment.reader(names)
+            read = self.context.reader(names)
             places = tuple(self.variables.index(name) for name in names)
             whole = names == self.variables
             if not whole:
@@ -95,24 +95,24 @@ class PastTable:
             observer.cleared()
 
     def update(self) -> None:
-        moment = self.moment
+        context = self.context
         if self._yesterday:
             self._entries.clear()
             for index in self._indexes.values():
                 index.clear()
             for key, time in self._next:
                 self._insert(key, time)
-            self._next = [(self._read(), moment.time) for _ in self._generate()]
+            self._next = [(self._read(), context.time) for _ in self._generate()]
             return
         if self._keeps is not None and self._entries:
             self._keeps()
         for _ in self._generate():
-            self._insert(self._read(), moment.time)
+            self._insert(self._read(), context.time)
         self.forget_old()
 
     def forget_old(self) -> None:
         """Drop the entries that the window has passed."""
-        window, now = self.window, self.moment.time
+        window, now = self.window, self.context.time
         if now == self._forgot:
             return
         self._forgot = now
@@ -157,7 +157,7 @@ class PastTable:
         times = self._entries.get(key)
         if times is None:
             return False
-        window, now = self.window, self.moment.time
+        window, now = self.window, self.context.time
         if self._unlimited:
             return True
         if window.lower is None:
@@ -185,7 +185,7 @@ class PastTable:
         places = tuple(self.variables.index(name) for name in known)
         if known:
             self._indexes.setdefault(places, {})
-        read = self.moment.reader(known)
+        read = self.context.reader(known)
         every = not self._yesterday and self.window.lower is None
         """Whether each entry that is not old is true."""
 
@@ -206,7 +206,7 @@ class PastTable:
             return None
         places = tuple(self.variables.index(name) for name in names)
         self._indexes.setdefault(places, {})
-        read, write = self.moment.reader(names), self.moment.writer(names)
+        read, write = self.context.reader(names), self.context.writer(names)
 
         def present() -> Iterator[Status]:
             self.forget_old()

@@ -10,8 +10,8 @@ from fractions import Fraction
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.syntax import EventAggregate, RelationAggregate, term_variables
 from lawtrace.solver.logic.terms import MISSING, BoundVariable, LiteralValue, Missing, Term, Value, leaves
-from lawtrace.solver.monitoring.moment import Compiler, Generator, Key, as_key, from_key
-from lawtrace.solver.monitoring.relations import PastTable
+from lawtrace.solver.monitoring.relations import SinceTable
+from lawtrace.solver.monitoring.step_context import Compiler, Generator, Key, as_key, from_key
 from lawtrace.solver.monitoring.undo import Make, plain
 
 
@@ -202,10 +202,10 @@ class EventTotals:
 
     def __init__(self, compiler: Compiler, leaf: EventAggregate) -> None:
         self._make = compiler.make
-        self.moment = compiler.moment
+        self.context = compiler.context
         self.leaf = leaf
         self.variables = tuple(sorted(leaf.atom.variables))
-        self._read = self.moment.reader(self.variables)
+        self._read = self.context.reader(self.variables)
         self._groups: dict[Key, _Group] = {}
         self._oldest: deque[tuple[int, Key]] = deque()
         self._nothing = make_total(leaf.function, distinct=leaf.distinct).value()
@@ -216,7 +216,7 @@ class EventTotals:
         if leaf.since is not None:
             self._reset = compiler.compile_generator(leaf.since, frozenset())
             names = tuple(name for name in self.variables if name in leaf.since.variables)
-            self._reset_read = self.moment.reader(names)
+            self._reset_read = self.context.reader(names)
             self._places = tuple(self.variables.index(name) for name in names)
             self._parts = {}
             tools.add(leaf.since.tool)
@@ -231,15 +231,15 @@ class EventTotals:
 
     def _compile_events(self, compiler: Compiler) -> Callable[[], Iterator[tuple[Key, Event]]]:
         """The counted events of this step with their keys, one for each event."""
-        moment, atom = self.moment, self.leaf.atom
+        context, atom = self.context, self.leaf.atom
 
         def events() -> Iterator[tuple[Key, Event]]:
-            everything = moment.events
+            everything = context.events
             for event in everything.get(atom.tool, ()):
-                moment.events = {atom.tool: [event]}
+                context.events = {atom.tool: [event]}
                 for _ in generate():
                     yield self._read(), event
-            moment.events = everything
+            context.events = everything
 
         generate = compiler.compile_generator(atom, frozenset())
         return events
@@ -257,7 +257,7 @@ class EventTotals:
         return {time for group in groups for times in (group.waiting, group.inside) for time, _ in times}
 
     def update(self) -> None:
-        leaf, now = self.leaf, self.moment.time
+        leaf, now = self.leaf, self.context.time
         for key, event in list(self._events()):
             value: Value = None
             if leaf.term is not None:
@@ -302,7 +302,7 @@ class EventTotals:
 
     def _forget(self, key: Key, group: _Group) -> None:
         """Drop what the window has passed."""
-        window, now = self.leaf.window, self.moment.time
+        window, now = self.leaf.window, self.context.time
         while group.waiting and window.closed(group.waiting[0][0], now):
             group.waiting.popleft()
         while group.inside and window.closed(group.inside[0][0], now):
@@ -315,7 +315,7 @@ class EventTotals:
         group = self._groups.get(key)
         if group is None:
             return self._nothing
-        window, now = self.leaf.window, self.moment.time
+        window, now = self.leaf.window, self.context.time
         if window.upper is not None:
             self._forget(key, group)
         while group.waiting and window.opened(group.waiting[0][0], now):
@@ -333,20 +333,20 @@ def _frozen(entries: deque[tuple[int, Value]]) -> tuple[tuple[int, Hashable], ..
 class RelationTotals:
     """`sum(x for y: f)` for each combination of the other values of f, where f has a table without a lower bound."""
 
-    def __init__(self, compiler: Compiler, leaf: RelationAggregate, table: PastTable) -> None:
+    def __init__(self, compiler: Compiler, leaf: RelationAggregate, table: SinceTable) -> None:
         self._make = compiler.make
         self.leaf = leaf
         self.table = table
         self._names = tuple(name for name in table.variables if name not in leaf.variables)
         self._places = tuple(table.variables.index(name) for name in self._names)
-        self._read = table.moment.reader(self._names)
+        self._read = table.context.reader(self._names)
         self._totals: dict[Key, Total] = {}
         self._sizes: dict[Key, int] = {}
         self._nothing = make_total(leaf.function).value()
         table.observers.append(self)
 
     @staticmethod
-    def suits(leaf: RelationAggregate, table: PastTable) -> bool:
+    def suits(leaf: RelationAggregate, table: SinceTable) -> bool:
         """Whether the entries of the table alone decide the values that count."""
         if table.window.lower is not None or not frozenset(leaf.variables) <= frozenset(table.variables):
             return False

@@ -60,7 +60,7 @@ def test_traces_are_judged(formula: str, value: str, trace: str) -> None:
     monitor, written = MetricMonitor(MetricRule(parse(formula))), read_trace(trace)
     for event in written.events:
         monitor.feed(event)
-    assert monitor.value_at_end(written.end) is VALUES[value]
+    assert monitor.verdict_at_end(written.end) is VALUES[value]
 
 
 EVIDENCE = [

@@ -143,7 +143,7 @@ class _End:
         violations, undecided = monitor.violations, monitor.undecided
         self.count, self.open = monitor.violation_count, monitor.undecided_count
         if complete:
-            violations, undecided = [*violations, *monitor.owed()], []
+            violations, undecided = [*violations, *monitor.violated_at_end()], []
             self.count, self.open = self.count + monitor.owed_count(), 0
         listed = sorted(violations or undecided, key=lambda found: found.position)
         self.recordings: Final = [_Recording(prepared, found) for found in listed[:LISTED_VIOLATIONS]]

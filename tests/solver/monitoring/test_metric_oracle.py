@@ -21,8 +21,8 @@ from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring import duties, evaluation, totals
 from lawtrace.solver.monitoring.duties import UntilTable
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
-from lawtrace.solver.monitoring.moment import Moment
-from lawtrace.solver.monitoring.relations import PastTable
+from lawtrace.solver.monitoring.relations import SinceTable
+from lawtrace.solver.monitoring.step_context import StepContext
 from lawtrace.solver.monitoring.totals import EventTotals
 from tests.support.equations import Step, holds, value_at_end
 from tests.support.random_formulas import RandomFormulas
@@ -70,13 +70,13 @@ def _compared(source: RandomFormulas, rule: MetricRule, monitor: MetricMonitor, 
     values = source.values(rule.formula)
     for step in trace:
         monitor.feed_step(step.time, step.events)
-    got, expected = monitor.value_at_end(), holds(rule.formula, trace, values)
+    got, expected = monitor.verdict_at_end(), holds(rule.formula, trace, values)
     if got is not expected:
-        yield f"monitor {got}, equations {expected}; {monitor.violations}, owed {monitor.owed()}"
+        yield f"monitor {got}, equations {expected}; {monitor.violations}, owed {monitor.violated_at_end()}"
     if not trace:
         return
     end = source.later(trace[-1].time)
-    got, expected = monitor.value_at_end(end), value_at_end(rule.formula, trace, values, end)
+    got, expected = monitor.verdict_at_end(end), value_at_end(rule.formula, trace, values, end)
     if got is not expected:
         yield f"with the end at {end}: monitor {got}, equations {expected}"
     if monitor.violations:
@@ -139,7 +139,7 @@ def test_a_variable_that_ends_in_a_number_is_not_mistaken_for_a_renamed_one() ->
         monitor = MetricMonitor(rule)
         for step in trace:
             monitor.feed_step(step.time, step.events)
-        assert monitor.value_at_end() is holds(formula, trace, (1, 2)) is (other == 1)
+        assert monitor.verdict_at_end() is holds(formula, trace, (1, 2)) is (other == 1)
         assert [one.values for one in monitor.violations] == [(("x__2", 1),)][: other - 1]
 
 
@@ -198,26 +198,26 @@ def _newest_is_last(patch: pytest.MonkeyPatch) -> None:
 
 
 def _never_clear_since(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(PastTable, "_compile_left", _nothing)
+    patch.setattr(SinceTable, "_compile_left", _nothing)
 
 
 def _mix_up_keys(patch: pytest.MonkeyPatch) -> None:
-    reader = Moment.reader
+    reader = StepContext.reader
 
-    def first_only(moment: Moment, names: Sequence[str]) -> Callable[[], Any]:
-        return reader(moment, [names[0]] * len(names) if names else ())
+    def first_only(context: StepContext, names: Sequence[str]) -> Callable[[], Any]:
+        return reader(context, [names[0]] * len(names) if names else ())
 
-    patch.setattr(Moment, "reader", first_only)
+    patch.setattr(StepContext, "reader", first_only)
 
 
 def _register_closed_duties(patch: pytest.MonkeyPatch) -> None:
     close = UntilTable._close  # pyright: ignore[reportPrivateUsage]
 
-    def closing(table: UntilTable, watch: Any) -> None:
-        close(table, watch)
-        watch.closed = False
-        if watch.value is None:
-            table.watches.setdefault(watch.key, {})[watch] = None
+    def closing(table: UntilTable, obligation: Any) -> None:
+        close(table, obligation)
+        obligation.closed = False
+        if obligation.value is None:
+            table.obligations.setdefault(obligation.key, {})[obligation] = None
 
     patch.setattr(UntilTable, "_close", closing)
 
@@ -333,10 +333,10 @@ def test_all_steps_that_wait_for_the_same_event_are_counted() -> None:
     for number in range(60):
         monitor.feed(Event("AB"[number % 2], {"q": 1}, time=number))
     assert monitor.undecided_count == monitor.owed_count() == 30
-    assert [found.position for found in monitor.owed()] == list(range(0, 20, 2))
+    assert [found.position for found in monitor.violated_at_end()] == list(range(0, 20, 2))
     monitor.feed(Event("D", {"q": 1}, time=60))
     assert monitor.undecided_count == 0
-    assert monitor.value_at_end() is True
+    assert monitor.verdict_at_end() is True
     assert monitor.verdict == "holding"
 
 

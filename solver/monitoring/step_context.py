@@ -46,7 +46,7 @@ Check = Callable[[], Status]
 Generator = Callable[[], Iterator[Status]]
 
 
-class Moment:
+class StepContext:
     """The present step, and the values of variables while it is evaluated.
 
     Attributes:
@@ -108,7 +108,7 @@ class Compiler(Protocol):
     def make(self) -> Make: ...
 
     @property
-    def moment(self) -> Moment: ...
+    def context(self) -> StepContext: ...
 
     def compile_check(self, formula: Formula, bound: frozenset[str]) -> Check: ...
 
