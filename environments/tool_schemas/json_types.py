@@ -10,16 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from lawtrace.environments.spec.open_types import ANY, NUMBER, OrNull
-from lawtrace.environments.spec.types import (
-    BOOLEAN,
-    DATE,
-    INTEGER,
-    TEXT,
-    Choice,
-    ListOf,
-    ObjectOf,
-    ValueType,
-)
+from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, TEXT, Choice, ListOf, ObjectOf, ValueType
 from lawtrace.environments.written_values import fields_of, items_of
 
 Schema = Mapping[str, Any]

@@ -7,12 +7,7 @@ from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
 from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.grounding import GroundingLine
-from lawtrace.runs.legal.legal_tables import (
-    STOP_REASONS,
-    CellLine,
-    DecompositionLine,
-    LegalTables,
-)
+from lawtrace.runs.legal.legal_tables import STOP_REASONS, CellLine, DecompositionLine, LegalTables
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
     Criterion,

@@ -20,18 +20,7 @@ from lawtrace.solver.lint.initial_states import check_initial_states
 from lawtrace.solver.lint.phrase_checks import check_phrases
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.logic.syntax import (
-    Always,
-    Eventually,
-    Formula,
-    Implies,
-    Not,
-    Release,
-    Until,
-    WeakUntil,
-    atoms_of,
-    children,
-)
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.rules import Rule
 
@@ -123,7 +112,7 @@ def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterat
             f"tools emit events ({environment.event_names[0]}), but no tool records them",
             "give a compliance tool a parameter FromTrace('pending_events', pending_events)",
         )
-    named = {atom.tool for atom in atoms_of(rule.parsed for rule in rules)}
+    named = {atom.tool for atom in s.atoms_of(rule.parsed for rule in rules)}
     for tool in environment.tools.values():
         place = f"tool {tool.name!r}"
         if tool.compliance and not tool.leak_words:
@@ -179,17 +168,17 @@ def check_deadlines(environment: Environment, rules: Sequence[Rule]) -> Iterator
                 )
 
 
-def _duty_windows(formula: Formula, *, positive: bool) -> Iterator[Window]:
+def _duty_windows(formula: s.Formula, *, positive: bool) -> Iterator[Window]:
     """The windows within which something must happen. Negation turns a duty into a prohibition, and back."""
     match formula:
-        case Not(operand):
+        case s.Not(operand):
             yield from _duty_windows(operand, positive=not positive)
-        case Implies(left, right):
+        case s.Implies(left, right):
             yield from _duty_windows(left, positive=not positive)
             yield from _duty_windows(right, positive=positive)
         case _:
-            duties = (Eventually, Until) if positive else (Always, Release, WeakUntil)
+            duties = (s.Eventually, s.Until) if positive else (s.Always, s.Release, s.WeakUntil)
             if isinstance(formula, duties):
                 yield formula.window
-            for part in children(formula):
+            for part in s.children(formula):
                 yield from _duty_windows(part, positive=positive)

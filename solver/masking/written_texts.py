@@ -18,14 +18,7 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Says
 from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
-from lawtrace.solver.masking.sayings import (
-    Span,
-    other_values,
-    overlaps,
-    phrase_spans,
-    plain,
-    value_spans,
-)
+from lawtrace.solver.masking.sayings import Span, other_values, overlaps, phrase_spans, plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 
 TextCheck = Literal["complete", "unambiguous", "leak-free", "natural", "distinct"]

@@ -12,14 +12,7 @@ from lawtrace.runs.cli.options import JsonOption, ReviewHostOption, ReviewPortOp
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.view import serve_site
 from lawtrace.runs.legal.cli.options import CasesOption
-from lawtrace.runs.legal.ratings import (
-    CRITERIA,
-    RatingRow,
-    draw_sample,
-    latest_ratings,
-    rater_scores,
-    rating_agreement,
-)
+from lawtrace.runs.legal.ratings import CRITERIA, RatingRow, draw_sample, latest_ratings, rater_scores, rating_agreement
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent, show_interval, visible
 from lawtrace.runs.web.review.append_log import AppendLog

@@ -9,11 +9,7 @@ from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
-from lawtrace.agents.legal.question_writer import (
-    WrittenQuestion,
-    check_question,
-    write_questions,
-)
+from lawtrace.agents.legal.question_writer import WrittenQuestion, check_question, write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient

@@ -7,14 +7,7 @@ from typing import Any
 import pytest
 from autogen_core.models import SystemMessage, UserMessage
 
-from benchmarks.extraction import (
-    judge,
-    judge_mutant,
-    mutants,
-    restated_sentences,
-    sentences,
-    tools_of,
-)
+from benchmarks.extraction import judge, judge_mutant, mutants, restated_sentences, sentences, tools_of
 from lawtrace.agents.scripted.deontic_patterns import NotUnderstood
 from lawtrace.agents.scripted.justification import Understood, find_objection, understand
 from lawtrace.agents.scripted.offline_extraction import criticise_rules

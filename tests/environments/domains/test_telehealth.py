@@ -12,16 +12,7 @@ from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import MINUTES_PER_DAY
 from lawtrace.schemas.events import Json
-from tests.support.small_clinic import (
-    ADA,
-    BEN,
-    CONSULTATION,
-    HELD,
-    PLANNED,
-    STATE,
-    do,
-    tables,
-)
+from tests.support.small_clinic import ADA, BEN, CONSULTATION, HELD, PLANNED, STATE, do, tables
 
 
 def found(filters: dict[str, Json] | None = None, state: State = STATE) -> dict[str, list[str]]:

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.runs.legal.accuracy import (
-    answer_label,
-    compare_cells,
-    share_by_case,
-    share_by_question,
-)
+from lawtrace.runs.legal.accuracy import answer_label, compare_cells, share_by_case, share_by_question
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval

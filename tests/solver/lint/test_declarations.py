@@ -17,11 +17,7 @@ from lawtrace.environments.spec.terms import argument
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.schemas.errors import InputError
-from lawtrace.solver.lint.declarations import (
-    DeclarationIssue,
-    check_deadlines,
-    lint_declaration,
-)
+from lawtrace.solver.lint.declarations import DeclarationIssue, check_deadlines, lint_declaration
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.incident_room import INCIDENT_ROOM
