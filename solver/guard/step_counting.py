@@ -1,20 +1,7 @@
 """Which rules count steps: whether calls of tools that a rule does not name can change its value."""
 
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.logic.syntax import (
-    And,
-    Compare,
-    Exists,
-    Formula,
-    Next,
-    Not,
-    Or,
-    Since,
-    Top,
-    Until,
-    Yesterday,
-    reads_position,
-)
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import triggers
 from lawtrace.solver.rules import Rule
 
@@ -30,21 +17,21 @@ def counts_steps(rule: Rule) -> bool:
     return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
 
 
-def _ignores(formula: Formula) -> bool:
+def _ignores(formula: s.Formula) -> bool:
     """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
     match formula:
-        case Not(operand) | Exists(_, operand):
+        case s.Not(operand) | s.Exists(_, operand):
             return _ignores(operand)
-        case And(parts) | Or(parts):
+        case s.And(parts) | s.Or(parts):
             return all(map(_ignores, parts))
-        case Until(left, right) | Since(left, right):
-            stays = isinstance(left, Top) or (isinstance(left, Not) and triggers(left.operand) is not None)
+        case s.Until(left, right) | s.Since(left, right):
+            stays = isinstance(left, s.Top) or (isinstance(left, s.Not) and triggers(left.operand) is not None)
             return stays and triggers(right) is not None and _ignores(left) and _ignores(right)
-        case Yesterday(operand, window):
-            return window.unlimited and isinstance(operand, Since) and operand.window.unlimited and _ignores(operand)
-        case Next():
+        case s.Yesterday(operand, window):
+            return window.unlimited and isinstance(operand, s.Since) and operand.window.unlimited and _ignores(operand)
+        case s.Next():
             return False
-        case Compare():
-            return not reads_position(formula)
+        case s.Compare():
+            return not s.reads_position(formula)
         case _:
             return True

@@ -43,27 +43,9 @@ from lawtrace.runs.audit.monpoly.mfotl_syntax import (
     tokens_of,
 )
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, Operator
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.logic.syntax import (
-    RESERVED,
-    Always,
-    And,
-    Atom,
-    Bottom,
-    Compare,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    RelationAggregate,
-    Since,
-    Top,
-    free_variables,
-)
 from lawtrace.solver.logic.terms import (
     RESERVED_IN_CONDITIONS,
     RESULT,
@@ -80,15 +62,15 @@ from lawtrace.solver.monitoring.metric import MetricRule
 
 Reading = Literal["policy", "violations"]
 
-_CONNECTIVES: Final[Mapping[str, Callable[..., Formula]]] = MappingProxyType(
+_CONNECTIVES: Final[Mapping[str, Callable[..., s.Formula]]] = MappingProxyType(
     {
-        "top": Top,
-        "bottom": Bottom,
-        "negation": Not,
-        "conjunction": And,
-        "disjunction": Or,
-        "implication": Implies,
-        "equivalence": Iff,
+        "top": s.Top,
+        "bottom": s.Bottom,
+        "negation": s.Not,
+        "conjunction": s.And,
+        "disjunction": s.Or,
+        "implication": s.Implies,
+        "equivalence": s.Iff,
     }
 )
 _COMPARISONS: Final = MappingProxyType({"≤": "<=", "≥": ">=", "≠": "!="})
@@ -101,7 +83,7 @@ _MAX_NODES: Final = 20_000
 class ImportedFormula:
     """A rule made from an MFOTL formula, and how the formula was read."""
 
-    rule: Formula
+    rule: s.Formula
     reading: Reading
 
 
@@ -126,25 +108,25 @@ def import_mfotl(
     scope = _Scope().bind([(name, translation.plain_name(name)) for name in free])
     formula = translation.formula(tree, scope)
     if reading is None:
-        lists_values = bool(free) and not isinstance(formula, Implies | Iff | Always)
+        lists_values = bool(free) and not isinstance(formula, s.Implies | s.Iff | s.Always)
         reading = "violations" if lists_values else "policy"
-    body = formula if reading == "policy" else formula.operand if isinstance(formula, Not) else Not(formula)
-    rule = body if _is_about_all_time_points(body) else Always(body)
+    body = formula if reading == "policy" else formula.operand if isinstance(formula, s.Not) else s.Not(formula)
+    rule = body if _is_about_all_time_points(body) else s.Always(body)
     names = scope.names(free)
-    rule = _quantified(ForAll, names, rule)
+    rule = _quantified(s.ForAll, names, rule)
     MetricRule(rule)
     return ImportedFormula(parse(str(rule)), reading)
 
 
-def _is_about_all_time_points(formula: Formula) -> bool:
-    while isinstance(formula, ForAll):
+def _is_about_all_time_points(formula: s.Formula) -> bool:
+    while isinstance(formula, s.ForAll):
         formula = formula.body
-    return isinstance(formula, Always) and formula.window == ALWAYS_OPEN
+    return isinstance(formula, s.Always) and formula.window == ALWAYS_OPEN
 
 
-def _quantified(quantifier: type[Exists | ForAll], names: Sequence[str], body: Formula) -> Formula:
+def _quantified(quantifier: type[s.Exists | s.ForAll], names: Sequence[str], body: s.Formula) -> s.Formula:
     """The quantified formula; variables that do not occur in the body are left out."""
-    used = tuple(name for name in names if name in free_variables(body))
+    used = tuple(name for name in names if name in s.free_variables(body))
     return quantifier(used, body) if used else body
 
 
@@ -213,7 +195,7 @@ class _Translation:
         """An MFOTL variable as a variable of rules: ASCII, and neither a word of the language nor an argument."""
         plain = re.sub(r"_+", "_", re.sub(r"\W", "_", name.removeprefix("?"), flags=re.ASCII))
         plain = plain if plain.strip("_") else "x"
-        forbidden = {*RESERVED, *RESERVED_IN_CONDITIONS, *_TERM_WORDS, RESULT, *self._parameters}
+        forbidden = {*s.RESERVED, *RESERVED_IN_CONDITIONS, *_TERM_WORDS, RESULT, *self._parameters}
         return f"{plain}_" if plain in forbidden and not plain.endswith("_") else plain
 
     def free(self, tree: Node) -> tuple[str, ...]:
@@ -234,7 +216,7 @@ class _Translation:
                 found = [name for node in nodes(tree) for name in self.free(node)]
         return tuple(dict.fromkeys(found))
 
-    def formula(self, tree: Node, scope: _Scope) -> Formula:
+    def formula(self, tree: Node, scope: _Scope) -> s.Formula:
         self._translated += 1
         if self._translated > _MAX_NODES:
             raise FormulaError(f"the formula has more than {_MAX_NODES} operators once LET is expanded")
@@ -248,7 +230,7 @@ class _Translation:
     def _error(self, message: str, place: object) -> FormulaError:
         return located(self._text, message, place)
 
-    def _formula(self, tree: Node, scope: _Scope) -> Formula:
+    def _formula(self, tree: Node, scope: _Scope) -> s.Formula:
         parts = nodes(tree)
         match str(tree.data):
             case connective if connective in _CONNECTIVES:
@@ -271,13 +253,13 @@ class _Translation:
             case _:
                 return self._binary(tree, scope)
 
-    def _binary(self, tree: Node, scope: _Scope) -> Formula:
+    def _binary(self, tree: Node, scope: _Scope) -> s.Formula:
         parts, window = nodes(tree), self._window(tree)
         left, right = self.formula(parts[0], scope), self.formula(parts[-1], scope)
         operator = BINARY_OPERATORS[str(tokens_of(tree)[0])]
-        return Not(Since(Not(left), Not(right), window)) if operator is None else operator(left, right, window)
+        return s.Not(s.Since(s.Not(left), s.Not(right), window)) if operator is None else operator(left, right, window)
 
-    def _quantified(self, tree: Node, scope: _Scope) -> Formula:
+    def _quantified(self, tree: Node, scope: _Scope) -> s.Formula:
         names, body = nodes(tree)
         variables = [name for name in dict.fromkeys(map(str, tokens_of(names))) if not name.startswith("_")]
         inner = scope.bind([(name, self.plain_name(name)) for name in variables])
@@ -310,7 +292,7 @@ class _Translation:
 
     # Predicates
 
-    def _let(self, tree: Node, scope: _Scope) -> Formula:
+    def _let(self, tree: Node, scope: _Scope) -> s.Formula:
         name = str(tokens_of(tree)[0])
         *given, body, rest = nodes(tree)
         parameters = tuple(map(str, tokens_of(given[0]))) if given else ()
@@ -319,7 +301,7 @@ class _Translation:
         definition = _Definition(parameters, body, scope.definitions)
         return self.formula(rest, replace(scope, definitions={**scope.definitions, name: definition}))
 
-    def _predicate(self, tree: Node, scope: _Scope) -> Formula:
+    def _predicate(self, tree: Node, scope: _Scope) -> s.Formula:
         (token,) = tokens_of(tree)
         name, arguments = str(token), nodes(tree)
         if name in scope.definitions:
@@ -328,10 +310,10 @@ class _Translation:
             leaves = _BUILT_IN[name]
             self._check_arity(token, len(arguments), len(leaves))
             tests = [
-                Compare(Comparison(self._term(argument, scope), "==", leaf))
+                s.Compare(Comparison(self._term(argument, scope), "==", leaf))
                 for argument, leaf in zip(arguments, leaves, strict=True)
             ]
-            return tests[0] if len(tests) == 1 else And(*tests)
+            return tests[0] if len(tests) == 1 else s.And(*tests)
         predicate = self._signature.predicates.get(name)
         if predicate is None:
             raise self._error(f"unknown predicate `{name}`{self._nearest(name)}", token)
@@ -346,7 +328,7 @@ class _Translation:
                 raise self._error(f"the argument `{place}` of `{name}` is a {expected}, not a {actual}", argument.meta)
             parts.append(Comparison(FieldPath((place,)), "==", self._term(argument, scope)))
         condition = None if not parts else parts[0] if len(parts) == 1 else AndCondition(tuple(parts))
-        return Atom(name, condition)
+        return s.Atom(name, condition)
 
     def _nearest(self, name: str) -> str:
         known = self._signature.predicates
@@ -354,7 +336,7 @@ class _Translation:
             return f": did you mean `{near[0]}`?"
         return f": the signature has {', '.join(f'`{other}`' for other in sorted(known)[:10])}"
 
-    def _use(self, tree: Node, definition: _Definition, scope: _Scope) -> Formula:
+    def _use(self, tree: Node, definition: _Definition, scope: _Scope) -> s.Formula:
         """The formula of a predicate of LET for these arguments."""
         (token,) = tokens_of(tree)
         arguments = nodes(tree)
@@ -369,7 +351,7 @@ class _Translation:
                 terms[name] = BoundVariable(made[-1])
             else:
                 terms[name] = self._term(argument, scope)
-        return _quantified(Exists, made, self.formula(definition.body, _Scope(terms, taken, definition.definitions)))
+        return _quantified(s.Exists, made, self.formula(definition.body, _Scope(terms, taken, definition.definitions)))
 
     def _check_arity(self, token: Token, given: int, expected: int) -> None:
         if given != expected:
@@ -377,7 +359,7 @@ class _Translation:
 
     # Aggregations
 
-    def _aggregation(self, tree: Node, scope: _Scope) -> Formula:
+    def _aggregation(self, tree: Node, scope: _Scope) -> s.Formula:
         result, operator = tokens_of(tree)
         if str(operator) not in AGGREGATES:
             raise self._error(f"`{operator}` has no counterpart in rules: there is {', '.join(AGGREGATES)}", operator)
@@ -394,15 +376,15 @@ class _Translation:
         value = None if function == "count" else self._term(item, inner)
         total = self._term(Tree("variable", [result]), scope)
         if not ranged:
-            return And(formula, Compare(Comparison(total, "==", LiteralValue(1) if value is None else value)))
+            return s.And(formula, s.Compare(Comparison(total, "==", LiteralValue(1) if value is None else value)))
         variables = tuple(inner.names(ranged))
-        aggregate = RelationAggregate(function, value, variables, formula)
-        test = Compare(Comparison(total, "==", aggregate))
-        return And(Exists(variables, formula), test) if groups else test
+        aggregate = s.RelationAggregate(function, value, variables, formula)
+        test = s.Compare(Comparison(total, "==", aggregate))
+        return s.And(s.Exists(variables, formula), test) if groups else test
 
     # Terms
 
-    def _comparison(self, tree: Node, scope: _Scope) -> Formula:
+    def _comparison(self, tree: Node, scope: _Scope) -> s.Formula:
         one, other = nodes(tree)
         signs = tokens_of(tree)
         sign = _COMPARISONS.get(str(signs[0]), str(signs[0])) if signs else "=="
@@ -412,7 +394,7 @@ class _Translation:
             left, right = self._as_time(one, left, kinds[0]), self._as_time(other, right, kinds[1])
         elif None not in kinds and kinds[0] != kinds[1]:
             raise self._error(f"a {kinds[0]} is compared with a {kinds[1]}", tree.meta)
-        return Compare(Comparison(left, cast("Operator", sign), right))
+        return s.Compare(Comparison(left, cast("Operator", sign), right))
 
     def _as_time(self, tree: Node, term: Term, kind: _Kind | None) -> Term:
         """A number that is compared with a timestamp, as a date."""
@@ -428,7 +410,7 @@ class _Translation:
             raise self._error(f"the timestamp {term.content} is not a date", tree.meta) from None
         return LiteralValue(date.replace(tzinfo=None).isoformat())
 
-    def _matches(self, tree: Node, scope: _Scope) -> Formula:
+    def _matches(self, tree: Node, scope: _Scope) -> s.Formula:
         term, token = nodes(tree)[0], tokens_of(tree)[-1]
         pattern = re.fullmatch(r'r?"(\^?)((?:[\w \-/:@,;=#%&<>!~\']|\\[^\w\s])*)(\$?)"', str(token))
         if pattern is None:
@@ -436,7 +418,7 @@ class _Translation:
         start, text, end = pattern.groups()
         sign: Operator = "==" if start and end else "startswith" if start else "endswith" if end else "contains"
         plain = re.sub(r"\\(.)", r"\1", text)
-        return Compare(Comparison(self._term(term, scope), sign, LiteralValue(plain)))
+        return s.Compare(Comparison(self._term(term, scope), sign, LiteralValue(plain)))
 
     def _term(self, tree: Node, scope: _Scope) -> Term:
         parts, tokens = nodes(tree), tokens_of(tree)

@@ -13,42 +13,29 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.parser import located as error_at
-from lawtrace.solver.logic.syntax import (
-    AggregateFunction,
-    Always,
-    Eventually,
-    Exists,
-    ForAll,
-    Historically,
-    Next,
-    Once,
-    Release,
-    Since,
-    Until,
-    Yesterday,
-)
 
-UNARY_OPERATORS: Final[Mapping[str, type[Always | Eventually | Historically | Next | Once | Yesterday]]] = (
+UNARY_OPERATORS: Final[Mapping[str, type[s.Always | s.Eventually | s.Historically | s.Next | s.Once | s.Yesterday]]] = (
     MappingProxyType(
         {
-            **dict.fromkeys(("ALWAYS", "GLOBALLY", "□"), Always),
-            **dict.fromkeys(("EVENTUALLY", "SOMETIMES", "FINALLY", "◇", "◊", "⋄"), Eventually),
-            **dict.fromkeys(("PAST_ALWAYS", "PASTALWAYS", "HISTORICALLY", "■"), Historically),
-            **dict.fromkeys(("ONCE", "◆", "⧫"), Once),
-            **dict.fromkeys(("NEXT", "○"), Next),
-            **dict.fromkeys(("PREV", "PREVIOUS", "●"), Yesterday),
+            **dict.fromkeys(("ALWAYS", "GLOBALLY", "□"), s.Always),
+            **dict.fromkeys(("EVENTUALLY", "SOMETIMES", "FINALLY", "◇", "◊", "⋄"), s.Eventually),
+            **dict.fromkeys(("PAST_ALWAYS", "PASTALWAYS", "HISTORICALLY", "■"), s.Historically),
+            **dict.fromkeys(("ONCE", "◆", "⧫"), s.Once),
+            **dict.fromkeys(("NEXT", "○"), s.Next),
+            **dict.fromkeys(("PREV", "PREVIOUS", "●"), s.Yesterday),
         }
     )
 )
 QUANTIFIERS: Final = MappingProxyType(
-    {**dict.fromkeys(("EXISTS", "EX", "∃"), Exists), **dict.fromkeys(("FORALL", "FA", "∀"), ForAll)}
+    {**dict.fromkeys(("EXISTS", "EX", "∃"), s.Exists), **dict.fromkeys(("FORALL", "FA", "∀"), s.ForAll)}
 )
-AGGREGATES: Final[Mapping[str, AggregateFunction]] = MappingProxyType(
+AGGREGATES: Final[Mapping[str, s.AggregateFunction]] = MappingProxyType(
     {"CNT": "count", "SUM": "sum", "MIN": "min", "MAX": "max", "AVG": "avg"}
 )
-BINARY_OPERATORS: Final[Mapping[str, type[Since | Until | Release] | None]] = MappingProxyType(
-    {"SINCE": Since, "UNTIL": Until, "RELEASE": Release, "TRIGGER": None}
+BINARY_OPERATORS: Final[Mapping[str, type[s.Since | s.Until | s.Release] | None]] = MappingProxyType(
+    {"SINCE": s.Since, "UNTIL": s.Until, "RELEASE": s.Release, "TRIGGER": None}
 )
 """`TRIGGER` has none of its own: it is the dual of `SINCE`."""
 
