@@ -10,7 +10,7 @@ import asyncio
 import re
 import shutil
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -93,11 +93,11 @@ class RayCluster:
     ) -> AsyncGenerator[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
         most = len(units) if isinstance(units, Sized) else None
-        division = _Division(self._workers, job, iter(units), most, records, on_product, at_once)
-        async with aclosing(division.products()) as products:
+        scheduler = _Scheduler(self._workers, job, iter(units), most, records, on_product, at_once)
+        async with aclosing(scheduler.products()) as products:
             async for product in products:
                 yield product
-        division.tidy()
+        scheduler.tidy()
 
     def stream(
         self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
@@ -118,7 +118,7 @@ class RayCluster:
                 runner.run(products.aclose())
 
 
-class _Division(Generic[Given, Product]):
+class _Scheduler(Generic[Given, Product]):
     """A job that is divided among workers. ``most``: how many workers it has use for; None if that is unknown."""
 
     def __init__(
@@ -133,7 +133,7 @@ class _Division(Generic[Given, Product]):
     ) -> None:
         self._workers, self._job, self._units, self._most = workers, ray.put(job), units, most
         self._records, self._on_product = records, on_product
-        self._grants: Handle = None
+        self._server: Handle = None
         self._folder: Path | None = None
         self._lanes = LANES
         if records is not None:
@@ -151,7 +151,7 @@ class _Division(Generic[Given, Product]):
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
         self._listening: list[asyncio.Future[None]] = []
-        self._seen: dict[tuple[str, str], Counter[str]] = {}  # of a worker and a conversation: entries by their keys
+        self._seen: dict[str, Counter[str]] = {}  # of a worker: entries by their keys
 
     async def products(self) -> AsyncGenerator[Product]:
         """The product of each unit, in order."""
@@ -190,7 +190,7 @@ class _Division(Generic[Given, Product]):
             if self._folder is not None and self._records is not None:
                 self._recover(*sorted(self._folder.glob("*")))  # of workers before an interruption
                 self._folder.mkdir(exist_ok=True)
-                self._grants = await self._workers.grants(self._records.settings, self._records.clients.spent)
+                self._server = await self._workers.server(self._records.settings, self._records.clients.spent)
             cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
             self._places = cores if self._most is None else min(cores, self._most)
             self._spare = cores - self._places
@@ -254,10 +254,10 @@ class _Division(Generic[Given, Product]):
 
     async def _start(self, worker: Handle, name: str) -> str | None:
         """Give the job to a worker; return why it refuses, or None."""
-        grants, here = self._grants, version("lawtrace")
+        server, here = self._server, version("lawtrace")
 
-        async def ask(method: str, *values: object) -> object:
-            return await getattr(grants, method).remote(name, *values)
+        async def request(method: str, *values: object) -> object:
+            return await getattr(server, method).remote(name, *values)
 
         there = await self._workers.result(worker.version.remote())
         if there != here:
@@ -266,7 +266,7 @@ class _Division(Generic[Given, Product]):
         where = None
         if self._records is not None and self._folder is not None:
             where = WorkerLog(self._folder / name, self._records.settings)
-        return await self._workers.result(worker.start.remote(self._job, where, ask))
+        return await self._workers.result(worker.start.remote(self._job, where, request))
 
     async def _all_done(self) -> None:
         async with self._changed:
@@ -328,16 +328,12 @@ class _Division(Generic[Given, Product]):
             while entries := await self._workers.result(worker.recorded.remote(True)):
                 self._receive(name, entries)
 
-    def _receive(self, name: str, entries: Iterable[TimedEntry]) -> None:
+    def _receive(self, name: str, entries: Sequence[TimedEntry]) -> None:
         assert self._records is not None
-        by_conversation: dict[str, list[TimedEntry]] = {}
-        for at, entry in entries:
-            context = getattr(entry, "context", None)
-            assert isinstance(context, Context)
-            by_conversation.setdefault(context.conversation_id, []).append((at, entry))
-        for conversation, its in by_conversation.items():
-            seen = self._seen.setdefault((name, conversation), Counter())
-            merge_conversations(self._records.event_log, (conversation,), its, keep=self._counted, seen=seen)
+        contexts = (getattr(entry, "context", None) for _, entry in entries)
+        names = {context.conversation_id for context in contexts if isinstance(context, Context)}
+        seen = self._seen.setdefault(name, Counter())
+        merge_conversations(self._records.event_log, sorted(names), entries, keep=self._counted, seen=seen)
 
     def _known(self, unit: Unit[Given]) -> list[Entry]:
         """The answers of a unit that was interrupted."""
@@ -358,9 +354,9 @@ class _Division(Generic[Given, Product]):
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
             if self._folder is not None:
                 self._recover(self._folder / name)
-            if self._grants is not None:
+            if self._server is not None:
                 try:
-                    await self._workers.result(self._grants.lose.remote(name))
+                    await self._workers.result(self._server.lose.remote(name))
                 except ray.exceptions.RayError as lost:  # on the machine of the head
                     raise OperationalError(
                         f"the head of the cluster is lost ({_first_line(lost)}); start it again, and give the same "
@@ -372,9 +368,9 @@ class _Division(Generic[Given, Product]):
     async def _close(self) -> None:
         """End the job, merge what the workers recorded of unfinished units, and record what the limits recorded."""
         entries: list[Entry] = []
-        if self._grants is not None:
+        if self._server is not None:
             with suppress(ray.exceptions.RayError):
-                entries = await self._workers.result(self._grants.take_entries.remote())
+                entries = await self._workers.result(self._server.take_entries.remote())
         slots = [slot for slot in self._slots if slot.worker is not None]
         if self._records is not None and not self._done:
             await gather(self._last_entries(slot) for slot in slots)

@@ -9,7 +9,7 @@ import ray
 import ray.exceptions
 
 from lawtrace.agents.models.call_settings import CallSettings, Spending
-from lawtrace.runs.cluster.grants import Ask, CallGrants
+from lawtrace.runs.cluster.rate_server import RateServer, Request
 from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, Worker, WorkerLog
 from lawtrace.runs.stages.cluster_jobs import Job, Unit
 from lawtrace.schemas.log_entries import Entry
@@ -28,7 +28,7 @@ class RayWorkers:
 
     def __init__(self) -> None:
         self._idle: list[Handle] = []
-        self._grants: tuple[CallSettings, Handle] | None = None
+        self._server: tuple[CallSettings, Handle] | None = None
         self._pending: Final = set[asyncio.Future[Handle]]()
 
     def take(self) -> tuple[Handle, bool]:
@@ -37,19 +37,19 @@ class RayWorkers:
             return self._idle.pop(), True
         return ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker).remote(), False
 
-    async def grants(self, settings: CallSettings, spent: Spending) -> Handle:
+    async def server(self, settings: CallSettings, spent: Spending) -> Handle:
         """What grants the calls of the next job. ``spent``: what the run used before."""
-        if self._grants is not None and self._grants[0] == settings:
+        if self._server is not None and self._server[0] == settings:
             try:
-                await self.result(self._grants[1].begin.remote(spent))
-                return self._grants[1]
+                await self.result(self._server[1].begin.remote(spent))
+                return self._server[1]
             except ray.exceptions.RayActorError:  # its machine was lost since the last job
                 pass
-        self._end_grants()
-        grants = ray.remote(num_cpus=0, max_concurrency=10_000)(CallGrants).remote(settings)
-        self._grants = settings, grants
-        await self.result(grants.begin.remote(spent))
-        return grants
+        self._end_server()
+        server = ray.remote(num_cpus=0, max_concurrency=10_000)(RateServer).remote(settings)
+        self._server = settings, server
+        await self.result(server.begin.remote(spent))
+        return server
 
     async def end_job(self, workers: Sequence[Handle], refused: Sequence[Handle], *, keep: bool) -> None:
         """End the job of the workers, of which some refused it. ``keep``: for the next job, those that refused last;
@@ -63,7 +63,7 @@ class RayWorkers:
             else:
                 ray.kill(worker)
         if not keep:
-            self._end_grants()
+            self._end_server()
             await self._settle(ending.values())
 
     async def _settle(self, ending: Collection[asyncio.Future[Handle]]) -> None:
@@ -76,12 +76,12 @@ class RayWorkers:
         """End all processes."""
         while self._idle:
             ray.kill(self._idle.pop())
-        self._end_grants()
+        self._end_server()
 
-    def _end_grants(self) -> None:
-        if self._grants is not None:
-            ray.kill(self._grants[1])
-            self._grants = None
+    def _end_server(self) -> None:
+        if self._server is not None:
+            ray.kill(self._server[1])
+            self._server = None
 
     async def result(self, reference: Handle) -> Handle:
         """Wait for a result of Ray. Cancelled, it goes on in the background: Ray complains of cancelled futures."""
@@ -106,8 +106,8 @@ class RemoteWorker:
         """The version of lawtrace on its machine."""
         return version("lawtrace")
 
-    async def start(self, job: Job[Any, Any], log: WorkerLog | None, ask: Ask) -> str | None:
-        self._worker = Worker(job, log, ask)
+    async def start(self, job: Job[Any, Any], log: WorkerLog | None, request: Request) -> str | None:
+        self._worker = Worker(job, log, request)
         return self._worker.start()
 
     async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:

@@ -1,22 +1,20 @@
 """A worker: makes units, and writes its own part of the event log."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic
 
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.runs.cluster.grants import Ask, RemoteGrants, RemoteRate, RemoteSlots
+from lawtrace.runs.cluster.rate_server import RemoteLimits, Request
 from lawtrace.runs.stages.cluster_jobs import Given, Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.schemas.errors import LawtraceError
-from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
-from lawtrace.schemas.model_spec import RecordedModel
+from lawtrace.schemas.log_entries import Entry
 
 TimedEntry = tuple[str, Entry]
 
@@ -36,7 +34,7 @@ class WorkerLog:
 
 @dataclass(frozen=True, slots=True)
 class MadeUnit(Generic[Product]):
-    """The product of a unit, and the entries of its conversations."""
+    """The product of a unit, and the entries of its conversations, with the answers that were known before."""
 
     product: Product
     entries: list[TimedEntry]
@@ -55,13 +53,12 @@ class Worker(Generic[Given, Product]):
 
     Args:
         log: where its calls are recorded; None if no model takes part.
-        ask: calls the limits.
+        request: calls the limits.
     """
 
-    def __init__(self, job: Job[Given, Product], log: WorkerLog | None, ask: Ask) -> None:
-        self._job, self._where, self._ask = job, log, ask
+    def __init__(self, job: Job[Given, Product], log: WorkerLog | None, request: Request) -> None:
+        self._job, self._where, self._request = job, log, request
         self._open = ExitStack()
-        self._known = KnownAnswers()
         self._log: UnitLog | None = None
         self._clients: ModelClients | None = None
         self._make: Callable[[Given], Awaitable[Product]] | None = None
@@ -83,21 +80,23 @@ class Worker(Generic[Given, Product]):
             folder = Path(opening.enter_context(TemporaryDirectory())) / folder.name
         event_log = opening.enter_context(EventLogFile.create(folder, recipe={"stage": "worker"}))
         self._log = UnitLog(event_log, elsewhere=elsewhere)
+        limits = RemoteLimits(self._request)
         self._clients = clients = ModelClients(
             self._log,
             settings=where.settings,
             open_replay=EventLogFile.open,
-            earlier=self._known,
-            grants=RemoteGrants(self._ask),
-            slots=RemoteSlots(self._ask),
-            rate=None if where.settings.requests_per_minute is None else RemoteRate(self._ask),
+            earlier=event_log,
+            grants=limits,
+            slots=limits,
+            rate=None if where.settings.requests_per_minute is None else limits,
         )
         return ModelAccess(folder, self._log, clients)
 
     async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
         """Make a unit. ``known``: the answers of its conversations from before an interruption."""
         assert self._make is not None
-        self._known.add(known)
+        if self._log is not None:
+            self._log.file.append((None, entry) for entry in known)
         try:
             product = await self._make(unit.given)
         except LawtraceError as error:
@@ -105,7 +104,8 @@ class Worker(Generic[Given, Product]):
         if self._log is None:
             return MadeUnit(product, [])
         await self._log.flush()
-        return MadeUnit(product, [entry for one in unit.conversations for entry in self._log.take(one)])
+        log = self._log.file
+        return MadeUnit(product, [timed for one in unit.conversations for timed in log.timed_entries(conversation=one)])
 
     async def recorded(self, *, wait: bool) -> list[TimedEntry] | None:
         """What was recorded since the last call; None if the process that divides the job can read it in the folder.
@@ -127,78 +127,26 @@ class Worker(Generic[Given, Product]):
 
 
 class UnitLog:
-    """An event log that keeps the entries of each conversation until they are taken.
-
-    Every entry is committed to the worker's own file first.
-
-    Args:
-        elsewhere: the process that divides the job cannot read the file, so new entries are kept for it.
-    """
+    """The worker's own event log. ``elsewhere``: the process that divides the job cannot read it, so what is new is
+    kept for it."""
 
     def __init__(self, file: EventLogFile, *, elsewhere: bool = False) -> None:
-        self._file, self.elsewhere = file, elsewhere
-        self._by_conversation: dict[str, list[TimedEntry]] = {}
+        self.file, self.elsewhere = file, elsewhere
         self.news = asyncio.Event()
         self._new: list[TimedEntry] = []
 
     def record(self, entry: Entry) -> None:
-        self._file.record(entry)
-        context = getattr(entry, "context", None)
-        if isinstance(context, Context):
-            kept = self._by_conversation.setdefault(context.conversation_id, [])
-            kept.append((utc_now().isoformat(), entry))
-            if self.elsewhere:
-                self._new.append(kept[-1])
-                self.news.set()
+        timed = (utc_now().isoformat(), entry)
+        self.file.append([timed])
+        if self.elsewhere:
+            self._new.append(timed)
+            self.news.set()
 
     async def flush(self) -> None:
-        await self._file.flush()
+        await self.file.flush()
 
     def take_new(self) -> list[TimedEntry]:
         """The entries since the last call."""
         self.news.clear()
         new, self._new = self._new, []
         return new
-
-    def take(self, conversation: str) -> list[TimedEntry]:
-        """The entries of a conversation; they are forgotten."""
-        return self._by_conversation.pop(conversation, [])
-
-
-class KnownAnswers:
-    """The answers of interrupted units (`lawtrace.agents.models.replay.ReplaySource`)."""
-
-    written_by = version("lawtrace")
-
-    def __init__(self) -> None:
-        self._answers: dict[tuple[str | int | None, ...], ModelCalled | RoleFailed] = {}
-
-    def add(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            if isinstance(entry, ModelCalled | RoleFailed) and entry.request_hash is not None:
-                key = _place(entry.context, entry.request_hash, entry.occurrence)
-                if isinstance(entry, ModelCalled) or key not in self._answers:
-                    self._answers[key] = entry
-
-    def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        return self._answers.get(_place(context, request_hash, occurrence))
-
-    def models(self, role: str) -> Sequence[RecordedModel]:
-        return ()
-
-    def calls(self, role: str) -> Iterator[ModelCalled]:
-        return iter(())
-
-    def answered(self) -> Iterator[ModelCalled]:
-        return iter(())
-
-    def requests_sent(self) -> int:
-        return 0
-
-    def close(self) -> None:
-        """Does nothing: the answers are in memory."""
-
-
-def _place(context: Context, request_hash: str, occurrence: int | None) -> tuple[str | int | None, ...]:
-    of = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
-    return (*of, request_hash, occurrence)

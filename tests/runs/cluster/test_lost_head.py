@@ -29,7 +29,7 @@ def test_the_error_says_how_to_go_on(lawtrace: Shell, tmp_path: Path) -> None:
     marker = f"head-{os.getpid()}"
 
     def answer(request: Mapping[str, Any]) -> str:
-        for pid in processes(marker, b"ray::CallGrants"):
+        for pid in processes(marker, b"ray::RateServer"):
             os.kill(pid, signal.SIGKILL)
         return "```python\npass\n```"
 

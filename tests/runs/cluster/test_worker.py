@@ -1,12 +1,12 @@
-"""A worker and the grants of calls, without Ray."""
+"""A worker and the server of limits, without Ray."""
 
 import asyncio
 from pathlib import Path
 
 from lawtrace.agents.models.budget import CallSize
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending, call_settings
-from lawtrace.runs.cluster.grants import CallGrants
-from lawtrace.runs.cluster.worker import KnownAnswers, MadeUnit, Worker, WorkerLog
+from lawtrace.runs.cluster.rate_server import RateServer
+from lawtrace.runs.cluster.worker import MadeUnit, Worker, WorkerLog
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.cluster_jobs import Unit
@@ -80,7 +80,7 @@ def test_a_worker_of_another_machine_records_in_a_folder_of_its_own(small_run: R
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
     async def work() -> None:
-        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1))
+        grants = RateServer(CallSettings(budget=Budget(messages=2), concurrency=1))
         await grants.acquire("lost")
         assert await grants.reserve("lost", SIZE) == Spending(1, 20)
         other = asyncio.create_task(grants.acquire("other"))
@@ -100,28 +100,24 @@ def test_what_a_lost_worker_held_is_free_again() -> None:
     asyncio.run(work())
 
 
-def test_a_worker_knows_the_answers_from_before_an_interruption() -> None:
-    call = ModelCalled(
-        context=SIZE.context,
-        request=(),
-        request_hash="h",
-        occurrence=0,
-        answer="yes",
-        finish_reason="stop",
-        prompt_tokens=1,
-        completion_tokens=1,
-        latency_ms=1.0,
-    )
-    known, entries = KnownAnswers(), list[Entry]([call])
-    known.add(entries)
-    assert known.answer(SIZE.context.at(turn=3), "h", 0) == call
-    assert known.answer(SIZE.context, "h", 1) is None
-    assert known.answer(SIZE.context.at(task="other"), "h", 0) is None
+def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunResult, tmp_path: Path) -> None:
+    key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
+    known: list[Entry] = []
+    for folder in (tmp_path / "lost", tmp_path / "other"):
+        folder.mkdir()
+        worker, refusal = started(small_run, folder)
+        assert refusal is None
+        made = asyncio.run(worker.make(Unit(key, key, (key,)), known))
+        asyncio.run(worker.close())
+        assert isinstance(made, MadeUnit)
+        calls = [entry for _, entry in made.entries if isinstance(entry, ModelCalled)]
+        assert calls == (known or calls)
+        known = [*calls]
 
 
 def test_the_next_job_begins_with_what_the_run_used() -> None:
     async def work() -> None:
-        grants = CallGrants(CallSettings(budget=Budget(messages=2), concurrency=1))
+        grants = RateServer(CallSettings(budget=Budget(messages=2), concurrency=1))
         await grants.begin(Spending())
         await grants.acquire("first")
         late = await grants.reserve("first", SIZE)

@@ -13,7 +13,7 @@ from lawtrace.agents.models.limits import RequestRate
 from lawtrace.schemas.log_entries import Entry
 
 
-class CallGrants:
+class RateServer:
     """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
 
     def __init__(self, settings: CallSettings) -> None:
@@ -82,49 +82,39 @@ class CallGrants:
             self._slots.release()
 
 
-Ask = Callable[..., Awaitable[object]]
-"""Calls a method of the limits: its name, then its arguments without the worker."""
+Request = Callable[..., Awaitable[object]]
+"""Calls a method of the server: its name, then its arguments without the worker."""
 
 
-class RemoteGrants:
-    """The budget as a worker sees it (`lawtrace.agents.models.budget.Grants`)."""
+class RemoteLimits:
+    """The limits as a worker sees them.
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    Budget (`lawtrace.agents.models.budget.Grants`), turns of requests (`lawtrace.agents.models.limits.Rate`), and, as
+    an asynchronous context manager, the slots for calls in flight.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
         self._telling: set[asyncio.Future[object]] = set()
 
     async def reserve(self, call: CallSize) -> Spending:
-        granted = await self._ask("reserve", call)
+        granted = await self._request("reserve", call)
         if isinstance(granted, Spending):
             return granted
         raise BudgetExhausted(str(granted))
 
     def settle(self, reserved: Spending, used: Spending) -> None:
-        told = asyncio.ensure_future(self._ask("settle", reserved, used))
+        told = asyncio.ensure_future(self._request("settle", reserved, used))
         self._telling.add(told)
         told.add_done_callback(self._telling.discard)
 
-
-class RemoteSlots:
-    """The slots for calls in flight as a worker sees them: an asynchronous context manager."""
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    async def turn(self, model: str) -> None:
+        await self._request("turn", model)
 
     async def __aenter__(self) -> None:
-        await self._ask("acquire")
+        await self._request("acquire")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._ask("release")
-
-
-class RemoteRate:
-    """The turns of requests as a worker sees them (`lawtrace.agents.models.limits.Rate`)."""
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-
-    async def turn(self, model: str) -> None:
-        await self._ask("turn", model)
+        await self._request("release")
