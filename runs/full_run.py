@@ -22,7 +22,7 @@ from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import is_complete, merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import FoundShard, begin_record, end_record
+from lawtrace.runs.store.shards import FoundShard, ShardRecord
 from lawtrace.runs.web.export import WrittenReport, write_run_report
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
@@ -71,9 +71,10 @@ def continue_run(
     shard = options.get("shard")
     if shard is None:
         return _finish(resolved, folder, event_log, **options)
-    record = begin_record("run", shard, folder.attempts, events=".")
+    record = ShardRecord.of("run", shard, folder.attempts, events=".")
+    record.write(folder.attempts)
     made = asyncio.run(run_shard(resolved, folder, event_log, **options))
-    end_record(record, folder.attempts, key=made.key, units=made.units, complete=not made.unanswered)
+    record.finish(folder.attempts, key=made.key, units=made.units, complete=not made.unanswered)
     return made
 
 

@@ -10,7 +10,7 @@ from lawtrace.runs.audit.sources.reading import find_files
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.workers import AuditUnit
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.store.shards import FoundShard, Shard, begin_record, end_record, merged_lines
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.schemas.audit_rows import AuditRow
@@ -93,5 +93,4 @@ def write_shard(
             units += 1
 
     write_lines(out, judged_lines(audit, chosen(), summary, step))
-    record = begin_record("audit", shard, out)
-    end_record(record, out, key=options.key(), units=units, options=options.model_dump(mode="json"))
+    ShardRecord.of("audit", shard, out).finish(out, key=options.key(), units=units, options=options)

@@ -14,7 +14,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, shard_result
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
-from lawtrace.runs.store.shards import WHOLE, Shard, begin_record, end_record, record_path
+from lawtrace.runs.store.shards import WHOLE, Shard, ShardRecord, record_path
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Attempt
 
@@ -38,23 +38,23 @@ def attempt(
     inputs = stage_recipe(flags, domain.environment.name)
     name = f"attempt by {', '.join(inputs.recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
     command = name if shard is None else f"{name}, shard {part}"
-    records = (record_path(out),) if shard else ()
+    record = ShardRecord.of("attempt", part, out, name=name, events=stage_log_folder(out).name)
 
     async def work(session: Session) -> ShardResult[Attempt]:
         if shard is not None:
-            begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
+            record.write(out)
         runner = session.runner(inputs)
         runner.give(TASKS, rows[:limit])
         await runner.make(ATTEMPTS)
         return shard_result(runner)
 
     with cluster_at(on, shard) as cluster:
-        made = run_stages(inputs.recipe, out, command, work, *records, force=flags.force, shard=part, cluster=cluster)
+        beside = (record_path(out),) if shard else ()
+        made = run_stages(inputs.recipe, out, command, work, *beside, force=flags.force, shard=part, cluster=cluster)
     ATTEMPTS.write(out, made.rows)
     if shard is None:
         return attempts_result(made.rows, out)
-    begun = begin_record("attempt", part, out, name=name, events=stage_log_folder(out).name)
-    end_record(begun, out, key=made.key, units=made.units, complete=not made.unanswered)
+    record.finish(out, key=made.key, units=made.units, complete=not made.unanswered)
     return shard_result_of(made, part, out)
 
 

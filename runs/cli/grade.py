@@ -35,8 +35,7 @@ from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
 from lawtrace.runs.store.shards import (
     FoundShard,
     Shard,
-    begin_record,
-    end_record,
+    ShardRecord,
     merged_lines,
     read_options,
     record_path,
@@ -142,8 +141,7 @@ def grade(
     invalid = invalid_notes((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
     remarks = [*invalid, *_change_notes(changed_rules, changed, graded.cut_short)]
     if part is not None:
-        record = begin_record("grade", part, out)
-        end_record(record, out, key=key, units=units, options=graded.model_dump(mode="json"))
+        ShardRecord.of("grade", part, out).finish(out, key=key, units=units, options=graded)
         summary = {"verdicts": len(verdicts), "shard": str(part), "units": units}
         shown = f"{len(verdicts)} of {units} verdicts (shard {part}). `lawtrace merge` joins all shards."
         return CommandResult(summary, [*remarks, shown], out, exit_code=1 if graded.unusable else 0)

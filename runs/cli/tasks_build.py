@@ -39,8 +39,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import (
     FoundShard,
     Shard,
-    begin_record,
-    end_record,
+    ShardRecord,
     merged_lines,
     read_options,
     record_path,
@@ -137,10 +136,10 @@ def _write_shard(
     if recipe.tasks.texts is not None:
         raise InputError("--shard divides what models write; with texts written by hand there is nothing to divide")
     refuse_extraction(recipe)
-    events = stage_log_folder(out).name
+    record = ShardRecord.of(COMMAND, shard, out, events=stage_log_folder(out).name)
 
     async def work(session: Session) -> ShardResult[WrittenRequest]:
-        begin_record(COMMAND, shard, out, events=events)
+        record.write(out)
         runner = session.runner(inputs)
         if given is not None:
             runner.give(TRACES, given)
@@ -153,14 +152,8 @@ def _write_shard(
         command = f"{COMMAND}, shard {shard}"
         made = run_stages(recipe, out, command, work, record_path(out), force=force, shard=shard)
     INSTRUCTIONS.write(out, made.rows)
-    end_record(
-        begin_record(COMMAND, shard, out, events=events),
-        out,
-        key=made.key,
-        units=made.units,
-        complete=not made.unanswered,
-        options=_Options(recipe=recipe, traces=traces).model_dump(mode="json"),
-    )
+    options = _Options(recipe=recipe, traces=traces)
+    record.finish(out, key=made.key, units=made.units, complete=not made.unanswered, options=options)
     return shard_result_of(made, shard, out, rows="requests")
 
 

@@ -23,8 +23,7 @@ from lawtrace.runs.store.shards import (
     WHOLE,
     FoundShard,
     Shard,
-    begin_record,
-    end_record,
+    ShardRecord,
     merged_lines,
     read_options,
     record_path,
@@ -87,9 +86,9 @@ def synthesize_traces(
     if shard is None:
         return _result(recipe, inputs.domain.environment, rows, out)
     parts = plan.parts()
-    record = begin_record("traces synthesize", part, out)
-    options = _Options(recipe=recipe).model_dump(mode="json")
-    end_record(record, out, key=key, units=len(parts), unit_rows=len(parts[0]) * plan.rows, options=options)
+    record = ShardRecord.of("traces synthesize", part, out)
+    unit_rows = len(parts[0]) * plan.rows
+    record.finish(out, key=key, units=len(parts), unit_rows=unit_rows, options=_Options(recipe=recipe))
     shown = f"{counted(len(rows), 'trace')} (shard {part}). `lawtrace merge` joins all shards."
     return CommandResult({"traces": len(rows), "shard": str(part)}, [shown], out)
 

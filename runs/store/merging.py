@@ -1,7 +1,7 @@
 """Merging of event logs, and of the shards of a run: their rows, their logs and the files of the stages before."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from heapq import merge
 from operator import itemgetter
@@ -39,8 +39,9 @@ def merge_event_logs(
 
     Returns how many entries were added.
     """
-    there = Counter(entry_key(entry) for entry in target.entries())
-    return target.append(_missing(merge(*map(_numbered, sources), key=itemgetter(0)), there, keep))
+    there = Counter(map(entry_key, target.entries()))
+    numbered = (_numbered(source.timed_entries(), Counter()) for source in sources)
+    return target.append(_missing(merge(*numbered, key=itemgetter(0)), there, keep))
 
 
 def merge_conversations(
@@ -56,18 +57,11 @@ def merge_conversations(
     ``seen``: content key -> how many entries of the same source were merged before; it is updated.
     """
     there = Counter(entry_key(entry) for name in names for entry in target.conversation(name))
-    return target.append(_missing(_numbered_entries(entries, seen), there, keep))
+    return target.append(_missing(_numbered(entries, Counter() if seen is None else seen), there, keep))
 
 
-def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
-    return _numbered_entries(source.timed_entries())
-
-
-def _numbered_entries(
-    entries: Iterable[tuple[str, Entry]], seen: Counter[str] | None = None
-) -> Iterator[tuple[str, Entry, str, int]]:
+def _numbered(entries: Iterable[tuple[str, Entry]], seen: Counter[str]) -> Iterator[tuple[str, Entry, str, int]]:
     """The entries of a source with time, key and their number among those with the same key, from 1."""
-    seen = Counter() if seen is None else seen
     for at, entry in entries:
         key = entry_key(entry)
         seen[key] += 1
@@ -110,12 +104,19 @@ def merge_shards(
             if shard.events is None:
                 raise InputError(f"{shard}: has no event log; it is not a shard of {stage}")
             logs.append(stack.enter_context(EventLogFile.open(shard.events)))
-        files = _earlier_files(logs, {stage})
+        files = _earlier_files(logs, stage)
         aside = Path(stack.enter_context(_folder_in(folder)))
         for name, source in files.items():
             copy_file(source, aside / name)
         with EventLogFile.create(aside, recipe=recipe) as event_log:
-            _merge_logs(event_log, logs, files, progress)
+            entries: int = sum(log.rows("SELECT count(*) FROM entries")[0][0] for log in logs)
+            with progress.stage("merge", entries) as step:
+
+                def keep(entry: Entry) -> bool:
+                    step()
+                    return not isinstance(entry, StageFinished) or entry.file in files
+
+                merge_event_logs(event_log, logs, keep=keep)
             if file is not None:
                 path, key = aside / file.name, shards[0].record.key if is_complete(shards) else ""
                 rows = write_lines(path, merged_lines(shards))
@@ -125,20 +126,6 @@ def merge_shards(
             (folder / made).parent.mkdir(parents=True, exist_ok=True)
             (aside / made).replace(folder / made)
     return folder if file is None else folder / file.name
-
-
-def _merge_logs(
-    event_log: EventLogFile, logs: Sequence[EventLogFile], files: Collection[str], progress: StageProgress
-) -> None:
-    """Merge all entries but those on the files of divided stages. ``files``: those of the other stages."""
-    entries: int = sum(log.rows("SELECT count(*) FROM entries")[0][0] for log in logs)
-    with progress.stage("merge", entries) as step:
-
-        def keep(entry: Entry) -> bool:
-            step()
-            return not isinstance(entry, StageFinished) or entry.file in files
-
-        merge_event_logs(event_log, logs, keep=keep)
 
 
 def is_complete(shards: Sequence[FoundShard]) -> bool:
@@ -154,12 +141,12 @@ def _folder_in(folder: Path) -> TemporaryDirectory[str]:
         raise OperationalError(f"cannot write in {folder}: {error.strerror}; choose another folder") from error
 
 
-def _earlier_files(logs: Sequence[EventLogFile], parts: Collection[str]) -> dict[str, Path]:
-    """The files that stages other than the divided ones wrote, each of the first shard that has it."""
+def _earlier_files(logs: Sequence[EventLogFile], stage: str) -> dict[str, Path]:
+    """The files that stages other than the divided one wrote, each of the first shard that has it."""
     files: dict[str, Path] = {}
     for log in logs:
         for entry in log.entries(kind="stage"):
-            if isinstance(entry, StageFinished) and entry.stage not in parts:
+            if isinstance(entry, StageFinished) and entry.stage != stage:
                 files.setdefault(entry.file, log.path.parent / entry.file)
     for source in files.values():
         if not source.is_file():

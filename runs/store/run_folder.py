@@ -1,69 +1,26 @@
 """The folder of a run, with one file per stage."""
 
 import datetime as dt
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from lawtrace.schemas.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
 class RunFolder:
     """The files of one run. Each is written atomically by its stage and read by the next."""
 
-    path: Path
-
-    @property
-    def rules(self) -> Path:
-        return self.path / "rules.jsonl"
-
-    @property
-    def extracted_rules(self) -> Path:
-        return self.path / "extracted_rules.jsonl"
-
-    @property
-    def provenance(self) -> Path:
-        """The provenance of extracted rules: the fate of every provision and proposed rule, and all messages."""
-        return self.path / "extracted_rules.provenance.jsonl"
-
-    @property
-    def traces(self) -> Path:
-        return self.path / "traces.jsonl"
-
-    @property
-    def baseline(self) -> Path:
-        """The programs of the model-written baseline, if there is one."""
-        return self.path / "baseline.jsonl"
-
-    @property
-    def tasks(self) -> Path:
-        return self.path / "tasks.jsonl"
-
-    @property
-    def attempts(self) -> Path:
-        return self.path / "attempts.jsonl"
-
-    @property
-    def verdicts(self) -> Path:
-        return self.path / "verdicts.jsonl"
-
-    @property
-    def habits(self) -> Path:
-        return self.path / "habits.jsonl"
-
-    @property
-    def findings(self) -> Path:
-        """Statistics of the stages: coverage, funnel, deletion check, extraction score."""
-        return self.path / "findings.jsonl"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
-
-    @property
-    def variants(self) -> Path:
-        """The variants of an ablation and how they ended. Their other files are in folders of their own."""
-        return self.path / "variants.jsonl"
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+        self.rules: Final = path / "rules.jsonl"
+        self.provenance: Final = path / "extracted_rules.provenance.jsonl"
+        self.traces: Final = path / "traces.jsonl"
+        self.tasks: Final = path / "tasks.jsonl"
+        self.attempts: Final = path / "attempts.jsonl"
+        self.verdicts: Final = path / "verdicts.jsonl"
+        self.findings: Final = path / "findings.jsonl"
+        self.report: Final = path / "report.html"
+        self.variants: Final = path / "variants.jsonl"  # of an ablation; their other files are in folders of their own
 
     def variant(self, number: int) -> "RunFolder":
         return RunFolder(self.path / "variants" / f"{number:02d}")

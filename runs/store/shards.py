@@ -75,7 +75,6 @@ class ShardRecord(StrictModel):
         unit_rows: how many rows a unit has; the last of all units may have fewer.
         file: the rows of the shard, in the folder of the record.
         sha256: of that file; empty while the shard is not finished.
-        beside: other files of the shard that are merged with the rows -> SHA-256.
         complete: False if a model did not answer.
         events: the folder of its event log, relative to the record; None without one.
         options: what `lawtrace merge` needs besides the rows.
@@ -92,53 +91,51 @@ class ShardRecord(StrictModel):
     unit_rows: int = 1
     file: str
     sha256: str = ""
-    beside: Mapping[str, str] = {}
     complete: bool = True
     events: str | None = None
     options: Mapping[str, Json] = {}
 
+    @classmethod
+    def of(cls, command: str, shard: Shard, file: Path, *, name: str = "", events: str | None = None) -> Self:
+        """The record of a shard that begins. ``file``: of its rows."""
+        return cls(
+            written_by=version("lawtrace"),
+            command=command,
+            name=name or command,
+            number=shard.number,
+            count=shard.count,
+            file=file.name,
+            events=events,
+        )
+
+    def finish(
+        self,
+        file: Path,
+        *,
+        key: str,
+        units: int,
+        unit_rows: int = 1,
+        complete: bool = True,
+        options: BaseModel | None = None,
+    ) -> None:
+        """Write the record of a finished shard beside the file of its rows. ``units``: of all shards together."""
+        ended = {
+            "key": key,
+            "units": units,
+            "unit_rows": unit_rows,
+            "complete": complete,
+            "sha256": file_digest(file),
+            "options": {} if options is None else options.model_dump(mode="json"),
+        }
+        self.model_copy(update=ended).write(file)
+
+    def write(self, file: Path) -> None:
+        """Write the record beside the file of the rows."""
+        write_lines(record_path(file), [json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False)])
+
     @property
     def shard(self) -> Shard:
         return Shard(self.number, self.count)
-
-
-def begin_record(command: str, shard: Shard, file: Path, *, name: str = "", events: str | None = None) -> ShardRecord:
-    """Write the record of a shard that begins, beside the file of its rows."""
-    record = ShardRecord(
-        written_by=version("lawtrace"),
-        command=command,
-        name=name or command,
-        number=shard.number,
-        count=shard.count,
-        file=file.name,
-        events=events,
-    )
-    _write(record, file)
-    return record
-
-
-def end_record(
-    record: ShardRecord,
-    file: Path,
-    *,
-    key: str,
-    units: int,
-    unit_rows: int = 1,
-    complete: bool = True,
-    beside: Sequence[Path] = (),
-    options: Mapping[str, Json] | None = None,
-) -> None:
-    """Write the record of a finished shard. ``units``: of all shards together; ``beside``: its other files."""
-    ended = {
-        "key": key,
-        "units": units,
-        "unit_rows": unit_rows,
-        "complete": complete,
-        "sha256": file_digest(file),
-        "beside": {other.name: file_digest(other) for other in beside},
-        "options": options or {},
-    }
-    _write(record.model_copy(update=ended), file)
 
 
 def record_path(file: Path) -> Path:
@@ -154,22 +151,12 @@ def read_record(path: Path) -> ShardRecord:
         raise InputError(f"{path}: not the record of a shard: {describe_row_error(error)}") from error
 
 
-def _write(record: ShardRecord, file: Path) -> None:
-    write_lines(record_path(file), [json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)])
-
-
 @dataclass(frozen=True, slots=True)
 class FoundShard:
     """A shard that was found: its record, and the file with its rows."""
 
     record: ShardRecord
     file: Path
-
-    @property
-    def files(self) -> dict[Path, str]:
-        """Its files with their SHA-256: the rows, and those beside them."""
-        beside = {self.file.with_name(Path(name).name): sha256 for name, sha256 in self.record.beside.items()}
-        return {self.file: self.record.sha256, **beside}
 
     @property
     def events(self) -> Path | None:
@@ -214,11 +201,6 @@ def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
     first = shards[0].record
     for shard in shards:
         _check_same_job(shards[0], shard)
-    if first.written_by != version("lawtrace"):
-        raise InputError(
-            f"{shards[0]} was made by lawtrace {first.written_by}, and this is {version('lawtrace')}; merge with the "
-            "version that made the shards"
-        )
     by_number: dict[int, FoundShard] = {}
     for shard in shards:
         other = by_number.setdefault(shard.record.number, shard)
@@ -234,7 +216,10 @@ def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
             f"{missing[0]}/{first.count}` as the others, and give its folder too"
         )
     for shard in shards:
-        _check_files(shard)
+        if not shard.file.is_file():
+            raise InputError(f"{shard.file}: missing; the record of the shard is beside it, so copy both")
+        if file_digest(shard.file) != shard.record.sha256:
+            raise InputError(f"{shard}: changed since it was made; make it again")
     return [by_number[number] for number in sorted(by_number)]
 
 
@@ -242,28 +227,20 @@ def _check_same_job(first: FoundShard, other: FoundShard) -> None:
     one, two = first.record, other.record
     if not two.sha256:
         raise InputError(f"{other}: not finished; continue it with the same command, or `lawtrace resume` for a run")
+    if two.written_by != version("lawtrace"):
+        raise InputError(
+            f"{other} was made by lawtrace {two.written_by}, and this is {version('lawtrace')}; merge with the version "
+            "that made the shards"
+        )
     if one.command != two.command:
         raise InputError(f"{first.file} is of `lawtrace {one.command}`, {other.file} of `lawtrace {two.command}`")
     if one.count != two.count:
         raise InputError(f"{first} and {other} belong to different divisions; all shards must have the same N")
-    if one.written_by != two.written_by:
-        raise InputError(
-            f"{first} was made by lawtrace {one.written_by}, {other} by {two.written_by}; make all with one version"
-        )
-    one_job = (one.key, one.units, one.unit_rows, one.name, {*one.beside})
-    if one_job != (two.key, two.units, two.unit_rows, two.name, {*two.beside}):
+    if (one.key, one.units, one.unit_rows, one.name) != (two.key, two.units, two.unit_rows, two.name):
         raise InputError(
             f"{other} is of another job than {first}: its inputs, options, models or rules differ; merge shards of "
             "one command"
         )
-
-
-def _check_files(shard: FoundShard) -> None:
-    for file, sha256 in shard.files.items():
-        if not file.is_file():
-            raise InputError(f"{file}: missing; the record of the shard is beside it, so copy both")
-        if file_digest(file) != sha256:
-            raise InputError(f"{file} (shard {shard.record.shard}): changed since it was made; make it again")
 
 
 def merged_lines(shards: Sequence[FoundShard]) -> Iterator[str]:

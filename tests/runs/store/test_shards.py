@@ -12,9 +12,8 @@ from lawtrace.runs.store.shards import (
     WHOLE,
     FoundShard,
     Shard,
-    begin_record,
+    ShardRecord,
     check_shards,
-    end_record,
     find_shards,
     merged_lines,
     record_path,
@@ -28,9 +27,8 @@ from lawtrace.schemas.log_entries import Context, Entry, MessageSent, StageFinis
 def make(folder: Path, number: int, count: int = 3, *, key: str = "job", units: int = 7) -> Path:
     """A finished shard with one line for each unit."""
     shard, file = Shard(number, count), folder / f"{number}.jsonl"
-    record = begin_record("grade", shard, file)
     write_lines(file, map(str, shard.of(range(units))))
-    end_record(record, file, key=key, units=units)
+    ShardRecord.of("grade", shard, file).finish(file, key=key, units=units)
     return file
 
 
@@ -89,7 +87,7 @@ def test_shards_of_another_version_are_refused(tmp_path: Path) -> None:
 
 def test_a_shard_that_is_not_finished_is_refused(tmp_path: Path) -> None:
     files = [make(tmp_path, number) for number in (1, 2, 3)]
-    begin_record("grade", Shard(2, 3), files[1])
+    ShardRecord.of("grade", Shard(2, 3), files[1]).write(files[1])
     assert "not finished" in refusal(files)
 
 
@@ -105,7 +103,7 @@ def test_a_shard_with_too_few_or_too_many_rows_is_refused(tmp_path: Path) -> Non
     for rows, word in ((1, "fewer"), (3, "more")):
         files = [make(tmp_path, number) for number in (1, 2, 3)]
         write_lines(files[2], ["9"] * rows)
-        end_record(begin_record("grade", Shard(3, 3), files[2]), files[2], key="job", units=7)
+        ShardRecord.of("grade", Shard(3, 3), files[2]).finish(files[2], key="job", units=7)
         assert f"has {word} rows than its 2 units" in refusal(files)
 
 
@@ -153,7 +151,7 @@ def test_a_merge_that_fails_leaves_no_run(tmp_path: Path) -> None:
     file = tmp_path / "1" / "rows.jsonl"
     with log(file.parent, [said("a", 0)]):
         write_lines(file, ["1"])
-    end_record(begin_record("run", WHOLE, file, events="."), file, key="job", units=2)
+    ShardRecord.of("run", WHOLE, file, events=".").finish(file, key="job", units=2)
 
     def merge() -> Path:
         file = StageFile("rows.jsonl", Context)
