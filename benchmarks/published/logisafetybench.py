@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS, PublishedDomain
-from benchmarks.published.records import describe_row_error
+from benchmarks.published.records import describe_row_error, parse_json_list
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
@@ -24,7 +24,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
-from lawtrace.runs.store.stage_files import file_digest, parse_json_list, read_text
+from lawtrace.runs.store.stage_files import file_digest, read_text
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName
 from lawtrace.schemas.errors import InputError, Problem

@@ -1,16 +1,18 @@
 """Published record files: programs of real models with the verdicts on them."""
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
 from lawtrace.runs.stages.submitted_programs import ProgramFile, SubmittedRow
-from lawtrace.runs.store.stage_files import UsableRows, parse_json_list
+from lawtrace.runs.store.stage_files import UsableRows
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.errors import Problem, describe_validation_error
+from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.verdict_rows import FailureMode, Outcome, Verdict
 
@@ -64,6 +66,26 @@ class RecordedVerdict(StrictModel):
             failure_modes=self.failure_modes,
             reason="as recorded",
         )
+
+
+def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
+    """The entries of a JSON list up to the first syntax error, and that error."""
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, list):
+            return cast("list[Any]", whole), []
+        raise InputError(f"{path}: JSON, but not a list of rows")
+    decoder, entries = json.JSONDecoder(), list[Any]()
+    place = text.find("[") + 1
+    try:
+        while True:
+            while text[place : place + 1] in {" ", "\n", "\r", "\t", ","} and text[place : place + 1]:
+                place += 1
+            entry, place = decoder.raw_decode(text, place)
+            entries.append(entry)
+    except (ValueError, RecursionError) as error:
+        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, here and after: {error}")
+        return entries, [broken]
 
 
 def parse_records(path: Path, text: str) -> ProgramFile:

@@ -204,10 +204,11 @@ def _select_messages(
 def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int, CallFigures]:
     """The model calls behind messages, by the entry number of the message."""
     rows = event_log.rows(
-        "SELECT said.seq, call.seq, call.at, call.payload ->> '$.context.model', call.payload ->> '$.prompt_tokens',"
-        " call.payload ->> '$.completion_tokens', call.payload ->> '$.latency_ms', call.payload ->> '$.queued_ms',"
-        " (SELECT count(*) FROM entries AS again WHERE again.conversation = call.conversation AND again.kind = 'retry'"
-        " AND again.role = call.role AND again.turn = call.turn),"
+        "SELECT said.seq, call.seq, call.at, call.payload ->> '$.context.model',"
+        " coalesce(call.payload ->> '$.prompt_tokens', 0), coalesce(call.payload ->> '$.completion_tokens', 0),"
+        " coalesce(call.payload ->> '$.latency_ms', 0) / 1000.0, coalesce(call.payload ->> '$.queued_ms', 0) / 1000.0,"
+        " (SELECT count(*) + 1 FROM entries AS again WHERE again.conversation = call.conversation"
+        " AND again.kind = 'retry' AND again.role = call.role AND again.turn = call.turn),"
         " call.payload ->> '$.paid', call.payload ->> '$.replayed'"
         " FROM entries AS said JOIN entries AS call ON call.hash = said.hash"
         " AND call.occurrence = said.occurrence AND call.conversation = said.conversation"
@@ -215,21 +216,7 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
         (json.dumps(list(messages)),),
     )
-    return {
-        row[0]: CallFigures(
-            number=row[1],
-            at=row[2],
-            model=row[3],
-            prompt_tokens=row[4] or 0,
-            completion_tokens=row[5] or 0,
-            seconds=(row[6] or 0.0) / 1000,
-            queued=(row[7] or 0.0) / 1000,
-            tries=row[8] + 1,
-            paid=bool(row[9]),
-            replayed=bool(row[10]),
-        )
-        for row in rows
-    }
+    return {said: CallFigures(*call, bool(paid), bool(replayed)) for said, *call, paid, replayed in rows}
 
 
 def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:

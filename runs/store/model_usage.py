@@ -37,7 +37,7 @@ class ModelUsage:
     money: float | None = None
 
 
-_GROUP_COLUMNS = "role, payload ->> '$.context.model'"
+_GROUP_COLUMNS = "role, coalesce(payload ->> '$.context.model', '')"
 _LIVE = "(payload ->> '$.paid' AND NOT payload ->> '$.replayed')"
 _CALLS = f"""
     SELECT {_GROUP_COLUMNS}, sum({_LIVE}), sum(payload ->> '$.replayed'),
@@ -48,8 +48,9 @@ _CALLS = f"""
     GROUP BY 1, 2 ORDER BY min(seq)
 """  # noqa: S608
 _COUNTS = f"""
-    SELECT {_GROUP_COLUMNS}, count(*) FROM entries WHERE kind = ? AND coalesce(payload ->> '$.reason', '') <>
-    'cancelled' GROUP BY 1, 2 ORDER BY min(seq)
+    SELECT {_GROUP_COLUMNS}, sum(kind = 'retry'), sum(kind = 'failure') FROM entries
+    WHERE kind IN ('retry', 'failure') AND coalesce(payload ->> '$.reason', '') <> 'cancelled'
+    GROUP BY 1, 2 ORDER BY min(seq)
 """  # noqa: S608
 """Calls cancelled when the run stopped are not failures: they are sent again."""
 
@@ -61,18 +62,21 @@ def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple
     """
     lines: dict[tuple[str, str], ModelUsage] = {}
     for role, model, asked, replayed, prompt, completion, seconds, queued in event_log.rows(_CALLS):
-        price = prices.get(model or "")
-        money = price.of(prompt, completion) if price else None
-        name = model or ""
-        lines[role, name] = ModelUsage(
-            role, name, asked, replayed, 0, 0, prompt, completion, round(seconds, 3), round(queued, 3), money
+        price = prices.get(model)
+        lines[role, model] = ModelUsage(
+            role,
+            model,
+            asked,
+            replayed,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=round(seconds, 3),
+            queued=round(queued, 3),
+            money=price.of(prompt, completion) if price else None,
         )
-    for role, model, count in event_log.rows(_COUNTS, ("retry",)):
-        line = lines.get((role, model or ""), ModelUsage(role, model or ""))
-        lines[role, model or ""] = replace(line, retries=count)
-    for role, model, count in event_log.rows(_COUNTS, ("failure",)):
-        line = lines.get((role, model or ""), ModelUsage(role, model or ""))
-        lines[role, model or ""] = replace(line, failures=count)
+    for role, model, retries, failures in event_log.rows(_COUNTS):
+        line = lines.get((role, model), ModelUsage(role, model))
+        lines[role, model] = replace(line, retries=retries, failures=failures)
     return tuple(lines.values())
 
 
@@ -86,16 +90,6 @@ def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
     """The sum of all lines; ``money`` is None if no line has a price."""
     priced = [line.money for line in lines if line.money is not None]
-    return ModelUsage(
-        role="all",
-        model="",
-        asked=sum(line.asked for line in lines),
-        replayed=sum(line.replayed for line in lines),
-        retries=sum(line.retries for line in lines),
-        failures=sum(line.failures for line in lines),
-        prompt_tokens=sum(line.prompt_tokens for line in lines),
-        completion_tokens=sum(line.completion_tokens for line in lines),
-        seconds=sum(line.seconds for line in lines),
-        queued=sum(line.queued for line in lines),
-        money=sum(priced) if priced else None,
-    )
+    names = ("asked", "replayed", "retries", "failures", "prompt_tokens", "completion_tokens", "seconds", "queued")
+    sums = (sum(getattr(line, name) for line in lines) for name in names)
+    return ModelUsage("all", "", *sums, money=sum(priced) if priced else None)

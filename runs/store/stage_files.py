@@ -5,13 +5,12 @@ report, are read leniently: invalid lines are reported with file and line, and t
 """
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -35,10 +34,10 @@ class UsableRows(Generic[Row]):
 
 def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
     """The rows of a stage file. Raises InputError with line and field, or if there are no rows and not ``empty``."""
-    rows = list(_rows(path, model))
-    if not rows and not empty:
-        raise InputError(f"{path}: no rows; run the stage that writes it first")
-    return rows
+    usable = read_usable_lines(path, model.model_validate_json, empty=empty)
+    if usable.problems:
+        raise InputError(str(usable.problems[0]))
+    return usable.rows
 
 
 def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:
@@ -46,7 +45,7 @@ def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:
     return read_usable_lines(path, model.model_validate_json)
 
 
-def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row]:
+def read_usable_lines(path: Path, parse: Callable[[str], Row], *, empty: bool = False) -> UsableRows[Row]:
     """Like `read_usable_rows`, with a function that parses a line or raises ValidationError."""
     usable = UsableRows[Row]()
     for number, line in numbered_lines(path):
@@ -55,7 +54,7 @@ def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row
             usable.add(place, parse(line))
         except ValidationError as error:
             usable.problems.append(Problem(place, describe_row_error(error)))
-    if not usable.rows and not usable.problems:
+    if not empty and not usable.rows and not usable.problems:
         raise InputError(f"{path}: no rows; run the stage that writes it first")
     return usable
 
@@ -66,44 +65,12 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
 
 
-def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
-    """The entries of a JSON list up to the first syntax error, and that error."""
-    with suppress(ValueError, RecursionError):
-        whole = json.loads(text)
-        if isinstance(whole, list):
-            return cast("list[Any]", whole), []
-        raise InputError(f"{path}: JSON, but not a list of rows")
-    decoder, entries = json.JSONDecoder(), list[Any]()
-    place = text.find("[") + 1
-    try:
-        while True:
-            while text[place : place + 1] in {" ", "\n", "\r", "\t", ","} and text[place : place + 1]:
-                place += 1
-            entry, place = decoder.raw_decode(text, place)
-            entries.append(entry)
-    except (ValueError, RecursionError) as error:
-        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, here and after: {error}")
-        return entries, [broken]
-
-
-def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
-    for number, line in numbered_lines(path):
-        yield _parse_row(path, number, line, model)
-
-
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-blank lines with their numbers, from 1."""
     with input_errors(path), path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, line
-
-
-def _parse_row(path: Path, number: int, line: str, model: type[Row]) -> Row:
-    try:
-        return model.model_validate_json(line)
-    except ValidationError as error:
-        raise InputError(f"{path}, line {number}: {describe_row_error(error)}") from error
 
 
 def describe_row_error(error: ValueError) -> str:
