@@ -32,9 +32,9 @@ from autogen_core.tools import (
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
+from lawtrace.environments.literals import parse_result
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.tool_schemas.schemas import wrong_argument
-from lawtrace.environments.written_values import parse_result
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Allow, Call, Refuse

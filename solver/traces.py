@@ -1,6 +1,6 @@
 """Reference traces: calls with their events and the origin of each argument, and their printed program."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawtrace.environments.runtime.session import Session
@@ -36,6 +36,17 @@ class PlannedCall:
     def sources(self) -> frozenset[int]:
         """The indices of the calls whose results this one reads."""
         return frozenset(place.step for places in self.looked_up.values() for place in places)
+
+    def arguments(self, result_of: Callable[[int], Json]) -> dict[str, Json] | None:
+        """Its arguments, if calls have these results by index; None if they lack what an argument is read from."""
+        arguments = dict(self.event.arguments)
+        for name, places in self.looked_up.items():
+            try:
+                found: list[Json] = [resolve_path(result_of(place.step), place.path) for place in places]
+            except (LookupError, TypeError):
+                return None
+            arguments[name] = found if isinstance(self.origins[name], FromResults) else found[0]
+        return arguments
 
     def renumbered(self, new_number: Mapping[int, int]) -> "PlannedCall":
         """The call after those that it reads from have got other numbers."""
@@ -76,13 +87,9 @@ def replay(environment: Environment, initial: State, calls: Iterable[PlannedCall
     """
     session = Session(environment, initial)
     for call in calls:
-        arguments = dict(call.event.arguments)
-        for name, places in call.looked_up.items():
-            try:
-                found = [resolve_path(session.events[place.step].result, place.path) for place in places]
-            except (LookupError, TypeError):
-                return session
-            arguments[name] = found if isinstance(call.origins[name], FromResults) else found[0]
+        arguments = call.arguments(lambda step: session.events[step].result)
+        if arguments is None:
+            return session
         event = session.call(call.event.tool, arguments).event
         if event.error is not None and call.event.error is None:
             return session

@@ -35,8 +35,8 @@ from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import check_reader_calls, check_wording
 from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.text_checks import check_text
 from lawtrace.solver.masking.wording import instruction_variables
-from lawtrace.solver.masking.written_texts import check_text
 from lawtrace.solver.traces import Trace, literal_calls
 
 Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text", "not asked"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lawtrace.solver.masking.sayings import currencies_named, numbers_in
+from lawtrace.solver.masking.surface_forms import currencies_named, numbers_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from lawtrace.environments.literals import fields_of
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.events import Json
 
 PARAMETERS: Final = (

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.spec.open_types import ANY, NUMBER, OrNull
 from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, TEXT, Choice, ListOf, ObjectOf, ValueType
-from lawtrace.environments.written_values import fields_of, items_of
 
 Schema = Mapping[str, Any]
 

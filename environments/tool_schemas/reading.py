@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lawtrace.environments.literals import fields_of
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same, unique_schemas
-from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.events import Json
 

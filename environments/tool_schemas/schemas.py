@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.samplers import OneOf
@@ -13,7 +14,6 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongType
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader
-from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS
 

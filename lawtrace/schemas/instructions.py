@@ -12,8 +12,14 @@ from lawtrace.schemas.models import StrictModel
 Wordings = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 """Words that say the same; one of them may stand alone."""
 
-Says = Mapping[str, Wordings]
+SurfaceForms = Mapping[str, Wordings]
 """``Tool.parameter``, or ``3.Tool.parameter`` for call 3 of the workflow -> the words of a text that say its value."""
+
+
+def noted_forms(says: SurfaceForms, number: int, tool: str, parameter: str) -> tuple[str, ...]:
+    """The words noted for an argument of the call at index ``number``."""
+    place = f"{tool}.{parameter}"
+    return (*says.get(f"{number + 1}.{place}", ()), *says.get(place, ()))
 
 
 class Instruction(StrictModel):
@@ -29,7 +35,7 @@ class Instruction(StrictModel):
     text: str
     variables: dict[str, Json]
     written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
-    says: Says = Field(default={})
+    says: SurfaceForms = Field(default={})
 
     @property
     def is_free(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard, cast
 
-from lawtrace.environments.written_values import fields_of, items_of, parse_if_json, parse_result
+from lawtrace.environments.literals import fields_of, items_of, parse_if_json, parse_result
 from lawtrace.schemas.events import Json
 from lawtrace.solver.logic.terms import parse_date
 

@@ -12,7 +12,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentFolderOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.stages.human_texts import EntryFinding, check_texts, requests_of_tasks, requests_of_traces
+from lawtrace.runs.stages.human_texts import EntryFinding, asked_requests, check_texts
 from lawtrace.runs.store.stage_files import read_rows, write_lines
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
@@ -56,7 +56,7 @@ def check_written_texts(
             "entries": len(texts.pairs),
             "good": good,
             "missing": missing,
-            "findings": [{"entry": found.entry, "style": found.style, **asdict(found.finding)} for found in findings],
+            "findings": [{"entry": one.entry, "style": one.style, **asdict(one.finding)} for one in findings],
         },
         (
             *_finding_notes(findings),
@@ -80,7 +80,7 @@ def _requests(traces: Path | None, tasks: Path | None, env: str | None) -> tuple
     """What is asked, by pair or task, and the environment. Raises InputError unless one of the files is given."""
     if tasks is not None and traces is None:
         rows, domain = read_tasks(tasks, env)
-        return domain.environment, requests_of_tasks(domain.environment, rows)
+        return domain.environment, asked_requests(domain.environment, rows)
     if traces is None or tasks is not None:
         raise InputError("name what the texts are for: either --traces FILE or --tasks FILE")
     found = read_rows(traces, TraceRow)
@@ -90,4 +90,4 @@ def _requests(traces: Path | None, tasks: Path | None, env: str | None) -> tuple
     environment = load_domain(env or name).environment
     if {row.environment for row in found} != {environment.name}:
         raise InputError(f"{traces}: its traces are about {name!r}, not about {environment.name!r}")
-    return environment, requests_of_traces(environment, found)
+    return environment, asked_requests(environment, found)

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.written_values import fields_of, items_of
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.schemas.choices import Fallback, GuardMode

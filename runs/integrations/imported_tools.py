@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lawtrace.environments.literals import fields_of
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
-from lawtrace.environments.written_values import fields_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.guard.step_counting import counts_steps

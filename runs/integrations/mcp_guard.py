@@ -36,7 +36,7 @@ from mcp.types import (
     RequestId,
 )
 
-from lawtrace.environments.written_values import fields_of
+from lawtrace.environments.literals import fields_of
 from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized

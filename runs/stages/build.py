@@ -16,7 +16,7 @@ from lawtrace.agents.conversations.request_sizes import (
     PROVISIONS_PER_REQUEST,
 )
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
-from lawtrace.runs.stages.human_texts import requests_of_traces, require_texts
+from lawtrace.runs.stages.human_texts import asked_requests, require_texts
 from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import (
     MAX_TRIES,
@@ -197,7 +197,7 @@ def _writer(context: StageContext, products: Products) -> "WritePairs":
     if recipe.tasks.texts is not None:
         file = texts_file(recipe.tasks.texts, environment.name)
         texts = read_texts(file)
-        require_texts(requests_of_traces(environment, products[TRACES]), texts, file)
+        require_texts(asked_requests(environment, products[TRACES]), texts, file)
         return partial(take_pairs, texts)
     if context.cluster is not None and any(calls.of_endpoint for calls in _writing_calls(context)):
         return partial(write_on_cluster, context, context.cluster)

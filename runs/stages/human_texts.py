@@ -1,9 +1,8 @@
 """Texts written by hand, matched to the requests that they are for, and checked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -13,7 +12,7 @@ from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.solver.masking.requests import AskedRequest, Secret
-from lawtrace.solver.masking.written_texts import (
+from lawtrace.solver.masking.text_checks import (
     SAME_OPENING,
     TextFinding,
     check_text,
@@ -46,36 +45,31 @@ def secret_of(environment: Environment, contrast: Contrast | None) -> Secret | N
     return Secret(contrast.fact, value_type, (contrast.value, contrast.other))
 
 
-def requests_of_traces(environment: Environment, rows: Sequence[TraceRow]) -> dict[str, AskedRequest]:
-    """The requests of traces, by the id of the pair or task. Of a pair both sides must be there."""
-    traces = ((row, trace_of(row, environment)) for row in rows)
-    return _requests(environment, ((row, trace.initial, trace.calls) for row, trace in traces))
-
-
-def requests_of_tasks(environment: Environment, tasks: Sequence[Task]) -> dict[str, AskedRequest]:
-    """The requests of tasks, by the id of the pair or task."""
-    return _requests(environment, ((task, task.initial(environment), task.requested) for task in tasks))
-
-
-def _requests(
-    environment: Environment, sides: Iterable[tuple[TraceRow | Task, State, Sequence[PlannedCall]]]
-) -> dict[str, AskedRequest]:
-    units: dict[str, list[tuple[TraceRow | Task, State, Sequence[PlannedCall]]]] = {}
-    for side in sides:
-        units.setdefault(entry_id(side[0]), []).append(side)
+def asked_requests(environment: Environment, rows: Sequence[TraceRow | Task]) -> dict[str, AskedRequest]:
+    """The requests of traces or tasks, by the id of the pair or task. Of a pair both sides must be there."""
+    units: dict[str, list[TraceRow | Task]] = {}
+    for row in rows:
+        units.setdefault(entry_id(row), []).append(row)
     found: dict[str, AskedRequest] = {}
-    for name, unit in units.items():
-        row, _, calls = unit[0]
-        secret = secret_of(environment, row.contrast)
-        initial = tuple(state for _, state, _ in unit)
-        found[name] = AskedRequest(environment, initial, literal_calls(environment, calls), secret)
+    for name, sides in units.items():
+        asked = [_asked(environment, side) for side in sides]
+        initials, calls = tuple(initial for initial, _ in asked), literal_calls(environment, asked[0][1])
+        found[name] = AskedRequest(environment, initials, calls, secret_of(environment, sides[0].contrast))
     return found
+
+
+def _asked(environment: Environment, row: TraceRow | Task) -> tuple[State, Sequence[PlannedCall]]:
+    """The initial state of a trace or task, and the calls that are asked for."""
+    if isinstance(row, Task):
+        return row.initial(environment), row.requested
+    trace = trace_of(row, environment)
+    return trace.initial, trace.calls
 
 
 def check_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts) -> list[EntryFinding]:
     """All findings on the texts, entry by entry; texts that are alike last."""
     findings: list[EntryFinding] = []
-    outlines: dict[str, str] = {}
+    outlines: dict[tuple[str, Style], str] = {}
     for name, pair in texts.pairs.items():
         request = requests.get(name)
         if (stale := stale_reason(request, pair)) is not None:
@@ -89,17 +83,16 @@ def check_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts) -> li
         for style in STYLES:
             checked = check_text(request, style, pair.text(style), pair.says)
             findings += [EntryFinding(name, style, finding) for finding in checked.findings]
-            outlines[f"{name}/{style}"] = checked.outline
+            outlines[name, style] = checked.outline
             used |= checked.used
         findings += [EntryFinding(name, None, finding) for finding in _useless_notes(request, pair, used)]
     return [*findings, *_alike(texts, outlines)]
 
 
-def _alike(texts: WrittenTexts, outlines: Mapping[str, str]) -> Iterator[EntryFinding]:
-    for alike, earlier in find_alike(outlines):
-        entry, style = alike.rsplit("/", 1)
-        detail = f"the text equals that of {earlier} but for its values; write another one"
-        yield EntryFinding(entry, cast("Style", style), TextFinding("distinct", detail))
+def _alike(texts: WrittenTexts, outlines: Mapping[tuple[str, Style], str]) -> Iterator[EntryFinding]:
+    for (entry, style), earlier in find_alike(outlines):
+        detail = f"the text equals that of {'/'.join(earlier)} but for its values; write another one"
+        yield EntryFinding(entry, style, TextFinding("distinct", detail))
     for style in STYLES:
         written = {name: pair.text(style) for name, pair in texts.pairs.items() if pair.text(style)}
         for entry, opening in find_stock_openings(written):
@@ -126,17 +119,13 @@ def require_texts(requests: Mapping[str, AskedRequest], texts: WrittenTexts, pat
         raise InputError(f"{path}, [{found.entry}]{style}: {found.finding}; see `lawtrace tasks texts`")
 
 
-def _useless_notes(request: AskedRequest, pair: WrittenPair, used: set[str]) -> list[TextFinding]:
+def _useless_notes(request: AskedRequest, pair: WrittenPair, used: set[str]) -> Iterator[TextFinding]:
     known = says_keys(request)
-    findings: list[TextFinding] = []
     for key, wordings in pair.says.items():
         if key not in known:
             detail = f"says has {key!r}, which no asked call has; it can have {', '.join(sorted(known))}"
-            findings.append(TextFinding("complete", detail))
+            yield TextFinding("complete", detail)
             continue
-        findings += [
-            TextFinding("complete", f"says notes {words!r}, which neither text has", words)
-            for words in wordings
-            if words not in used
-        ]
-    return findings
+        for words in wordings:
+            if words not in used:
+                yield TextFinding("complete", f"says notes {words!r}, which neither text has", words)

@@ -20,7 +20,7 @@ variant. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
 model as independent reader decides it. Code decides *unambiguous* for a text that a person or a model wrote freely, and
-a model as reader reads it as well (`lawtrace.solver.masking.written_texts`). An imported task does not record which
+a model as reader reads it as well (`lawtrace.solver.masking.text_checks`). An imported task does not record which
 values come from the user, so *complete* is undecided.
 """
 
@@ -58,7 +58,7 @@ from lawtrace.solver.masking.instructions import (
     requested_calls,
 )
 from lawtrace.solver.masking.requests import AskedRequest
-from lawtrace.solver.masking.written_texts import CheckedText, TextCheck, check_text
+from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
 

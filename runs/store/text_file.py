@@ -20,16 +20,17 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import wrap
 
 from pydantic import Field, ValidationError
 
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, describe_validation_error
-from lawtrace.schemas.instructions import Instruction, Says
+from lawtrace.schemas.instructions import Instruction, SurfaceForms
 from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.solver.masking.requests import AskedRequest
-from lawtrace.solver.masking.sayings import says
+from lawtrace.solver.masking.surface_forms import says
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall
 
@@ -43,7 +44,7 @@ class WrittenPair(StrictModel):
     asked: str
     goal: str
     workflow: str
-    says: Says = Field(default={})
+    says: SurfaceForms = Field(default={})
 
     def text(self, style: Style) -> str:
         """The text of a style, with its paragraphs and lists each on a line."""
@@ -114,14 +115,10 @@ def skeleton(environment: str, requests: Mapping[str, AskedRequest]) -> str:
 
 def entry_skeleton(name: str, request: AskedRequest) -> str:
     """An empty entry with comments: the asked calls, the rows, and what must not be revealed."""
-    comments = [*_described_calls(request), *_described_secret(request)]
-    lines = [_fold(comment) for comment in comments]
+    comments = map(_fold, [*_described_calls(request), *_described_secret(request)])
     key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
-    return (
-        "\n"
-        + "\n".join(lines)
-        + f"\n[{key}]\nasked = \"{request.fingerprint}\"\ngoal = '''\n'''\nworkflow = '''\n'''\n"
-    )
+    texts = f"asked = \"{request.fingerprint}\"\ngoal = '''\n'''\nworkflow = '''\n'''\n"
+    return "\n" + "\n".join(comments) + f"\n[{key}]\n{texts}"
 
 
 def _described_calls(request: AskedRequest) -> list[str]:
@@ -164,10 +161,5 @@ def _described_secret(request: AskedRequest) -> list[str]:
 
 
 def _fold(comment: str) -> str:
-    lines, line = list[str](), "#"
-    for word in comment.split():
-        if len(line) + 1 + len(word) > WIDTH:
-            lines.append(line)
-            line = "#  "
-        line += f" {word}"
-    return "\n".join([*lines, line])
+    lines = wrap(comment, WIDTH - len("#   "), break_long_words=False, break_on_hyphens=False)
+    return "# " + "\n#   ".join(lines)

@@ -117,14 +117,10 @@ class _Wrapper:
                 self._fire(reflex, self._calls[number], self._session.events[number])
 
     def _make_requested(self, call: PlannedCall) -> Event | None:
-        arguments = dict(call.event.arguments)
-        for name, places in call.looked_up.items():
-            try:
-                found = [resolve_path(self._session.events[place.step].result, place.path) for place in places]
-            except (LookupError, TypeError):
-                self._calls.append(call)
-                return None
-            arguments[name] = found if isinstance(call.origins[name], FromResults) else found[0]
+        arguments = call.arguments(lambda step: self._session.events[step].result)
+        if arguments is None:
+            self._calls.append(call)
+            return None
         return self._make(call.event.tool, arguments, call.origins)
 
     def _make(self, tool: str, arguments: Mapping[str, Json], origins: Mapping[str, Origin]) -> Event:

@@ -34,7 +34,7 @@ from lawtrace.solver.logic.syntax import (
 )
 from lawtrace.solver.logic.terms import LiteralList, LiteralValue, SpanLiteral, Term
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, SECONDS, Span, Window
-from lawtrace.solver.masking.sayings import date_spans, numbers_in, says
+from lawtrace.solver.masking.surface_forms import date_spans, numbers_in, says
 from lawtrace.solver.rules import Rule
 
 _REFERENCE: Final = re.compile(

@@ -11,9 +11,9 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
-from lawtrace.schemas.events import FromResults, Json
+from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.wording import has_outcome
-from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, resolve_path
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
 
 
 def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
@@ -87,13 +87,9 @@ def _replay(
     """The states before, between and after the calls of those indices; none if one of them does not complete."""
     session, states, results = Session(environment, initial), [initial], dict[int, Json]()
     for number in numbers:
-        arguments = dict(calls[number].event.arguments)
-        for name, places in calls[number].looked_up.items():
-            try:
-                found = [resolve_path(results[place.step], place.path) for place in places]
-            except (LookupError, TypeError):
-                return ()
-            arguments[name] = found if isinstance(calls[number].origins[name], FromResults) else found[0]
+        arguments = calls[number].arguments(results.__getitem__)
+        if arguments is None:
+            return ()
         event = session.call(calls[number].event.tool, arguments).event
         if not event.completed:
             return ()

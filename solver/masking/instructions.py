@@ -7,7 +7,7 @@ and the calls that an independent reader derives from it have the effect of the 
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -24,7 +24,7 @@ from lawtrace.schemas.events import Event, Json, SaidByUser
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.sayings import plain, value_spans
+from lawtrace.solver.masking.surface_forms import plain, scalars, value_spans
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
 
@@ -129,29 +129,17 @@ def find_unknowable(
     unknowable: list[str] = []
     for number in numbers:
         tool = environment.tools[calls[number].event.tool]
-        seen = [value for call in calls[:number] for value in _scalars(call.event.result)]
+        seen = [value for call in calls[:number] for value in scalars(call.event.result)]
         for name, argument in calls[number].event.arguments.items():
             if not isinstance(calls[number].origins.get(name, SaidByUser()), SaidByUser):
                 continue
             value_type = tool.parameter(name).type
-            for value in _scalars(argument):
+            for value in scalars(argument):
                 if value is None or isinstance(value, bool) or value in seen:
                     continue
                 if not any(mentions(known, str(spelling)) for spelling in _spellings(value, value_type)):
                     unknowable.append(f"{tool.name}.{name} = {value}")
     return list(dict.fromkeys(unknowable))
-
-
-def _scalars(value: Json) -> Iterator[Json]:
-    match value:
-        case dict():
-            for part in value.values():
-                yield from _scalars(part)
-        case list():
-            for part in value:
-                yield from _scalars(part)
-        case _:
-            yield value
 
 
 def _spellings(value: Json, value_type: ValueType) -> list[Json]:
@@ -245,11 +233,8 @@ def _same_call(environment: Environment, wanted: Event, read: Event) -> bool:
 
 
 def _call_text(event: Event) -> str:
-    return f"{event.tool}({_argument_text(event.arguments)})"
-
-
-def _argument_text(arguments: Mapping[str, Json]) -> str:
-    return ", ".join(f"{name}={_readable(value)}" for name, value in arguments.items())
+    arguments = (f"{name}={_readable(value)}" for name, value in event.arguments.items())
+    return f"{event.tool}({', '.join(arguments)})"
 
 
 def _readable(value: Json) -> str:

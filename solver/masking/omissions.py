@@ -8,7 +8,7 @@ wrong. All this is decided on the text alone, not on rows, so both sides of a co
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,9 +17,9 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Parameter
 from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, ValueType
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.instructions import Instruction, noted_forms
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.sayings import (
+from lawtrace.solver.masking.surface_forms import (
     CENTS,
     CURRENCY,
     WEEKDAYS,
@@ -38,20 +38,7 @@ _PLAIN = frozenset(("the", "for", "and", "with", "from", "our"))
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+[.!?]*")
 _DETERMINER = r"\b(?:the|that|my|our|his|her|their|your)"
 _NAMED = "called|marked|named|titled|labelled|with|about|over|of|for|to|from"
-_THINGS = (
-    "transfer",
-    "payment",
-    "debit",
-    "charge",
-    "order",
-    "card",
-    "account",
-    "system",
-    "contract",
-    "request",
-    "case",
-    "one",
-)
+_THINGS = "transfer|payment|debit|charge|order|card|account|system|contract|request|case|one"
 _LEAD = (
     r"(?:,| (?:for|of|on|at|by|with|called|titled|about))"
     r"(?: (?!(?:the|my|our|his|her|their|your|and|or|to|it|not)\b)[a-z]+){0,2} $"
@@ -145,7 +132,7 @@ class PartialRequest:
 
 
 @dataclass(slots=True)
-class _Saying:
+class _Mention:
     """A value, the arguments that it is for, and where the text says it."""
 
     value: Json
@@ -161,73 +148,73 @@ def partial_request(
     literal, text = literal_calls(environment, calls), instruction.text.strip()
     goal = instruction.style == "goal"
     numbers = goal_calls(environment, initial, literal) if goal else range(len(literal))
-    sayings = list(_sayings(environment, literal, numbers, plain(text), instruction))
+    mentions = list(_mentions(environment, literal, numbers, plain(text), instruction))
     found: list[Omission] = []
-    for saying in sayings:
-        others = [span for other in sayings if other is not saying for span in other.spans]
-        omission = _omission(environment, literal, saying, plain(text), others)
+    for mention in mentions:
+        others = [span for other in mentions if other is not mention for span in other.spans]
+        omission = _omission(environment, literal, mention, plain(text), others)
         if omission is not None and not overlaps(omission.span, [other.span for other in found]):
             found.append(omission)
-    values = dict.fromkeys(text[slice(*span)].removesuffix("'s") for saying in sayings for span in saying.spans)
+    values = dict.fromkeys(text[slice(*span)].removesuffix("'s") for mention in mentions for span in mention.spans)
     return PartialRequest(environment, literal, text, tuple(found), tuple(values), instruction.is_free)
 
 
-def _sayings(
+def _mentions(
     environment: Environment,
     calls: Sequence[PlannedCall],
     numbers: Sequence[int],
     text: str,
     instruction: Instruction,
-) -> Iterator[_Saying]:
+) -> Iterator[_Mention]:
     """The values that the user states, equal ones of one type together."""
-    found: dict[tuple[str, ValueType], _Saying] = {}
+    found: dict[tuple[str, ValueType], _Mention] = {}
     for number in numbers:
         call, tool = calls[number], environment.tools[calls[number].event.tool]
         for name in call.said:
             value, value_type = call.event.arguments[name], tool.parameter(name).type
             if value is None or isinstance(value, bool):
                 continue
-            saying = found.setdefault((str(value), value_type), _Saying(value, value_type, [], []))
-            saying.places.append((number, name))
-            place = f"{tool.name}.{name}"
-            noted = [*instruction.says.get(f"{number + 1}.{place}", ()), *instruction.says.get(place, ())]
+            mention = found.setdefault((str(value), value_type), _Mention(value, value_type, [], []))
+            mention.places.append((number, name))
+            noted = noted_forms(instruction.says, number, tool.name, name)
             spans = value_spans(text, value, value_type)
             spans = spans or [span for words in noted for span in phrase_spans(text, plain(words))]
             if value_type is MOMENT:
                 spans = phrase_spans(text, str(value)) or spans
-            saying.spans = list(dict.fromkeys([*saying.spans, *spans]))
+            mention.spans = list(dict.fromkeys([*mention.spans, *spans]))
     yield from found.values()
 
 
 def _omission(
-    environment: Environment, calls: Sequence[PlannedCall], saying: _Saying, text: str, others: Sequence[Span]
+    environment: Environment, calls: Sequence[PlannedCall], mention: _Mention, text: str, others: Sequence[Span]
 ) -> Omission | None:
     """The omission of a value, if the text can do without it."""
-    spans = [span for span in saying.spans if not any(start <= span[0] and span[1] <= end for start, end in others)]
+    spans = [span for span in mention.spans if not any(start <= span[0] and span[1] <= end for start, end in others)]
     if len(spans) != 1 or any(other in spans for other in others):
         return None
-    number, name = saying.places[0]
+    number, name = mention.places[0]
     call = calls[number]
     parameter, entity = environment.tools[call.event.tool].parameter(name), found_entity(environment, call)
-    if entity is not None and not call.sources and parameter.type is TEXT and _is_used(calls, number):
+    used = any(_takers(environment, calls, number))
+    if entity is not None and not call.sources and parameter.type is TEXT and used:
         own = name.removesuffix("_name")
         kind = entity if own in _GENERAL else own.replace("_", " ")
         cut = _without_name(text, spans[0], entity, parameter)
-    elif has_outcome(environment, call) and parameter.required and len(saying.places) == 1:
+    elif has_outcome(environment, call) and parameter.required and len(mention.places) == 1:
         kind, cut = name.replace("_", " "), _without_value(text, spans[0], parameter.type)
     else:
         return None
-    if cut is None or overlaps(cut.span, others) or _is_still_said(saying, text, cut, others, {kind, entity or ""}):
+    if cut is None or overlaps(cut.span, others) or _is_still_said(mention, text, cut, others, {kind, entity or ""}):
         return None
     figures = re.findall(r"\d+(?:\.\d+)?", cut.words)
-    exact = not isinstance(saying.value, str) and figures == [format_value(saying.value, parameter.type)]
+    exact = not isinstance(mention.value, str) and figures == [format_value(mention.value, parameter.type)]
     return Omission(
-        tuple(place for place, _ in saying.places),
+        tuple(place for place, _ in mention.places),
         name,
         kind,
         cut.words.replace(figures[0], "{}") if exact else cut.words,
-        saying.value if exact else None,
-        " ".join(f"{one.name} {one.description}" for one in _takers(environment, calls, saying)),
+        mention.value if exact else None,
+        " ".join(f"{one.name} {one.description}" for one in _parameters(environment, calls, mention.places)),
         cut.span,
         cut.stand_in,
     )
@@ -263,7 +250,7 @@ def _without_name(text: str, span: Span, entity: str, parameter: Parameter) -> _
     start, end = span
     words = re.sub(r"'s?$", "", text[start:end])
     possessive = text[start:end] != words
-    noun = rf"(?:{entity}|{'|'.join(_THINGS)})"
+    noun = rf"(?:{entity}|{_THINGS})"
     named = rf'(?:{noun} (?:(?:{_NAMED}) (?:{_DETERMINER} )?|(?:[a-z]+ )*(?="$)))?'
     determined = re.search(rf'{_DETERMINER} (?:[a-z-]+ )?{named}"?$', text[:start], re.IGNORECASE)
     headed = re.match(rf'"?(?: {noun}\b)?', text[end:])
@@ -283,26 +270,29 @@ def _in_case(text: str, start: int, words: str) -> str:
     return words[:1].upper() + words[1:] if begins else words
 
 
-def _is_still_said(saying: _Saying, text: str, cut: _Cut, others: Sequence[Span], nouns: Collection[str]) -> bool:
+def _is_still_said(mention: _Mention, text: str, cut: _Cut, others: Sequence[Span], nouns: Collection[str]) -> bool:
     """Whether the value, or a telling part of its name, is left outside what says other values."""
     taken = [*others, cut.span]
-    left = value_spans(text, saying.value, saying.type)
-    if saying.type is TEXT:
-        words = (word for word in re.findall(r"[A-Za-z]{3,}", str(saying.value)))
+    left = value_spans(text, mention.value, mention.type)
+    if mention.type is TEXT:
+        words = (word for word in re.findall(r"[A-Za-z]{3,}", str(mention.value)))
         telling = [word for word in words if word.lower() not in {*nouns, *_PLAIN}]
         left += [span for word in telling for span in phrase_spans(text, word.removesuffix("s"), inflected=True)]
     return any(not overlaps(span, taken) for span in left)
 
 
-def _is_used(calls: Sequence[PlannedCall], number: int) -> bool:
-    return any(place.step == number for call in calls for places in call.looked_up.values() for place in places)
-
-
-def _takers(environment: Environment, calls: Sequence[PlannedCall], saying: _Saying) -> Iterator[Parameter]:
-    """The arguments that take the value, and those that take what is looked up by it."""
-    for number, name in saying.places:
+def _parameters(
+    environment: Environment, calls: Sequence[PlannedCall], places: Iterable[tuple[int, str]]
+) -> Iterator[Parameter]:
+    """The arguments at the places, and those that take what is looked up by them."""
+    for number, name in places:
         yield environment.tools[calls[number].event.tool].parameter(name)
-        for call in calls:
-            for taker, places in call.looked_up.items():
-                if any(place.step == number for place in places):
-                    yield environment.tools[call.event.tool].parameter(taker)
+        yield from _takers(environment, calls, number)
+
+
+def _takers(environment: Environment, calls: Sequence[PlannedCall], number: int) -> Iterator[Parameter]:
+    """The arguments that are read from the result of call ``number``."""
+    for call in calls:
+        for taker, places in call.looked_up.items():
+            if any(place.step == number for place in places):
+                yield environment.tools[call.event.tool].parameter(taker)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import yaml
 
-from lawtrace.environments.written_values import as_json, fields_of
+from lawtrace.environments.literals import as_json, fields_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import RecordedAnswer, Transcript, make_transcript

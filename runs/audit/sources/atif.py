@@ -7,7 +7,7 @@ results. Trajectories of sub-agents are conversations of their own.
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import text_of
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import (

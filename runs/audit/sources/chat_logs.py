@@ -7,7 +7,7 @@ A record is a list of messages or items, or an object with one: ``messages`` or 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import Transcript, is_list, make_transcript

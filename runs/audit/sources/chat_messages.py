@@ -9,7 +9,7 @@ Those of LangChain and AutoGen are brought into this form first.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.transcripts import (
     RecordedAnswer,
     RecordedCall,

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, unreadable
 from lawtrace.runs.audit.sources.source import Record, Source

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import ijson
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import is_message
 from lawtrace.runs.audit.sources.source import Record
 from lawtrace.runs.audit.transcripts import Transcript

@@ -7,7 +7,7 @@ conversation.
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from lawtrace.environments.written_values import fields_of, items_of, parse_if_json
+from lawtrace.environments.literals import fields_of, items_of, parse_if_json
 from lawtrace.runs.audit.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.otel import nanoseconds

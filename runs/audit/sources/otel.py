@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.span_attributes import CONVERSATION_KEYS, flatten, is_known, read_span

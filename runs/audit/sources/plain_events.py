@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
-from lawtrace.environments.written_values import fields_of, parse_if_json
+from lawtrace.environments.literals import fields_of, parse_if_json
 from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import (

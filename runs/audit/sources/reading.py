@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.agentdojo import AgentDojo
 from lawtrace.runs.audit.sources.atif import Atif
 from lawtrace.runs.audit.sources.chat_logs import ChatLogs

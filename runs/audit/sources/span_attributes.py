@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from lawtrace.environments.written_values import fields_of, items_of, parse_if_json
+from lawtrace.environments.literals import fields_of, items_of, parse_if_json
 from lawtrace.runs.audit.sources.chat_messages import read_messages, text_of
 from lawtrace.runs.audit.sources.spans import Span
 from lawtrace.runs.audit.transcripts import RecordedAnswer, RecordedCall, RecordedMessage, read_arguments

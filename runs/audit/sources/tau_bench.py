@@ -7,7 +7,7 @@ object with ``simulations``; its messages carry times, and in some of its domain
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
-from lawtrace.environments.written_values import fields_of, items_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import Transcript, make_transcript

@@ -15,7 +15,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSyste
 from inspect_ai.tool import ToolCall, ToolCallView
 from inspect_ai.util import store
 
-from lawtrace.environments.written_values import parse_if_json
+from lawtrace.environments.literals import parse_if_json
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.inspect.rule_files import open_audit
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse

@@ -25,7 +25,7 @@ from lawtrace.environments.spec import (
 from lawtrace.environments.spec.samplers import EachField, FieldsOf, OneOf
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.sayings import value_spans
+from lawtrace.solver.masking.surface_forms import value_spans
 from lawtrace.solver.masking.wording import format_value
 from tests.support.trip_desk import TRIP_DESK
 

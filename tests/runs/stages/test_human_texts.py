@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.stages.human_texts import check_texts, requests_of_traces, require_texts
+from lawtrace.runs.stages.human_texts import asked_requests, check_texts, require_texts
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.text_file import read_texts, skeleton, texts_file, unwrapped
 from lawtrace.runs.tasks import trace_row
@@ -163,7 +163,7 @@ def _failing(lawtrace: Shell, *words: str) -> dict[str, Any]:
 
 def test_the_command_writes_a_skeleton_and_checks_the_file(lawtrace: Shell, tmp_path: Path) -> None:
     rows = [_row("pay", PAYMENT)]
-    (request,) = requests_of_traces(PAYMENT.environment, rows).values()
+    (request,) = asked_requests(PAYMENT.environment, rows).values()
     assert request.fingerprint == PAYMENT.fingerprint
     write_rows(tmp_path / "traces.jsonl", rows)
     command = ("tasks", "texts", "payments.texts.toml", "--traces", "traces.jsonl")

@@ -5,7 +5,7 @@ import pytest
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.masking.omissions import PartialRequest, partial_request
 from lawtrace.solver.masking.requests import AskedRequest
-from lawtrace.solver.masking.written_texts import check_text
+from lawtrace.solver.masking.text_checks import check_text
 from lawtrace.solver.traces import literal_calls
 from tests.support.released import NEWEST
 

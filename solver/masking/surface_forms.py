@@ -51,7 +51,7 @@ _WORDS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class SaidNumber:
+class ValueMention:
     """A number in a text. ``money``: with a currency, or with two decimals; ``digits``: written in digits."""
 
     value: float
@@ -94,8 +94,8 @@ def value_spans(text: str, value: Json, value_type: ValueType) -> list[Span]:
             found = [value_spans(text, item, items) for item in value]
             return [span for spans in found for span in spans] if all(found) else []
         case dict():
-            scalars = [one for one in scalars_in(value, value_type) if not isinstance(one[0], bool)]
-            found = [value_spans(text, *scalar) for scalar in scalars]
+            parts = [one for one in scalars_in(value, value_type) if not isinstance(one[0], bool)]
+            found = [value_spans(text, *part) for part in parts]
             return [span for spans in found for span in spans] if all(found) else []
         case bool() | None:
             return []
@@ -112,7 +112,7 @@ def value_spans(text: str, value: Json, value_type: ValueType) -> list[Span]:
             return phrase_spans(text, str(value), inflected=isinstance(value_type, Choice))
 
 
-def numbers_in(text: str) -> list[SaidNumber]:
+def numbers_in(text: str) -> list[ValueMention]:
     """The numbers in the text, in digits or words, without those in dates and times. ``85 euros and 40 cents`` is
     one."""
     taken = [match.span() for match in _ANY_DATE.finditer(text)]
@@ -120,28 +120,28 @@ def numbers_in(text: str) -> list[SaidNumber]:
         (one for one in (*_in_digits(text), *_in_words(text)) if not overlaps(one.span, taken)),
         key=lambda one: one.span,
     )
-    joined: list[SaidNumber] = []
+    joined: list[ValueMention] = []
     for one in found:
         if joined and one.value < 100 and float(one.value).is_integer():
             between = text[joined[-1].span[1] : one.span[0]]
             if joined[-1].value.is_integer() and re.fullmatch(rf"\s*{CURRENCY}(?:\s+and)?\s+", between, re.IGNORECASE):
                 start = joined.pop()
-                one = SaidNumber(start.value + one.value / 100, (start.span[0], one.span[1]), True, start.digits)
+                one = ValueMention(start.value + one.value / 100, (start.span[0], one.span[1]), True, start.digits)
         joined.append(one)
     return joined
 
 
-def _in_digits(text: str) -> Iterator[SaidNumber]:
+def _in_digits(text: str) -> Iterator[ValueMention]:
     for match in _DIGITS.finditer(text):
         if re.search(r"(?:^|\n)\s*$", text[: match.start()]) and re.match(r"[.)]\s", text[match.end() :]):
             continue  # the number of a step
         whole, decimals, comma_whole, comma_decimals = match.groups()
         number = f"{(whole or comma_whole).replace(',', '')}.{decimals or comma_decimals or 0}"
         two = len(decimals or comma_decimals or "") == 2
-        yield SaidNumber(float(number), match.span(), two or _has_currency(text, match.span()), True)
+        yield ValueMention(float(number), match.span(), two or _has_currency(text, match.span()), True)
 
 
-def _in_words(text: str) -> Iterator[SaidNumber]:
+def _in_words(text: str) -> Iterator[ValueMention]:
     for match in _WORDS.finditer(text):
         if re.match(r"-\w+(?:st|nd|rd|th)\b", text[match.end() :]):
             continue  # twenty-eighth
@@ -153,12 +153,12 @@ def _in_words(text: str) -> Iterator[SaidNumber]:
                 current = 100 * max(current, 1)
             elif word == "thousand":
                 total, current = total + 1000 * max(current, 1), 0
-        yield SaidNumber(float(total + current), match.span(), _has_currency(text, match.span()), False)
+        yield ValueMention(float(total + current), match.span(), _has_currency(text, match.span()), False)
     for number in range(1, 32):
         for match in re.finditer(
             rf"(?:(?<=\bthe\s)|(?<=\bevery\s)){_ordinal_word(number)}\b(?!-)", text, re.IGNORECASE
         ):
-            yield SaidNumber(float(number), match.span(), False, False)
+            yield ValueMention(float(number), match.span(), False, False)
 
 
 def _has_currency(text: str, span: Span) -> bool:
@@ -238,6 +238,17 @@ def other_values(text: str, value_type: ValueType, accounted: Sequence[Span]) ->
     elif isinstance(value_type, Choice):
         found = [span for option in value_type.options for span in phrase_spans(text, option)]
     return [text[slice(*span)] for span in sorted(found) if not overlaps(span, accounted)]
+
+
+def scalars(value: Json) -> Iterator[Json]:
+    """The scalars in a value."""
+    match value:
+        case dict():
+            yield from (scalar for part in value.values() for scalar in scalars(part))
+        case list():
+            yield from (scalar for part in value for scalar in scalars(part))
+        case _:
+            yield value
 
 
 def overlaps(span: Span, others: Sequence[Span]) -> bool:

@@ -8,12 +8,12 @@ import pytest
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.instructions import Says
+from lawtrace.schemas.instructions import SurfaceForms
 from lawtrace.solver.masking.requests import AskedRequest, Secret
-from lawtrace.solver.masking.written_texts import TextCheck, check_text, find_alike, find_stock_openings
+from lawtrace.solver.masking.text_checks import TextCheck, check_text, find_alike, find_stock_openings
 from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT, PRINTED_COPY
 
-GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
+GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         PAYMENT,
         "goal",
@@ -65,7 +65,7 @@ GOOD: list[tuple[AskedRequest, Style, str, Says]] = [
     ),
 ]
 
-BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
+BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         PAYMENT,
         "goal",
@@ -175,7 +175,7 @@ BAD: list[tuple[AskedRequest, Style, str, Says, TextCheck, str]] = [
 
 
 @pytest.mark.parametrize(("request_", "style", "text", "says"), GOOD)
-def test_a_good_text_has_no_defect(request_: AskedRequest, style: Style, text: str, says: Says) -> None:
+def test_a_good_text_has_no_defect(request_: AskedRequest, style: Style, text: str, says: SurfaceForms) -> None:
     checked = check_text(request_, style, text, says)
     assert [str(finding) for finding in checked.findings] == []
     assert checked.used == {words for wordings in says.values() for words in wordings}
@@ -183,7 +183,7 @@ def test_a_good_text_has_no_defect(request_: AskedRequest, style: Style, text: s
 
 @pytest.mark.parametrize(("request_", "style", "text", "says", "check", "detail"), BAD)
 def test_a_defect_is_named(
-    request_: AskedRequest, style: Style, text: str, says: Says, check: TextCheck, detail: str
+    request_: AskedRequest, style: Style, text: str, says: SurfaceForms, check: TextCheck, detail: str
 ) -> None:
     findings = check_text(request_, style, text, says).findings
     assert (check, detail) in [(finding.check, finding.detail) for finding in findings]

@@ -1,26 +1,35 @@
 """Checks by code of a text that a person or a model wrote freely: complete, unambiguous, free of leaks, natural, and
 unlike the others.
 
-A value counts as said if the text has it in a usual spelling (`sayings`), or if the writer notes which words say it. A
-name of a row is good if the look-up finds exactly that row by it, on every side of a contrast pair.
+A value counts as said if the text has it in a usual spelling (`surface_forms`), or if the writer notes which words say
+it. A name of a row is good if the look-up finds exactly that row by it, on every side of a contrast pair.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeVar
 
 from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import TEXT, Choice
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.instructions import Says
+from lawtrace.schemas.instructions import SurfaceForms, noted_forms
 from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
-from lawtrace.solver.masking.sayings import Span, other_values, overlaps, phrase_spans, plain, value_spans
+from lawtrace.solver.masking.surface_forms import (
+    Span,
+    other_values,
+    overlaps,
+    phrase_spans,
+    plain,
+    scalars,
+    value_spans,
+)
 from lawtrace.solver.masking.wording import format_value
 
+Name = TypeVar("Name")
 TextCheck = Literal["complete", "unambiguous", "leak-free", "natural", "distinct"]
 
 OPENING, SAME_OPENING = 4, 3
@@ -70,7 +79,7 @@ class CheckedText:
     outline: str = ""
 
 
-def check_text(request: AskedRequest, style: Style, text: str, says: Says) -> CheckedText:
+def check_text(request: AskedRequest, style: Style, text: str, says: SurfaceForms) -> CheckedText:
     """Check one text of a request by itself."""
     return _Check(request, style, plain(text), says).run()
 
@@ -81,9 +90,9 @@ def says_keys(request: AskedRequest) -> set[str]:
     return {f"{tool}.{name}" for _, tool, name in named} | {f"{n}.{tool}.{name}" for n, tool, name in named}
 
 
-def find_alike(outlines: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def find_alike(outlines: Mapping[Name, str]) -> Iterator[tuple[Name, Name]]:
     """The texts that equal an earlier one but for their values, each with the earlier one."""
-    first: dict[str, str] = {}
+    first: dict[str, Name] = {}
     for name, outline in outlines.items():
         if outline and (earlier := first.setdefault(outline, name)) != name:
             yield name, earlier
@@ -101,7 +110,7 @@ def find_stock_openings(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 class _Check:
-    def __init__(self, request: AskedRequest, style: Style, text: str, says: Says) -> None:
+    def __init__(self, request: AskedRequest, style: Style, text: str, says: SurfaceForms) -> None:
         self._request = request
         self._style: Style = style
         self._text = text
@@ -164,18 +173,23 @@ class _Check:
 
     def _noted(self, number: int, name: str) -> list[Span]:
         """Where the text has the words that are noted for the argument."""
-        place = f"{self._request.tool(number).name}.{name}"
-        wordings = [*self._says.get(f"{number + 1}.{place}", ()), *self._says.get(place, ())]
         spans: list[Span] = []
-        for wording in wordings:
-            found = phrase_spans(self._text, plain(wording))
-            self._result.used |= {wording} if found else set()
+        for words in noted_forms(self._says, number, self._request.tool(number).name, name):
+            found = phrase_spans(self._text, plain(words))
+            self._result.used |= {words} if found else set()
             spans += found
         return spans
 
     def _account(self, spans: Sequence[Span], value: Json, words: str) -> None:
         self._accounted += spans
-        self._result.said += [words, *_texts(value)]
+        self._result.said += [words, *map(str, scalars(value))]
+
+    def _unaccounted(self, spans: Sequence[Span]) -> list[str]:
+        """The words at the spans that no value accounts for."""
+        return [self._text[slice(*span)] for span in spans if not overlaps(span, self._accounted)]
+
+    def _has_one_of(self, words: Iterable[str]) -> bool:
+        return any(phrase_spans(self._text, word, inflected=True) for word in words)
 
     def _is_phrased(self, number: int, name: str) -> bool:
         """Whether the text has words that the declared phrases use where the flag is true."""
@@ -183,7 +197,7 @@ class _Check:
         texts = phrases.of(self._request.calls[number].event.arguments).texts if phrases else ()
         optional = re.findall(rf"\[{name}:([^\]]*)\]", " ".join(texts))
         words = [word for phrase in optional for word in re.findall(r"[a-z]{4,}", phrase)]
-        return any(phrase_spans(self._text, word, inflected=True) for word in [*words, name.replace("_", " ")])
+        return self._has_one_of([*words, name.replace("_", " ")])
 
     def _is_worded(self, number: int) -> bool:
         """Whether the text has a word that only the phrases for this value have."""
@@ -192,13 +206,12 @@ class _Check:
         own = phrases.of(arguments)
         others = " ".join(text for other in phrases.cases.values() if other is not own for text in other.texts).lower()
         words = {word for text in own.texts for word in re.findall(r"(?<!\{)\b[a-z-]{4,}\b(?!\})", text.lower())}
-        return any(phrase_spans(self._text, word, inflected=True) for word in words if word not in others)
+        return self._has_one_of(word for word in words if word not in others)
 
     def _part(self, number: int, name: str, value: str) -> Json:
         """The longest part of a name in the text by which the look-up finds just the row that the name finds."""
-        words, nouns = value.split(), set[str]()
-        for lookup in self._request.tool(number).lookups:
-            nouns |= {lookup.entity.singular, lookup.entity.table}
+        words, lookups = value.split(), self._request.tool(number).lookups
+        nouns = {noun for one in lookups for noun in (one.entity.singular, one.entity.table)}
         parts = [words[start : start + size] for size in range(len(words) - 1, 0, -1) for start in range(len(words))]
         ambiguous: tuple[str, list[FoundRow]] | None = None
         for part in parts:
@@ -208,9 +221,8 @@ class _Check:
             spans = phrase_spans(self._text, phrase)
             if not spans:
                 continue
-            found = [*self._request.found_rows(number, {name: phrase})]
+            found, wanted = [*self._request.found_rows(number, {name: phrase})], self._request.wanted_rows(number)
             most = max(found, key=len)
-            wanted = self._request.wanted_rows(number)
             if len(most) == 1 and all([str(row.key) for row in rows] == wanted for rows in found):
                 self._account(spans, value, value)
                 return phrase
@@ -219,45 +231,34 @@ class _Check:
         if ambiguous is not None:
             self._ambiguous(*ambiguous)
         else:
-            self._missing(
-                number, name, f"write {value!r}, or a part by which {self._request.tool(number).name} finds it"
-            )
+            hint = f"write {value!r}, or a part by which {self._request.tool(number).name} finds it"
+            self._missing(number, name, hint)
         return None
 
     def _check_found(self, number: int, names: Mapping[str, Json]) -> None:
         """The look-up with the words of the text must show the wanted rows and no other that the text may mean."""
         wanted, tool = self._request.wanted_rows(number), self._request.tool(number)
+        call, noun = self._request.calls[number], tool.lookups[0].entity.singular
         for rows in self._request.found_rows(number, names):
-            missed = [key for key in wanted if key not in {str(row.key) for row in rows}]
-            if missed:
+            if not {*wanted} <= {str(row.key) for row in rows}:
                 words = ", ".join(map(repr, names.values()))
-                self._find(
-                    "complete", f"{tool.name} does not find the {tool.lookups[0].entity.singular} by {words}", words
-                )
+                self._find("complete", f"{tool.name} does not find the {noun} by {words}", words)
                 return
             if len(rows) > len(wanted) and len(meant := self._meant(number, rows)) > len(wanted):
-                said = [
-                    str(self._request.calls[number].event.arguments[name]) for name in self._request.calls[number].said
-                ]
-                self._ambiguous(", ".join(said) or tool.lookups[0].entity.singular, meant)
+                self._ambiguous(", ".join(str(call.event.arguments[name]) for name in call.said) or noun, meant)
                 return
 
     def _meant(self, number: int, rows: Sequence[FoundRow]) -> list[FoundRow]:
         """The rows of which the text says most fields."""
-        fields = {
-            name: field.type
-            for found in self._request.tool(number).lookups
-            for name, field in found.entity.fields.items()
-        }
-        said = [
-            sum(
-                bool(value_spans(self._text, value, fields[name]))
-                for name, value in row.fields.items()
-                if name in fields
-            )
-            for row in rows
-        ]
-        return [row for row, count in zip(rows, said, strict=True) if count == max(said)]
+        lookups = self._request.tool(number).lookups
+        types = {name: field.type for found in lookups for name, field in found.entity.fields.items()}
+
+        def said(row: FoundRow) -> int:
+            known = ((value, types[name]) for name, value in row.fields.items() if name in types)
+            return sum(bool(value_spans(self._text, *one)) for one in known)
+
+        most = max(map(said, rows))
+        return [row for row in rows if said(row) == most]
 
     def _missing(self, number: int, name: str, hint: str) -> None:
         tool, value = self._request.tool(number), self._request.calls[number].event.arguments[name]
@@ -283,10 +284,8 @@ class _Check:
                 value_type = tool.parameter(name).type
                 others = other_values(self._text, value_type, self._accounted)
                 if value_type is TEXT and self._request.is_lookup(number):
-                    spans = [
-                        s for other in self._request.names_of(number, name) for s in phrase_spans(self._text, other)
-                    ]
-                    others = [self._text[slice(*span)] for span in spans if not overlaps(span, self._accounted)]
+                    named = self._request.names_of(number, name)
+                    others = self._unaccounted([span for one in named for span in phrase_spans(self._text, one)])
                 for other in dict.fromkeys(others):
                     said = format_value(self._request.calls[number].event.arguments[name], value_type)
                     self._find("unambiguous", f"{other!r} would fit {tool.name}.{name}, too, which is {said!r}", other)
@@ -295,46 +294,33 @@ class _Check:
         for leak in find_leaks(self._request.environment, self._text):
             self._find("leak-free", f"{leak!r} hints at a hidden step", leak)
         for phrase in self._request.hidden_options:
-            for span in phrase_spans(self._text, phrase):
-                if not overlaps(span, self._accounted):
-                    self._find("leak-free", f"{phrase!r} is an option of a hidden step", self._text[slice(*span)])
+            for words in self._unaccounted(phrase_spans(self._text, phrase)):
+                self._find("leak-free", f"{phrase!r} is an option of a hidden step", words)
         secret = self._request.secret
         if secret is None:
             return
         for phrase in self._request.secret_phrases:
-            for span in phrase_spans(self._text, phrase, inflected=" " not in phrase):
-                if not overlaps(span, self._accounted):
-                    words = self._text[slice(*span)]
-                    self._find("leak-free", f"{words!r} is about the fact of the pair: {secret.name}", words)
-        for value in secret.values:
-            if isinstance(value, bool) or (isinstance(value, int) and value < 10) or not _is_figure(value):
-                continue
-            for span in value_spans(self._text, value, secret.type):
-                if not overlaps(span, self._accounted):
-                    words = self._text[slice(*span)]
-                    self._find("leak-free", f"{words!r} is a value of the fact of the pair: {secret.name}", words)
+            for words in self._unaccounted(phrase_spans(self._text, phrase, inflected=" " not in phrase)):
+                self._find("leak-free", f"{words!r} is about the fact of the pair: {secret.name}", words)
+        for value in filter(_is_figure, secret.values):
+            for words in self._unaccounted(value_spans(self._text, value, secret.type)):
+                self._find("leak-free", f"{words!r} is a value of the fact of the pair: {secret.name}", words)
 
     def _look_for_symbols(self) -> None:
         """Words of the interface: tools, parameters, options as identifiers, keys, operators."""
-        names = [name for name in self._request.environment.tools if re.search(r"[a-z][A-Z]", name)]
-        for name in names:
-            if re.search(rf"\b{name}\b", self._text):
+        for name in self._request.environment.tools:
+            if re.search(r"[a-z][A-Z]", name) and re.search(rf"\b{name}\b", self._text):
                 self._find("natural", f"people do not say {name!r}", name)
-        for match in _SYMBOLS.finditer(self._text):
-            if not overlaps(match.span(), self._accounted):
-                self._find("natural", f"people do not write {match[0]!r}", match[0])
+        for words in self._unaccounted([match.span() for match in _SYMBOLS.finditer(self._text)]):
+            self._find("natural", f"people do not write {words!r}", words)
+        parameters = (parameter for number in self._numbers for parameter in self._request.tool(number).parameters)
         options = {
-            option
-            for number in self._numbers
-            for parameter in self._request.tool(number).parameters
-            if isinstance(parameter.type, Choice)
-            for option in parameter.type.options
+            one for parameter in parameters if isinstance(parameter.type, Choice) for one in parameter.type.options
         }
         for match in re.finditer(r"[\"'](\w[^\"'\n]*)[\"']", self._text):
             if match[1].lower() in options:
-                self._find(
-                    "natural", f"{match[0]} is an option of the interface; say it in words of the request", match[0]
-                )
+                detail = f"{match[0]} is an option of the interface; say it in words of the request"
+                self._find("natural", detail, match[0])
         for key, noun in self._request.keys.items():
             for span in phrase_spans(self._text, key):
                 lead = self._text[: span[0]].rstrip(" #(:")
@@ -353,7 +339,10 @@ class _Check:
 
 
 def _is_figure(value: Json) -> bool:
-    return isinstance(value, int | float) or bool(re.match(r"\d{4}-\d{2}-\d{2}", str(value)))
+    """Whether a value stands out in a text: an amount, a date, a number from 10."""
+    if isinstance(value, int):
+        return value >= 10 and not isinstance(value, bool)
+    return isinstance(value, float) or bool(re.match(r"\d{4}-\d{2}-\d{2}", str(value)))
 
 
 def _outline(text: str, spans: Sequence[Span]) -> str:
@@ -363,14 +352,3 @@ def _outline(text: str, spans: Sequence[Span]) -> str:
         kept[start:end] = " # ".ljust(end - start)[: end - start] if end - start > 2 else "#" * (end - start)
     words = re.findall(r"[a-z]+|#", re.sub(r"\d+(?:[.,:]\d+)*", " # ", "".join(kept).lower()))
     return " ".join(word for word, after in pairwise([*words, ""]) if word != "#" or after != "#")
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """The scalars in a value, as text."""
-    match value:
-        case list():
-            yield from (text for item in value for text in _texts(item))
-        case dict():
-            yield from (text for part in value.values() for text in _texts(part))
-        case _:
-            yield str(value)

@@ -4,7 +4,7 @@ import pytest
 
 from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, Choice, ListOf, ValueType
 from lawtrace.schemas.events import Json
-from lawtrace.solver.masking.sayings import numbers_in, other_values, phrase_spans, plain, value_spans
+from lawtrace.solver.masking.surface_forms import numbers_in, other_values, phrase_spans, plain, value_spans
 
 KIND = Choice(("cancel", "lab results"))
 SAID: list[tuple[str, Json, ValueType]] = [
