@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lawtrace.schemas.errors import InputError, OperationalError
@@ -75,7 +75,7 @@ def connect_reader(path: Path, *, schemas: Collection[int] = _READABLE) -> sqlit
     """Open for reading, also while another process writes. Raises InputError if it is no event log of these schemas."""
     if not path.is_file():
         raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    connection = _open_reader(path)
     try:
         with translate_errors(path):
             _check_schema(path, connection, schemas)
@@ -101,14 +101,9 @@ def check_can_create(path: Path) -> None:
     """
     if not path.exists() or path.stat().st_size == 0:
         return
-    with translate_errors(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
-        finally:
-            connection.close()
-    if empty:
-        return
+    with translate_errors(path), closing(_open_reader(path)) as connection:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
+            return
     connect_reader(path).close()
     raise InputError(f"{path.parent} has the event log of a run; `lawtrace resume {path.parent}` continues it")
 
@@ -158,14 +153,16 @@ def is_being_written(directory: Path) -> bool:
     path = directory / _LOCK_FILE
     if not path.exists():
         return False
-    reader = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)
-    try:
-        reader.execute("SELECT count(*) FROM sqlite_schema")
-    except sqlite3.OperationalError as error:
-        return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-    finally:
-        reader.close()
+    with closing(_open_reader(path, timeout=0)) as reader:
+        try:
+            reader.execute("SELECT count(*) FROM sqlite_schema")
+        except sqlite3.OperationalError as error:
+            return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
     return False
+
+
+def _open_reader(path: Path, *, timeout: float = 5) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=timeout, check_same_thread=False)
 
 
 @contextmanager

@@ -216,7 +216,7 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
         (json.dumps(list(messages)),),
     )
-    return {said: CallFigures(*call, bool(paid), bool(replayed)) for said, *call, paid, replayed in rows}
+    return {said: CallFigures(*call, paid=bool(paid), replayed=bool(replayed)) for said, *call, paid, replayed in rows}
 
 
 def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:

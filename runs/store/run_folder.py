@@ -18,6 +18,7 @@ class RunFolder:
         self.tasks: Final = path / "tasks.jsonl"
         self.attempts: Final = path / "attempts.jsonl"
         self.verdicts: Final = path / "verdicts.jsonl"
+        self.habits: Final = path / "habits.jsonl"
         self.findings: Final = path / "findings.jsonl"
         self.report: Final = path / "report.html"
         self.variants: Final = path / "variants.jsonl"  # of an ablation; their other files are in folders of their own

@@ -11,7 +11,7 @@ be concatenated.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -87,18 +87,7 @@ def write_tasks(path: Path, tasks: Sequence[Task]) -> int:
 
 def read_task_rows(path: Path) -> UsableRows[Task]:
     """The valid rows of a task file. Raises InputError if it cannot be read, or a header is missing or invalid."""
-    usable = UsableRows[Task]()
-    for place, parsed in _parsed(path):
-        if isinstance(parsed, Task):
-            usable.add(place, parsed)
-        else:
-            usable.problems.append(Problem(place, parsed))
-    return usable
-
-
-def _parsed(path: Path) -> Iterator[tuple[str, Task | str]]:
-    """Each task with its place, or why it is invalid. Raises InputError for a missing or invalid header."""
-    parser, started = TaskParser(), False
+    usable, parser, started = UsableRows[Task](), TaskParser(), False
     for number, line in numbered_lines(path):
         place = f"{path}, line {number}"
         try:
@@ -113,9 +102,10 @@ def _parsed(path: Path) -> Iterator[tuple[str, Task | str]]:
                 "this file: build, import or release the tasks again"
             )
         try:
-            yield place, parser.parse(line)
+            usable.add(place, parser.parse(line))
         except ValueError as error:
-            yield place, describe_row_error(error)
+            usable.problems.append(Problem(place, describe_row_error(error)))
+    return usable
 
 
 class TaskFile(StageFile[Task]):
