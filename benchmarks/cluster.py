@@ -130,7 +130,7 @@ def graded(cluster: Cluster | None, count: int) -> float:
             return pace(1 for _ in jails.map(executor.execute, answers))
     recipe = Recipe(environment=TASKS.stem).model_dump(mode="json")
     job: StageJob[SubmittedRow, Attempt] = StageJob(recipe, ((PIPELINE_TASKS, TASKS.read_bytes()),), prepare_programs)
-    return pace(1 for _ in cluster.stream(job, [Unit(answer.id, answer) for answer in answers]))
+    return pace(1 for _ in cluster.stream(job, [Unit(answer) for answer in answers]))
 
 
 def audited(cluster: Cluster | None, log: Path, rules: Path) -> float:
@@ -151,7 +151,7 @@ def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path)
     RULES_FILE.write(folder / RULES_FILE.name, rules)
     given = ((RULES_FILE, (folder / RULES_FILE.name).read_bytes()),)
     job: StageJob[range, list[TraceRow]] = StageJob(recipe.model_dump(mode="json"), given, prepare_parts)
-    units = [Unit(str(part.start), part) for part in parts]
+    units = [Unit(part) for part in parts]
     return pace((len(rows) for rows in cluster.stream(job, units, at_once=1)), workers)
 
 

@@ -160,7 +160,7 @@ def judge_batches(
     if cluster is not None:
         # A log is read where it is judged, so another machine needs what is in it.
         sent = ([unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch] for batch in batches)
-        yield from cluster.stream(SentAudit.of(job), (Unit(batch[0].place, batch) for batch in sent))
+        yield from cluster.stream(SentAudit.of(job), (Unit(batch) for batch in sent))
         return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:

@@ -77,7 +77,7 @@ async def _answer(context: LegalContext, products: Products) -> Made:
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
             records = CallRecords(context.event_log, context.clients, call_settings(recipe))
-            given = [Unit(unit.key, unit, (unit.key,)) for unit in units]
+            given = [Unit(unit, (unit.key,)) for unit in units]
             made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
             rows = [row async for row in made]
         else:

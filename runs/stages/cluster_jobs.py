@@ -1,4 +1,4 @@
-"""What is divided among the workers of a cluster: units with content keys, and a job that makes each of them.
+"""What is divided among the workers of a cluster: units, and a job that makes each of them.
 
 A job is a pure function of a unit. Workers make units; the process that divides them writes all files and the event
 log of the run.
@@ -26,10 +26,9 @@ ProductOut = TypeVar("ProductOut", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Unit(Generic[Given]):
-    """A piece of work that depends on no other unit of its job, with its content key. ``conversations``: the ids of its
-    conversations in the event log, if models take part."""
+    """A piece of work that depends on no other unit of its job. ``conversations``: the ids of its conversations in the
+    event log, if models take part."""
 
-    key: str
     given: Given
     conversations: tuple[str, ...] = ()
 

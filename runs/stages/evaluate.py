@@ -84,7 +84,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             from lawtrace.runs.stages.stage_job import StageJob, call_records
 
             job = StageJob[str, Attempt].of(context, products, (TASKS, HABITS), prepare_attempts)
-            keys = [Unit(unit.key, unit.key, (unit.key,)) for unit in units]
+            keys = [Unit(unit.key, (unit.key,)) for unit in units]
             made = context.cluster.products(job, keys, records=call_records(context), on_product=tally)
             rows = [row async for row in made]
         else:

@@ -61,7 +61,7 @@ async def _execute(context: StageContext, products: Products) -> Made:
     with context.progress.stage("programs in the jail", len(programs)) as step:
         if context.cluster is not None:
             job = StageJob[SubmittedRow, Attempt].of(context, products, (TASKS,), prepare_programs)
-            units = [Unit(str(row.key), row) for row in programs]
+            units = [Unit(row) for row in programs]
             made = context.cluster.products(job, units, on_product=lambda _: step())
             return Made().add(ATTEMPTS, [row async for row in made])
 

@@ -247,7 +247,7 @@ async def write_pairs(
 async def write_on_cluster(context: StageContext, cluster: Cluster, rows: Sequence[TraceRow]) -> list[WrittenPair]:
     """The instructions of the requests, written by workers."""
     job = StageJob[TraceRow, WrittenPair].of(context, Products(), (), _prepare_writer)
-    units = [Unit(row.id, row, pair_conversations(row, context.variant)) for row in rows]
+    units = [Unit(row, pair_conversations(row, context.variant)) for row in rows]
     return [pair async for pair in cluster.products(job, units, records=call_records(context))]
 
 

@@ -140,7 +140,7 @@ async def make_traces(
     """The traces of some parts of the plan of a run, made by the cluster if there is one and several parts."""
     if context.cluster is not None and len(parts) > 1:
         job = StageJob[range, list[TraceRow]].of(context, products, (RULES,), prepare_parts)
-        units = [Unit(str(part.start), part) for part in parts]
+        units = [Unit(part) for part in parts]
 
         def count(rows: list[TraceRow]) -> None:
             for _ in rows:

@@ -94,15 +94,8 @@ def texts_file(place: Path, environment: str) -> Path:
 
 def unwrapped(text: str) -> str:
     """The text with each paragraph and each item of a list on one line."""
-    lines: list[str] = []
-    for line in text.strip().splitlines():
-        stripped = line.strip()
-        joins = lines and lines[-1] and stripped and not re.match(r"(?:\d+[.)]|[-*•])\s", stripped)
-        if joins:
-            lines[-1] += f" {stripped}"
-        else:
-            lines.append(stripped)
-    return "\n".join(lines)
+    lines = "\n".join(line.strip() for line in text.strip().splitlines())
+    return re.sub(r"(?<=[^\n])\n(?!\n|(?:\d+[.)]|[-*•])[^\S\n])", " ", lines)
 
 
 def skeleton(environment: str, requests: Mapping[str, AskedRequest]) -> str:

@@ -239,7 +239,7 @@ def test_workers_are_kept_for_the_next_job(cluster: None) -> None:
             return process
 
     with closing(import_module("lawtrace.runs.cluster.ray_cluster").RayCluster()) as workers:
-        jobs = [{*workers.stream(ProcessJob(), [Unit(str(one), one) for one in range(30)])} for _ in range(3)]
+        jobs = [{*workers.stream(ProcessJob(), [Unit(one) for one in range(30)])} for _ in range(3)]
     assert len({pid for job in jobs for pid in job}) <= 2  # three jobs of workers of their own have three, at least
 
 

@@ -48,7 +48,7 @@ def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Pa
         for expected in ATTEMPTS.read(small_run.folder.attempts):
             if expected.answer.model == LITERAL:
                 key = expected.answer.id
-                made = asyncio.run(worker.make(Unit(key, key, (key,))))
+                made = asyncio.run(worker.make(Unit(key, (key,))))
                 assert isinstance(made, MadeUnit)
                 assert made.product == expected
                 assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
@@ -69,7 +69,7 @@ def test_a_worker_of_another_machine_records_in_a_folder_of_its_own(small_run: R
     worker, refusal = started(small_run, tmp_path, folder_is_there=False)
     assert refusal is None
     key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
-    made = asyncio.run(worker.make(Unit(key, key, (key,))))
+    made = asyncio.run(worker.make(Unit(key, (key,))))
     assert isinstance(made, MadeUnit)
     assert asyncio.run(worker.recorded(wait=True)) == made.entries
     assert asyncio.run(worker.recorded(wait=False)) == []
@@ -107,7 +107,7 @@ def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunRes
         folder.mkdir()
         worker, refusal = started(small_run, folder)
         assert refusal is None
-        made = asyncio.run(worker.make(Unit(key, key, (key,)), known))
+        made = asyncio.run(worker.make(Unit(key, (key,)), known))
         asyncio.run(worker.close())
         assert isinstance(made, MadeUnit)
         calls = [entry for _, entry in made.entries if isinstance(entry, ModelCalled)]
