@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.tools import Phrases, Tool
+from lawtrace.environments.spec.tools import Phrases
 from lawtrace.environments.spec.types import MONEY, ListOf, ObjectOf, ValueType, has_objects, is_text_type
 from lawtrace.schemas.events import Json
 from lawtrace.solver.traces import PlannedCall
@@ -90,9 +90,8 @@ def instruction_variables(calls: Sequence[PlannedCall], numbers: Sequence[int]) 
 
 def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
     call = calls[number]
-    tool = environment.tools[call.event.tool]
     words = {
-        name: _format_argument(environment, tool, calls, call, name)
+        name: _format_argument(environment, calls, call, name)
         for name, value in call.event.arguments.items()
         if value is not None
     }
@@ -111,20 +110,14 @@ def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str
     return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
 
 
-def _format_argument(
-    environment: Environment,
-    tool: Tool,
-    calls: Sequence[PlannedCall],
-    call: PlannedCall,
-    name: str,
-) -> str:
-    places = call.looked_up.get(name)
-    if places is None:
-        return format_value(call.event.arguments[name], tool.parameter(name).type)
+def _format_argument(environment: Environment, calls: Sequence[PlannedCall], call: PlannedCall, name: str) -> str:
+    """The value of an argument, or the things that it was looked up by."""
     things: list[str] = []
-    for place in places:
+    for place in call.looked_up.get(name, ()):
         phrases = _phrases(environment, calls[place.step])
         if phrases is None or phrases.noun_phrase is None:
-            return format_value(call.event.arguments[name], tool.parameter(name).type)
+            things = []
+            break
         things.append(_fill(phrases.noun_phrase, environment, calls, place.step))
-    return " and ".join(things)
+    value_type = environment.tools[call.event.tool].parameter(name).type
+    return " and ".join(things) or format_value(call.event.arguments[name], value_type)
