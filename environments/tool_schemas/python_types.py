@@ -5,6 +5,7 @@ Nothing is imported or run."""
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,7 +88,7 @@ class Module:
             return None
         module, level, original = self.imports[name]
         for path in self._files(module, level):
-            if (there := self.loaded.get(path) or self._load(path)) is not None:
+            if (there := self._module(path)) is not None:
                 return there.find(original, seen | {self.path})
         return None
 
@@ -114,13 +115,13 @@ class Module:
                 if path.is_file():
                     yield path
 
-    def _load(self, path: Path) -> "Module | None":
-        if len(self.loaded) >= _MOST_MODULES:
-            return None
-        try:
-            return load_module(path, self.loaded)
-        except (OSError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError):
-            return None
+    def _module(self, path: Path) -> "Module | None":
+        """The module of a file; None if it cannot be read, or if there are too many."""
+        path = path.resolve()
+        if path not in self.loaded and len(self.loaded) < _MOST_MODULES:
+            with suppress(OSError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError):
+                load_module(path, self.loaded)
+        return self.loaded.get(path)
 
 
 def load_module(path: Path, loaded: dict[Path, Module] | None = None) -> Module:

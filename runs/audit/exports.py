@@ -65,8 +65,7 @@ class FinishedAudit:
 
 def export_file(audit: Path, form: AuditFormat) -> Path:
     """Where the verdicts in a format are written: beside the file of verdicts."""
-    endings = {"parquet": ".parquet", "csv": ".csv", "html": ".html", "sarif": ".sarif", "oscal": ".oscal.json"}
-    return audit.with_suffix(endings[form])
+    return audit.with_suffix(".oscal.json" if form == "oscal" else f".{form}")
 
 
 def export_audit(audit: FinishedAudit, form: ExportFormat) -> Path:

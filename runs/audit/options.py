@@ -34,16 +34,9 @@ class AuditOptions(StrictModel):
 
     def open(self, *, merged: bool = False) -> Audit:
         """The audit; see `lawtrace.audit`. ``merged``: there are rows already, so that no source is needed."""
-        return audit(
-            self.rules,
-            [] if merged else self.sources,
-            [*map(Path, self.tools)] if self.tools else load_domain(self.env),
-            complete=self.complete,
-            against=self.against,
-            label=self.label,
-            marks=self.marks,
-            time_unit=self.time_unit,
-        )
+        tools = [*map(Path, self.tools)] if self.tools else load_domain(self.env)
+        others = self.model_dump(include={"complete", "against", "label", "marks", "time_unit"})
+        return audit(self.rules, [] if merged else self.sources, tools, **others)
 
     def key(self) -> str:
         """A hash over the options and the files that they name."""

@@ -93,7 +93,8 @@ class Step(NamedTuple):
 class TaskEnvironment:
     """An environment of one model: `reset`, then `step` until `done`. The same calls give the same results and rewards.
 
-    Each environment has its own session; many can share `TrainingTasks`. For one thread at a time.
+    Each environment has its own session; many can share `TrainingTasks`. For one thread at a time. Before `reset` and
+    after the end, `step`, `finish`, `turn` and `stop` raise InputError.
     """
 
     def __init__(
@@ -141,17 +142,14 @@ class TaskEnvironment:
         """Call a tool. A call that cannot be made is answered with the reason, and counts.
 
         `arguments`: an object, or its JSON text as the model wrote it. One call more than the limit is not made, and
-        ends the episode. Raises InputError before `reset` and after the end.
+        ends the episode.
         """
         attempt = self._running()
         attempt.receive("", final=False)
         return self._call(attempt, tool, arguments)
 
     def finish(self) -> Step:
-        """The model says that it is done. With a shield that warns, it is told of open duties once, and can go on.
-
-        Raises InputError before `reset` and after the end.
-        """
+        """The model says that it is done. With a shield that warns, it is told of open duties once, and can go on."""
         attempt = self._running()
         attempt.receive("", final=True)
         action = attempt.proceed()
@@ -176,7 +174,7 @@ class TaskEnvironment:
         return steps
 
     def stop(self, limit: ToolConversationEnd) -> Step:
-        """A limit of the trainer ends the episode, so that the goal counts as missed. Raises InputError as `finish`."""
+        """A limit of the trainer ends the episode, so that the goal counts as missed."""
         self._running().stop(limit, None if limit == "finished" else "ended by the trainer")
         return self._end()
 
