@@ -66,6 +66,12 @@ class Term:
             inner = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             yield from (part for part in inner if isinstance(part, Term))
 
+    def walk(self) -> "Iterator[Term]":
+        """The term and everything in it."""
+        yield self
+        for part in self.parts():
+            yield from part.walk()
+
     __iter__ = None  # or Python would iterate by __getitem__
 
     def __getitem__(self, name: str) -> "Term":

@@ -2,53 +2,30 @@
 
 from collections.abc import Callable
 
+from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
-from lawtrace.environments.spec.expressions import (
-    AnyItem,
-    Apply,
-    Argument,
-    BinaryOperation,
-    BoundValue,
-    Choose,
-    Constant,
-    Exists,
-    FreshKey,
-    IfGiven,
-    IsEmpty,
-    Now,
-    RowCondition,
-    RowVariable,
-    Term,
-    Total,
-    ValueOf,
-    Variable,
-    as_term,
-    check_field,
-)
+from lawtrace.environments.spec.expressions import Argument, RowCondition, RowVariable, Term, Variable, as_term
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value
 
-NOW = Now("the current time")
+NOW = e.Now("the current time")
 """The time at which the call begins, in seconds since 1970."""
-CURRENT_MOMENT = Now("the current moment", 60, EPOCH_MOMENT)
+CURRENT_MOMENT = e.Now("the current moment", 60, EPOCH_MOMENT)
 """The same as a MOMENT: the minute in which the call begins."""
-TODAY = Now("today", SECONDS_PER_DAY, EPOCH_DAY)
+TODAY = e.Now("today", SECONDS_PER_DAY, EPOCH_DAY)
 """The same as a DATE: the day on which the call begins."""
 
 
-def argument(name: str) -> Argument:
-    """The argument of that name."""
-    return Argument(name)
-
-
-def constant(value: Value) -> Term:
-    return Constant(value)
+argument = Argument
+constant = e.Constant
+is_empty = e.IsEmpty
+fresh_key = e.FreshKey
 
 
 def exists(entity: Entity, condition: RowCondition) -> Term:
     """Some row of the entity's table meets the condition."""
     row = RowVariable(entity)
-    return Exists(entity, row, condition(row))
+    return e.Exists(entity, row, condition(row))
 
 
 def is_unknown(entity: Entity, name: str) -> Term:
@@ -58,56 +35,48 @@ def is_unknown(entity: Entity, name: str) -> Term:
 
 def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Value = None) -> Term:
     """The ``field`` of the first row that meets the condition, else ``otherwise``."""
-    check_field(entity, field)
+    e.check_field(entity, field)
     row = RowVariable(entity)
-    return ValueOf(entity, row, condition(row), field, otherwise)
+    return e.ValueOf(entity, row, condition(row), field, otherwise)
 
 
 def item_variable() -> tuple[Variable, Term]:
     """A variable for the items of a list, and the term for its item."""
     variable = Variable("item")
-    return variable, BoundValue(variable)
+    return variable, e.BoundValue(variable)
 
 
 def any_item(items: Term, condition: Callable[[Term], Term]) -> Term:
     """Some item of the list meets the condition."""
     variable, item = item_variable()
-    return AnyItem(items, variable, condition(item))
+    return e.AnyItem(items, variable, condition(item))
 
 
 def count_of(items: Term) -> Term:
     """How many items the list has."""
-    return Total(items, item_variable()[0], Constant(1))
+    return e.Total(items, item_variable()[0], e.Constant(1))
 
 
 def total_of(items: Term, value: Callable[[Term], Term]) -> Term:
     """The sum of a number over the items of the list."""
     variable, item = item_variable()
-    return Total(items, variable, value(item))
+    return e.Total(items, variable, value(item))
 
 
 def if_given(optional: Argument, body: Term, default: object = True) -> Term:
-    return IfGiven(optional, body, as_term(default))
+    return e.IfGiven(optional, body, as_term(default))
 
 
 def is_given(optional: Argument) -> Term:
-    return IfGiven(optional, Constant(True), Constant(False))
-
-
-def is_empty(items: Term) -> Term:
-    return IsEmpty(items)
-
-
-def fresh_key(entity: Entity) -> Term:
-    return FreshKey(entity)
+    return e.IfGiven(optional, e.Constant(True), e.Constant(False))
 
 
 def choose(condition: Term, then: object, otherwise: object) -> Term:
-    return Choose(condition, as_term(then), as_term(otherwise))
+    return e.Choose(condition, as_term(then), as_term(otherwise))
 
 
 def apply(words: str, function: Callable[..., Value], *operands: object) -> Term:
-    return Apply(words, function, tuple(as_term(operand) for operand in operands))
+    return e.Apply(words, function, tuple(as_term(operand) for operand in operands))
 
 
 def contains_text(text: Term, part: Term) -> Term:
@@ -130,14 +99,34 @@ def _is_blank(text: str) -> bool:
 
 def arguments_of(term: Term) -> set[str]:
     """The arguments that the term reads."""
-    own = {term.name} if isinstance(term, Argument) else set[str]()
-    return own.union(*(arguments_of(part) for part in term.parts()))
+    return {part.name for part in term.walk() if isinstance(part, Argument)}
 
 
 def texts_of(term: Term) -> set[str]:
     """The constant texts in the term."""
-    own = {term.value} if isinstance(term, Constant) and isinstance(term.value, str) else set[str]()
-    return own.union(*(texts_of(part) for part in term.parts()))
+    return {part.value for part in term.walk() if isinstance(part, e.Constant) and isinstance(part.value, str)}
+
+
+def fields_of(term: Term) -> set[tuple[str, str]]:
+    """The row fields that the term reads, each with its table."""
+    found: set[tuple[str, str]] = set()
+    for part in term.walk():
+        match part:
+            case e.BoundValue(table=str(table), field=str(name)) | e.ValueOf(entity=Entity(table=table), field=name):
+                found.add((table, name))
+            case _:
+                pass
+    return found
+
+
+def reads_time(term: Term) -> bool:
+    """Whether the term depends on when the call begins."""
+    return any(isinstance(part, e.Now) for part in term.walk())
+
+
+def tables_of(term: Term) -> set[str]:
+    """The tables that the term reads."""
+    return {part.entity.table for part in term.walk() if isinstance(part, e.Exists | e.ValueOf | e.FreshKey)}
 
 
 def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[str]:
@@ -148,38 +137,10 @@ def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[
     match term:
         case Argument(name):
             return {name} - given
-        case IfGiven(optional, body, default):
+        case e.IfGiven(optional, body, default):
             return unguarded_arguments(body, given | {optional.name}) | unguarded_arguments(default, given)
-        case BinaryOperation("="):
+        case e.BinaryOperation("="):
             parts = [part for part in term.parts() if not isinstance(part, Argument)]
         case _:
             parts = [*term.parts()]
     return set[str]().union(*(unguarded_arguments(part, given) for part in parts))
-
-
-def _field_read(term: Term) -> tuple[str, str] | None:
-    """The field that the term itself (not one inside it) reads, with its table."""
-    match term:
-        case BoundValue(table=str(table), field=str(name)):
-            return table, name
-        case ValueOf():
-            return term.entity.table, term.field
-        case _:
-            return None
-
-
-def fields_of(term: Term) -> set[tuple[str, str]]:
-    """The row fields that the term reads, each with its table."""
-    own = _field_read(term)
-    return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
-
-
-def reads_time(term: Term) -> bool:
-    """Whether the term depends on when the call begins."""
-    return isinstance(term, Now) or any(reads_time(part) for part in term.parts())
-
-
-def tables_of(term: Term) -> set[str]:
-    """The tables that the term reads."""
-    own = {term.entity.table} if isinstance(term, Exists | ValueOf | FreshKey) else set[str]()
-    return own.union(*(tables_of(part) for part in term.parts()))
