@@ -17,11 +17,10 @@ from autogen_core import CancellationToken
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.logs import log_context
 from lawtrace.agents.models.model_call import ModelCall
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import CodeCheck, Objections, Participant, RoleAgent, RoleFailure, content_of
-from lawtrace.environments.logs import get_logger
+from lawtrace.environments.logs import get_logger, log_context
 from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, RoleFailed
 

@@ -1,6 +1,6 @@
 """The event log: what stores entries (`lawtrace.schemas.log_entries`).
 
-`lawtrace.runs.store` keeps entries in a file, `MemoryEventLog` in a list, `NullEventLog` discards them.
+`lawtrace.runs.store` keeps entries in a file, `MemoryEventLog` in a list.
 """
 
 from typing import Protocol
@@ -31,13 +31,3 @@ class MemoryEventLog:
 
     async def flush(self) -> None:
         """Does nothing: the entries are in memory."""
-
-
-class NullEventLog:
-    """An event log that discards its entries."""
-
-    def record(self, entry: Entry) -> None:
-        pass
-
-    async def flush(self) -> None:
-        pass

@@ -58,16 +58,3 @@ class ConfiguredRoleModels:
 
     def name_of(self, role: str) -> str:
         return self._clients.name_of(self._models[role], role)
-
-
-class OfflineRoleModels:
-    """All roles played by their scripted versions; nothing is recorded."""
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(OFFLINE_ROLES[role])
-
-    def prompt(self, role: str) -> Prompt:
-        return DEFAULT_PROMPTS[role]
-
-    def name_of(self, role: str) -> str:
-        return "offline"

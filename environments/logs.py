@@ -6,12 +6,16 @@ structlog, which brings rich, Pygments and more, is imported with the first even
 """
 
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from structlog.stdlib import BoundLogger
     from structlog.typing import Processor
+
+    from lawtrace.schemas.log_entries import Context
 
 
 def described() -> "tuple[Processor, ...]":
@@ -24,6 +28,16 @@ def described() -> "tuple[Processor, ...]":
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     )
+
+
+@contextmanager
+def log_context(context: "Context", **more: str) -> Generator[None]:
+    """Bind the conversation, and `more`, to every event in this block, those of AutoGen included."""
+    import structlog
+
+    place = context.model_dump(exclude={"role", "model", "turn"}, exclude_none=True)
+    with structlog.contextvars.bound_contextvars(**place, **more):
+        yield
 
 
 class Logger:

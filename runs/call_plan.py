@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from lawtrace.agents.models.call_settings import Price, call_settings
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls, StageInputs, planned_keys
-from lawtrace.schemas.call_options import CallOptions
+from lawtrace.schemas.call_options import CallOptions, Price
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.models import FrozenModel
 
@@ -125,7 +125,7 @@ class CallTally:
         if spec.is_scripted or not most:
             return
         cost = ceiling = None
-        price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(calls.model)
+        price = Price(input=0, output=0) if spec.provider == "replay" else self._budget.prices.get(calls.model)
         if price is not None:
             usual = prompts // most if usual_prompt is None else usual_prompt
             cost = price.of(expected * usual, expected * min(answer or USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))

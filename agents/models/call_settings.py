@@ -3,22 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lawtrace.schemas.call_options import CallOptions
+from lawtrace.schemas.call_options import CallOptions, Price
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import BudgetName
-
-_A_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Prices per million tokens, in the currency of the recipe."""
-
-    input: float
-    output: float
-
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        return (prompt_tokens * self.input + completion_tokens * self.output) / _A_MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +109,11 @@ class CallSettings:
 def call_settings(options: CallOptions) -> CallSettings:
     """The limits that a recipe sets."""
     limits = options.budget
-    prices = {model: Price(price.input, price.output) for model, price in options.prices.items()}
     return CallSettings(
         deadline_seconds=options.conversation.deadline_seconds,
         concurrency=options.conversation.concurrency,
         requests_per_minute=options.conversation.requests_per_minute,
-        budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
+        budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, options.prices),
     )
 
 

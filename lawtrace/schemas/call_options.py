@@ -74,11 +74,14 @@ class BudgetOptions(StrictModel):
     money: float | None = Field(default=None, gt=0)
 
 
-class PriceOptions(StrictModel):
+class Price(StrictModel):
     """Price of a million tokens of prompts and of answers."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1_000_000
 
 
 class CallOptions(StrictModel):
@@ -87,7 +90,7 @@ class CallOptions(StrictModel):
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()
     budget: BudgetOptions = BudgetOptions()
-    prices: Mapping[ModelUnderTest, PriceOptions] = {}
+    prices: Mapping[ModelUnderTest, Price] = {}
 
 
 BUILT_IN_PROMPT = "ours"

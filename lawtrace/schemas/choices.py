@@ -66,11 +66,5 @@ RoleName = Literal[
 
 ROLES: tuple[RoleName, ...] = get_args(RoleName)
 
-EXTRACTION_ROLES: tuple[RoleName, ...] = (
-    "scope_aligner",
-    "verifiability_refiner",
-    "tool_mapper",
-    "policy_extractor",
-    "ltl_critic",
-)
+EXTRACTION_ROLES = ROLES[:5]
 """The roles of the extraction."""

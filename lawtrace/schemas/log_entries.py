@@ -11,14 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from lawtrace.schemas.choices import Style
 from lawtrace.schemas.model_spec import ModelParameters
 from lawtrace.schemas.models import StrictModel
 
 FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
 """Why a role failed: its answer could not be used, the deadline passed, the endpoint failed or refused, or the caller
 cancelled the call."""
-
-InstructionStyle = Literal["goal", "workflow"]
 
 
 class Context(StrictModel):
@@ -45,7 +44,7 @@ class Context(StrictModel):
     model: str | None = None
     task: str | None = None
     unit: str | None = None
-    style: InstructionStyle | None = None
+    style: Style | None = None
     conversation_kind: str | None = None
     tested_model: str | None = None
     trial: int = 0

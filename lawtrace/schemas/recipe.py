@@ -117,21 +117,6 @@ class TaskOptions(StrictModel):
     texts_sha256: str | None = None
 
 
-_DEFAULT_LIMITS = AttemptLimits()
-
-
-class ToolOptions(StrictModel):
-    """Limits of one attempt with tools; see `AttemptLimits`."""
-
-    turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
-    calls: int = Field(default=_DEFAULT_LIMITS.calls, ge=1)
-    tokens: int = Field(default=_DEFAULT_LIMITS.tokens, ge=1)
-    seconds: float = Field(default=_DEFAULT_LIMITS.seconds, gt=0)
-
-    def limits(self) -> AttemptLimits:
-        return AttemptLimits(self.turns, self.calls, self.tokens, self.seconds)
-
-
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)
 """The baseline policies, as model specs."""
 HABIT = "baseline:habit"
@@ -173,7 +158,7 @@ class AttemptOptions(StrictModel):
     regulation_words: int | None = Field(default=None, ge=0)
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""
-    tools: ToolOptions = ToolOptions()
+    tools: AttemptLimits = AttemptLimits()
     dialogue: DialogueOptions = DialogueOptions()
 
     @property

@@ -18,8 +18,7 @@ UserMove = Literal[
 ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptLimits:
+class AttemptLimits(StrictModel):
     """Limits of one attempt with tools.
 
     Attributes:
@@ -29,10 +28,10 @@ class AttemptLimits:
         seconds: waiting for answers, as recorded, so that a replay ends at the same turn.
     """
 
-    turns: int = 60
-    calls: int = 500
-    tokens: int = 1_000_000
-    seconds: float = 900.0
+    turns: int = Field(default=60, ge=1)
+    calls: int = Field(default=500, ge=1)
+    tokens: int = Field(default=1_000_000, ge=1)
+    seconds: float = Field(default=900.0, gt=0)
 
 
 class Turn(StrictModel):

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.transcript_diff import ConversationDiff
 from lawtrace.runs.report.verdict_index import IndexedVerdict, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import LoggedMessage, request_behind
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import OUTCOMES

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_queries import CallFigures, ConversationKey, LogLine
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.choices import ROLES
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import FunctionCalled, MessageSent

@@ -7,13 +7,13 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, describe_call, view_message
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import ConversationDiff, DiffPiece
 from lawtrace.runs.report.verdict_index import Cause
 from lawtrace.runs.store.event_log_queries import ConversationKey, LoggedMessage
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.log_entries import RequestMessage
 
 CONTEXT_WORDS = 12

@@ -7,13 +7,12 @@ from functools import partial
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
-from lawtrace.agents.logs import log_context
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.prompt_context import PromptContext
 from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
-from lawtrace.environments.logs import get_logger
+from lawtrace.environments.logs import get_logger, log_context
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import SANDBOX, Jail, JailPool, JailUnavailable
 from lawtrace.environments.spec.declaration import Environment
@@ -183,7 +182,7 @@ class AttemptMaker:
             client=client,
             context=unit.context,
             event_log=self._context.event_log,
-            limits=self._options.tools.limits(),
+            limits=self._options.tools,
             prompt_context=self._prompt_context(unit.task),
             target_state=self._target_state(unit),
             user=users and users.user(unit.task, unit.style, session, unit.context),

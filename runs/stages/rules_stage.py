@@ -9,7 +9,8 @@ from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.agents.role_models import OfflineRoleModels
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
@@ -18,6 +19,7 @@ from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.findings import ExtractionScore
 from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.solver.rules import Rule
 
 _BASELINE_ROUNDS = 3
@@ -56,12 +58,14 @@ async def run_offline_extraction(
     domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
 ) -> ExtractedRules:
     """Extract rules with the offline roles, as a baseline for a model's rules."""
+    log = MemoryEventLog()
+    models = dict.fromkeys(EXTRACTION_ROLES, ModelSpec("offline"))
     drawing = await extract_rules(
         domain.environment,
         regulation,
-        role_models=OfflineRoleModels(),
+        role_models=ConfiguredRoleModels(ModelClients(log), {**models}, ModelParameters()),
         context=Context(stage="rules", role="policy_extractor"),
-        event_log=MemoryEventLog(),
+        event_log=log,
         most_rounds=_BASELINE_ROUNDS,
         on_provision=on_provision,
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_rows import COLUMNS, KEY
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled, RequestMessage, RoleFailed, conversation_id
 

@@ -6,9 +6,9 @@ Computed by SQLite from the entries without their texts, so it is fast for a log
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lawtrace.agents.models.call_settings import Price, call_settings
+from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.schemas.call_options import CallOptions
+from lawtrace.schemas.call_options import CallOptions, Price
 
 
 @dataclass(frozen=True, slots=True)

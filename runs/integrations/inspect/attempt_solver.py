@@ -197,7 +197,7 @@ def _begin(task_set: TaskSet, state: TaskState) -> _Sample:
     # A policy knows all values: nothing is left for a user to tell.
     scripted = str(state.model).startswith(f"{PROVIDER}/") or state.model.api == PROVIDER
     user = None if scripted else task_set.user(task, style, session)
-    attempt = AttemptSession(session, options.tools.limits(), dialogue=user is not None, warns=options.shield == "warn")
+    attempt = AttemptSession(session, options.tools, dialogue=user is not None, warns=options.shield == "warn")
     return _Sample(task_set, task, style, attempt, user)
 
 

@@ -116,8 +116,9 @@ class TaskEnvironment:
             model: the name of the model in `attempt`.
         """
         limit = tasks.options.tools.calls if calls is None else calls
-        if limit < 1:
-            raise InputError(f"calls {limit}: expected at least 1")
+        for name, most in (("calls", limit), ("turns", turns)):
+            if most < 1:
+                raise InputError(f"{name} {most}: expected at least 1")
         self.tasks: Final = tasks
         self._reward: Final = reward or Reward()
         self._limits: Final = AttemptLimits(turns=turns, calls=limit)

@@ -8,9 +8,10 @@ from autogen_core.models import LLMMessage, UserMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.agents.models.call_settings import Budget, CallSettings, Price, RetryPolicy
+from lawtrace.agents.models.call_settings import Budget, CallSettings, RetryPolicy
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.log_entries import BudgetReached, Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from tests.support.openai_server import Hang, OpenAIServer

@@ -29,7 +29,8 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Behaviour, ShieldMode
 from lawtrace.schemas.log_entries import MessageSent
-from lawtrace.schemas.recipe import AttemptOptions, DialogueOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
+from lawtrace.schemas.recipe import AttemptOptions, DialogueOptions, Recipe, RoleModelOptions, TaskOptions
+from lawtrace.schemas.tool_conversation import AttemptLimits
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
@@ -93,7 +94,7 @@ def converse(
         mode="dialogue",
         shield=shield,
         styles=("goal",),
-        tools=ToolOptions(turns=turns),
+        tools=AttemptLimits(turns=turns),
         dialogue=DialogueOptions(behaviours=tuple(behaviours)),
     )
     roles = RoleModelOptions(user="openai:voice" if voice else None)

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
-from lawtrace.agents.event_log import NullEventLog
+from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Jail
@@ -39,7 +39,7 @@ ENVIRONMENT = BANKING.environment
 
 @asynccontextmanager
 async def context_of(jail: Jail, domain: Domain = BANKING, count: int = 1) -> AsyncGenerator[StageContext]:
-    log, recipe = NullEventLog(), Recipe(tasks=TaskOptions(count=count))
+    log, recipe = MemoryEventLog(), Recipe(tasks=TaskOptions(count=count))
     async with ModelClients(log) as clients:
         yield StageContext(**inputs_of(recipe, domain).parts, clients=clients, event_log=log, jail=jail, folder=Path())
 

@@ -19,8 +19,8 @@ from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import Entry, ModelCalled
-from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions, ToolOptions
-from lawtrace.schemas.tool_conversation import Turn
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions
+from lawtrace.schemas.tool_conversation import AttemptLimits, Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Status, calling, serving
 from tests.support.runs import SMALL, run
@@ -199,7 +199,9 @@ def test_an_endpoint_failure_makes_the_attempt_invalid(tmp_path: Path, monkeypat
 @pytest.mark.slow
 def test_a_conversation_ended_by_a_limit_fails_the_goal(tmp_path: Path) -> None:
     """The reference has made all its calls, but the limit ends it before its final message."""
-    options = AttemptOptions(baselines=False, models=("baseline:reference",), mode="tools", tools=ToolOptions(turns=8))
+    options = AttemptOptions(
+        baselines=False, models=("baseline:reference",), mode="tools", tools=AttemptLimits(turns=8)
+    )
     result = run(SMALL.model_copy(update={"attempts": options}), tmp_path / "run")
     assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
     assert all(verdict.differences == () for verdict in result.verdicts)

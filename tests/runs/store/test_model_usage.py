@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.models.call_settings import Price
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage, total_usage
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RequestMessage, RoleFailed
 
 HERE = Context(stage="tasks", role="masking_evaluator", model="openai:m", task="t", style="goal")
