@@ -16,18 +16,8 @@ from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.roles import instruction_roles as roles
 from lawtrace.agents.roles.extraction_roles import documentation_json
-from lawtrace.agents.roles.instruction_roles import (
-    INDEPENDENT_READER,
-    INSTRUCTION_GENERATOR,
-    MASKING_EVALUATOR,
-    Draft,
-    MaskingReview,
-    RequestReading,
-    hidden_tools_json,
-    instruction_plan,
-    manner_of,
-)
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.instructions import Instruction
@@ -72,16 +62,16 @@ async def write_instruction(
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
     free = role_models.name_of("instruction_generator") != "offline"
     request = AskedRequest(environment, (trace.initial,), calls)
-    plan = instruction_plan(environment, calls, numbers, style)
+    plan = roles.instruction_plan(environment, calls, numbers, style)
     context = context.at(style=style)
 
-    def instruction_of(draft: Draft) -> Instruction:
+    def instruction_of(draft: roles.Draft) -> Instruction:
         if free:
             return Instruction(style=style, text=draft.text, variables={}, written="by a model", says=draft.noted)
         return Instruction(style=style, text=draft.text, variables=instruction_variables(calls, numbers))
 
     def wording(content: BaseModel | str) -> Objections:
-        draft = content if isinstance(content, Draft) else Draft(text="")
+        draft = content if isinstance(content, roles.Draft) else roles.Draft(text="")
         if free:
             findings = check_text(request, style, draft.text, draft.noted).findings
             return Objections(objections=tuple(finding.detail for finding in findings))
@@ -90,7 +80,7 @@ async def write_instruction(
     offline = role_models.name_of("independent_reader") == "offline"
 
     def reading(content: BaseModel | str) -> Objections:
-        assert isinstance(content, RequestReading)
+        assert isinstance(content, roles.RequestReading)
         if content.unclear:  # offline that says something of the reader, not of the request
             unclear = () if offline else tuple(f"it is not clear what to do: {text}" for text in content.unclear)
             return Objections(objections=unclear)
@@ -99,19 +89,19 @@ async def write_instruction(
     plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)
     messages = await run_conversation(
         [
-            INSTRUCTION_GENERATOR.agent(
+            roles.INSTRUCTION_GENERATOR.agent(
                 role_models,
                 context,
                 style=style,
-                manner=manner_of(context.task, style),
+                manner=roles.manner_of(context.task, style),
                 plan=plan_json,
                 summary=environment.summary,
             ),
             CodeCheck("wording_check", Objections, wording),
-            INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
+            roles.INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
             CodeCheck("reading_check", Objections, reading),
-            MASKING_EVALUATOR.agent(
-                role_models, context, style=style, plan=plan_json, hidden=hidden_tools_json(environment)
+            roles.MASKING_EVALUATOR.agent(
+                role_models, context, style=style, plan=plan_json, hidden=roles.hidden_tools_json(environment)
             ),
         ],
         opening="Write the request.",
@@ -120,7 +110,7 @@ async def write_instruction(
         event_log=event_log,
         most_messages=5 * most_rounds + 2,
     )
-    drafts = [content for _, content in messages if isinstance(content, Draft)]
+    drafts = [content for _, content in messages if isinstance(content, roles.Draft)]
     ending = _ending(messages, evaluator=evaluator)
     accepted = instruction_of(drafts[-1]) if ending == "accepted" else None
     return InstructionResult(accepted, len(drafts), ending)
@@ -128,10 +118,10 @@ async def write_instruction(
 
 def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, evaluator: bool) -> str | None:
     source, content = messages[-1]
-    rounds = sum(isinstance(content, Draft) for _, content in messages)
+    rounds = sum(isinstance(content, roles.Draft) for _, content in messages)
     again = "instruction_generator" if rounds < most_rounds else None
     match content:
-        case Draft():
+        case roles.Draft():
             return "wording_check"
         case Objections(objections=()):
             if source == "wording_check":
@@ -139,9 +129,9 @@ def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, evaluator:
             return "masking_evaluator" if evaluator else None
         case Objections():
             return again
-        case RequestReading():
+        case roles.RequestReading():
             return "reading_check"
-        case MaskingReview():
+        case roles.MaskingReview():
             return None if content.accepted else again
         case _:
             return "instruction_generator"
@@ -150,11 +140,11 @@ def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, evaluator:
 def _ending(messages: Sequence[Utterance], *, evaluator: bool) -> Ending:
     source, content = messages[-1]
     match content:
-        case MaskingReview(accepted=True):
+        case roles.MaskingReview(accepted=True):
             return "accepted"
         case Objections(objections=()) if source == "reading_check" and not evaluator:
             return "accepted"
-        case MaskingReview():
+        case roles.MaskingReview():
             return "evaluator"
         case RoleFailure():
             return "failure"
@@ -169,13 +159,13 @@ async def read_instruction(
     role_models: RoleModels,
     context: Context,
     event_log: EventLog,
-) -> RequestReading | None:
+) -> roles.RequestReading | None:
     """What the independent reader derives from a finished instruction; None if the role failed."""
     context = context.at(role="independent_reader", style=instruction.style)
     messages = await run_conversation(
         [
-            CodeCheck("instruction", Draft, lambda _: Draft(text=instruction.text)),
-            INDEPENDENT_READER.agent(
+            CodeCheck("instruction", roles.Draft, lambda _: roles.Draft(text=instruction.text)),
+            roles.INDEPENDENT_READER.agent(
                 role_models,
                 context,
                 documentation=documentation_json(environment),
@@ -188,14 +178,14 @@ async def read_instruction(
         event_log=event_log,
     )
     _, last = messages[-1]
-    return last if isinstance(last, RequestReading) else None
+    return last if isinstance(last, roles.RequestReading) else None
 
 
 def _next_reader(messages: Sequence[Utterance]) -> str | None:
     match messages[-1][1]:
-        case Draft():
+        case roles.Draft():
             return "independent_reader"
-        case RequestReading():
+        case roles.RequestReading():
             return None
         case _:
             return "instruction"

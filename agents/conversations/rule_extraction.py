@@ -32,21 +32,7 @@ from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.participants import Role
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles.extraction_roles import (
-    SCOPE_ALIGNER,
-    TOOL_MAPPER,
-    VERIFIABILITY_REFINER,
-    MappedObligation,
-    Obligation,
-    Refinement,
-    check_mapping,
-    check_refinement,
-    check_scoping,
-    documentation_json,
-    obligations_json,
-    provisions_json,
-    regulation_title,
-)
+from lawtrace.agents.roles import extraction_roles as roles
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.log_entries import Context
@@ -141,7 +127,7 @@ class _Batch:
         self._number = number
         self._provisions = provisions
         self._event_log = event_log
-        self._documentation = documentation_json(setup.environment)
+        self._documentation = roles.documentation_json(setup.environment)
         self.candidates: list[RuleCandidate] = []
         self.provisions = {
             p.citation: ProvisionStatus(citation=p.citation, fate="unread", because="not begun") for p in provisions
@@ -163,11 +149,11 @@ class _Batch:
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
         part = self._part(provisions)
         found = await self._propose(
-            SCOPE_ALIGNER,
-            lambda answer: check_scoping(answer, provisions),
+            roles.SCOPE_ALIGNER,
+            lambda answer: roles.check_scoping(answer, provisions),
             "Align the provisions.",
-            regulation=regulation_title(part),
-            provisions=provisions_json(part, headings=True),
+            regulation=roles.regulation_title(part),
+            provisions=roles.provisions_json(part, headings=True),
             documentation=self._documentation,
         )
         if not found.proposals:
@@ -186,14 +172,14 @@ class _Batch:
                 self._set(provision.citation, "out_of_scope", decision.because or "no reason was given")
         return in_scope
 
-    async def _refine(self, provisions: Sequence[Provision]) -> list[Obligation]:
+    async def _refine(self, provisions: Sequence[Provision]) -> list[roles.Obligation]:
         part = self._part(provisions)
         found = await self._propose(
-            VERIFIABILITY_REFINER,
-            lambda answer: check_refinement(answer, part),
+            roles.VERIFIABILITY_REFINER,
+            lambda answer: roles.check_refinement(answer, part),
             "Refine the provisions.",
-            regulation=regulation_title(part),
-            provisions=provisions_json(part),
+            regulation=roles.regulation_title(part),
+            provisions=roles.provisions_json(part),
         )
         if not found.proposals:
             self._break_off(provisions, "refinement", found.failure)
@@ -202,7 +188,7 @@ class _Batch:
         obligations = [
             one
             for one in last.obligations
-            if not check_refinement(Refinement(obligations=(one,)), _only(part, one.citation))
+            if not roles.check_refinement(roles.Refinement(obligations=(one,)), _only(part, one.citation))
         ]
         for answer in last.not_checkable:
             if answer.citation in part.by_citation:
@@ -216,20 +202,22 @@ class _Batch:
             self._set(one.citation, "no_rule", "an obligation was found, but no tool that shows it", refined=True)
         return obligations
 
-    async def _map(self, obligations: Sequence[Obligation]) -> list[tuple[Obligation, MappedObligation]]:
+    async def _map(
+        self, obligations: Sequence[roles.Obligation]
+    ) -> list[tuple[roles.Obligation, roles.MappedObligation]]:
         tools = self._setup.environment.tools
         found = await self._propose(
-            TOOL_MAPPER,
-            lambda answer: check_mapping(answer, obligations, tools),
+            roles.TOOL_MAPPER,
+            lambda answer: roles.check_mapping(answer, obligations, tools),
             "Map the obligations.",
-            obligations=obligations_json(obligations),
+            obligations=roles.obligations_json(obligations),
             documentation=self._documentation,
         )
         if not found.proposals:
             cited = {one.citation for one in obligations}
             self._break_off([p for p in self._provisions if p.citation in cited], "tool mapping", found.failure)
             return []
-        complete: list[tuple[Obligation, MappedObligation]] = []
+        complete: list[tuple[roles.Obligation, roles.MappedObligation]] = []
         for mapped in found.proposals[-1].mapped:
             if not 0 < mapped.obligation <= len(obligations):
                 continue
@@ -248,7 +236,7 @@ class _Batch:
                 self._set(one.citation, "no_rule", f"no tool shows it: {known.because or 'no reason was given'}")
         return complete
 
-    async def _write(self, mapped: Sequence[tuple[Obligation, MappedObligation]]) -> None:
+    async def _write(self, mapped: Sequence[tuple[roles.Obligation, roles.MappedObligation]]) -> None:
         cited = list(dict.fromkeys(one.citation for one, _ in mapped))
         part = self._part([p for p in self._provisions if p.citation in cited])
         quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
@@ -341,7 +329,7 @@ def _only(part: Regulation, citation: str) -> Regulation:
     return part.with_provisions([part.by_citation[citation]]) if citation in part.by_citation else part
 
 
-def _mapped_json(mapped: Sequence[tuple[Obligation, MappedObligation]]) -> str:
+def _mapped_json(mapped: Sequence[tuple[roles.Obligation, roles.MappedObligation]]) -> str:
     shown = [
         {**one.model_dump(), "first_tools": tools.first, "second_tools": tools.second, "why": tools.because}
         for one, tools in mapped

@@ -12,20 +12,7 @@ from lawtrace.agents.conversations.provenance import Quote, RuleCandidate
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles.extraction_roles import (
-    LTL_CRITIC,
-    POLICY_EXTRACTOR,
-    Candidates,
-    Critique,
-    NotCheckable,
-    Proposal,
-    ProposedRule,
-    RuleObjection,
-    documentation_json,
-    provisions_json,
-    quoted_in,
-    regulation_title,
-)
+from lawtrace.agents.roles import extraction_roles as roles
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
@@ -55,8 +42,8 @@ class ProposedRules:
     """
 
     candidates: tuple[RuleCandidate, ...]
-    not_checkable: tuple[NotCheckable, ...]
-    not_understood: tuple[NotCheckable, ...]
+    not_checkable: tuple[roles.NotCheckable, ...]
+    not_understood: tuple[roles.NotCheckable, ...]
     rounds: int
     failure: str | None
     unusable: bool = False
@@ -85,29 +72,31 @@ async def propose_rules(
         obligations: the obligations and tools that earlier steps found in the provisions, as JSON.
     """
 
-    def validate(content: BaseModel | str) -> Critique:
-        rules = content.rules if isinstance(content, Proposal) else ()
+    def validate(content: BaseModel | str) -> roles.Critique:
+        rules = content.rules if isinstance(content, roles.Proposal) else ()
         found = ((rule, validate_signature(rule, environment, regulation)) for rule in rules)
-        return Critique(objections=tuple(RuleObjection(rule=rule.id, because=why) for rule, why in found if why))
+        return roles.Critique(
+            objections=tuple(roles.RuleObjection(rule=rule.id, because=why) for rule, why in found if why)
+        )
 
-    def search(content: BaseModel | str) -> Candidates:
-        proposal = content if isinstance(content, Proposal) else Proposal(rules=())
-        return Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
+    def search(content: BaseModel | str) -> roles.Candidates:
+        proposal = content if isinstance(content, roles.Proposal) else roles.Proposal(rules=())
+        return roles.Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
 
-    provisions, documentation = provisions_json(regulation), documentation_json(environment)
+    provisions, documentation = roles.provisions_json(regulation), roles.documentation_json(environment)
     messages = await run_conversation(
         [
-            POLICY_EXTRACTOR.agent(
+            roles.POLICY_EXTRACTOR.agent(
                 role_models,
                 context,
-                regulation=regulation_title(regulation),
+                regulation=roles.regulation_title(regulation),
                 provisions=provisions,
                 documentation=documentation,
                 obligations=obligations,
             ),
-            CodeCheck("signature_validator", Critique, validate, slow=True),
-            CodeCheck("rule_analysis", Candidates, search, about=Proposal, slow=True),
-            LTL_CRITIC.agent(role_models, context, provisions=provisions, documentation=documentation),
+            CodeCheck("signature_validator", roles.Critique, validate, slow=True),
+            CodeCheck("rule_analysis", roles.Candidates, search, about=roles.Proposal, slow=True),
+            roles.LTL_CRITIC.agent(role_models, context, provisions=provisions, documentation=documentation),
         ],
         opening=f"Write the rules of {regulation.id}.",
         next_speaker=lambda messages: _next_speaker(messages, most_rounds, critic=critic),
@@ -115,7 +104,7 @@ async def propose_rules(
         event_log=event_log,
         most_messages=4 * most_rounds + 2,
     )
-    proposals = [content for _, content in messages if isinstance(content, Proposal)]
+    proposals = [content for _, content in messages if isinstance(content, roles.Proposal)]
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
@@ -132,7 +121,7 @@ async def propose_rules(
     )
 
 
-def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
+def validate_signature(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
     """Why the proposed rule is invalid: syntax, names, template, citation or quote; None if it is valid.
 
     A rule in the full language is valid if it explains why neither template is sufficient.
@@ -157,12 +146,14 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
     if any(atom.condition is not None or atom.attempted for atom in atoms) and not proposed.beyond_templates.strip():
         return "its parts must be plain names of tools, unless beyond_templates says why a condition is needed"
     provision = regulation.by_citation.get(proposed.citation)
-    if proposed.quote and provision is not None and not quoted_in(proposed.quote, provision.words()):
+    if proposed.quote and provision is not None and not roles.quoted_in(proposed.quote, provision.words()):
         return f"{proposed.citation} does not contain the quoted words ({proposed.quote!r})"
     return None
 
 
-def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulation) -> tuple[RuleObjection, ...]:
+def find_flaws(
+    proposal: roles.Proposal, environment: Environment, regulation: Regulation
+) -> tuple[roles.RuleObjection, ...]:
     """Objections that the analysis of the valid rules proves, each against one rule.
 
     Of conflicting rules the last is rejected. A rule that another objection depends on is kept, so that meeting all
@@ -174,7 +165,7 @@ def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulat
         if proposed.id not in valid and validate_signature(proposed, environment, regulation) is None:
             valid[proposed.id] = _rule(proposed, regulation)
     found = rule_flaws(environment, list(valid.values()), but=MERGED_FINDINGS)
-    return tuple(RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
+    return tuple(roles.RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
 
 
 def rule_flaws(
@@ -211,36 +202,36 @@ def _rule_to_remove(finding: RuleFinding, environment: Environment) -> str | Non
 
 def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, critic: bool) -> str | None:
     source, content = messages[-1]
-    rounds = sum(isinstance(content, Proposal) for _, content in messages)
+    rounds = sum(isinstance(content, roles.Proposal) for _, content in messages)
     match content:
-        case Proposal():
+        case roles.Proposal():
             return "signature_validator"
-        case Candidates() if critic:
+        case roles.Candidates() if critic:
             return "ltl_critic"
-        case Candidates(findings=findings):
+        case roles.Candidates(findings=findings):
             return "policy_extractor" if findings and rounds < most_rounds else None
-        case Critique(objections=()) if source == "signature_validator":
+        case roles.Critique(objections=()) if source == "signature_validator":
             return "rule_analysis"
-        case Critique(objections=()):
+        case roles.Critique(objections=()):
             agreed = not any(found.findings for found in _since_proposal(messages))
             return None if agreed or rounds >= most_rounds else "policy_extractor"
-        case Critique() if rounds < most_rounds:
+        case roles.Critique() if rounds < most_rounds:
             return "policy_extractor"
-        case Critique():
+        case roles.Critique():
             # In the last round the critic must still see the rules that are valid.
             return "rule_analysis" if source == "signature_validator" else None
         case _:
             return "policy_extractor"
 
 
-def _since_proposal(messages: Sequence[Utterance]) -> list[Candidates]:
+def _since_proposal(messages: Sequence[Utterance]) -> list[roles.Candidates]:
     """The findings on the last proposal."""
-    last = max(number for number, (_, content) in enumerate(messages) if isinstance(content, Proposal))
-    return [content for _, content in messages[last:] if isinstance(content, Candidates)]
+    last = max(number for number, (_, content) in enumerate(messages) if isinstance(content, roles.Proposal))
+    return [content for _, content in messages[last:] if isinstance(content, roles.Candidates)]
 
 
 def _candidates(
-    proposals: Sequence[Proposal], messages: Sequence[Utterance], environment: Environment, regulation: Regulation
+    proposals: Sequence[roles.Proposal], messages: Sequence[Utterance], environment: Environment, regulation: Regulation
 ) -> list[RuleCandidate]:
     """The rules of the last proposal, then earlier ones that it dropped: neither their id nor their formula for that
     provision occurs in it."""
@@ -249,8 +240,8 @@ def _candidates(
     objections = {
         objection.rule: objection.because
         for _, content in messages[position:]
-        if isinstance(content, Critique | Candidates)
-        for objection in (content.objections if isinstance(content, Critique) else content.findings)
+        if isinstance(content, roles.Critique | roles.Candidates)
+        for objection in (content.objections if isinstance(content, roles.Critique) else content.findings)
     }
     candidates: list[RuleCandidate] = []
     for proposed in last.rules:
@@ -273,7 +264,7 @@ def _candidates(
     return candidates
 
 
-def _candidate(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> RuleCandidate:
+def _candidate(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> RuleCandidate:
     rule = _rule(proposed, regulation)
     provision = regulation.by_citation.get(proposed.citation)
     checks = [f"cites {proposed.citation}" + ("" if provision else ", which does not exist")]
@@ -298,11 +289,11 @@ def _candidate(proposed: ProposedRule, environment: Environment, regulation: Reg
 def quotes_of(words: str, citation: str, regulation: Regulation) -> tuple[Quote, ...]:
     """The quote, checked against the provision; none for empty words."""
     provision = regulation.by_citation.get(citation)
-    checked = provision is not None and quoted_in(words, provision.words())
+    checked = provision is not None and roles.quoted_in(words, provision.words())
     return (Quote(citation=citation, words=words, checked=checked),) if words else ()
 
 
-def _rule(proposed: ProposedRule, regulation: Regulation) -> Rule:
+def _rule(proposed: roles.ProposedRule, regulation: Regulation) -> Rule:
     rationale = f"{proposed.rationale} Quoted: {proposed.quote!r}." if proposed.quote else proposed.rationale
     return Rule(
         id=proposed.id or "unnamed",

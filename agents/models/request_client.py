@@ -56,22 +56,10 @@ class RequestClient(ChatCompletionClient):
     async def create_stream(
         self,
         messages: Sequence[LLMMessage],
-        *,
-        tools: Sequence[Tool | ToolSchema] = (),
-        tool_choice: ToolChoice = "auto",
-        json_output: bool | type[BaseModel] | None = None,
-        extra_create_args: Mapping[str, Any] = {},
-        cancellation_token: CancellationToken | None = None,
+        **settings: Any,  # noqa: ANN401 (those of `create`)
     ) -> AsyncGenerator[str | CreateResult, None]:
         """The whole answer as the only item: answers are recorded whole."""
-        yield await self.create(
-            messages,
-            tools=tools,
-            tool_choice=tool_choice,
-            json_output=json_output,
-            extra_create_args=extra_create_args,
-            cancellation_token=cancellation_token,
-        )
+        yield await self.create(messages, **settings)
 
     async def close(self) -> None:
         """Does nothing: connections are shared and closed by their owner."""

@@ -7,7 +7,7 @@ ends. Requests, values and seed determine every message; docs/acting.md describe
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -100,7 +100,6 @@ class _Doubt:
     right: str
 
 
-@dataclass(slots=True)
 class ScriptedUser:
     """One user in one dialogue.
 
@@ -112,28 +111,18 @@ class ScriptedUser:
             user.
     """
 
-    request: PartialRequest
-    initial: State
-    view: SessionView
-    behaviours: Collection[Behaviour]
-    seed: int
-    behaviour: Behaviour | None = field(init=False)
-    unsaid: list[Omission] = field(init=False)
-    _random: Random = field(init=False)
-    _presses_first: bool = field(init=False)
-    _planned: _Doubt | None = field(init=False, default=None)
-    _doubt: _Doubt | None = field(init=False, default=None)
-    _pressed: bool = field(init=False, default=False)
-    _withdrawn: bool = field(init=False, default=False)
-    _restated: int = field(init=False, default=0)
-    _insisted: int = field(init=False, default=0)
-    _reminded: bool = field(init=False, default=False)
-
-    def __post_init__(self) -> None:
-        random = self._random = Random(f"{self.seed}/{self.request.text}")
-        omissions = self.request.omissions
-        self.behaviour = random.choice([None, *sorted(self.behaviours)])
+    def __init__(
+        self, request: PartialRequest, initial: State, view: SessionView, behaviours: Collection[Behaviour], seed: int
+    ) -> None:
+        self.request, self.initial, self.view = request, initial, view
+        random = self._random = Random(f"{seed}/{request.text}")
+        omissions = request.omissions
+        self.behaviour: Behaviour | None = random.choice([None, *sorted(behaviours)])
         self._presses_first = random.random() < 0.5
+        self._planned: _Doubt | None = None
+        self._doubt: _Doubt | None = None
+        self._pressed = self._withdrawn = self._reminded = False
+        self._restated = self._insisted = 0
         wanted = random.sample(omissions, len(omissions))
         if self.behaviour == "changes_mind":
             self._planned = self._draw_doubt()

@@ -6,7 +6,7 @@ precedence. Everything that is not a label is text, and all text is kept.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lawtrace.environments.regulations.headings import (
@@ -262,8 +262,7 @@ class _Parser:
                 self._path.pop()
         reading, sibling = self._choose(place, line, label)
         if sibling is not None:
-            while self._path[-1] is not sibling:
-                self._path.pop()
+            self._return_to(sibling)
             self._path.pop()
         while self._path[-1].kind in {"passage", "note"}:
             self._path.pop()
@@ -309,8 +308,7 @@ class _Parser:
         unit = next((node for node in reversed(self._path) if node.kind == "unit"), None)
         if unit is None or not unit.citation.startswith("§") or label.readings[0].style != "a (#)":
             return
-        while self._path[-1] is not unit:
-            self._path.pop()
+        self._return_to(unit)
 
     def _splits_run_in(self, label: ListLabel) -> bool:
         """Split the first point of the label's list from the text read last (*Time limit. (i) Keep ...*).
@@ -342,15 +340,12 @@ class _Parser:
     def _has_second(self, place: int, first: LabelReading) -> bool:
         """Whether the list goes on below, before one of the open lists does."""
         open_ = [node.reading for node in self._path if node.reading is not None]
-        for line in self._lines[place + 1 : place + 200]:
-            labels, _ = read_labels(line.text)
+        for labels in self._labels_below(place):
             for reading in labels[0].readings if labels else ():
                 if reading.follows(first):
                     return True
                 if any(reading.follows(other) for other in open_):
                     return False
-            if may_head_unit(line.text.strip()):
-                break
         return False
 
     def _open_run_in(self, label: ListLabel, reading: LabelReading, pieces: list[str]) -> None:
@@ -362,17 +357,19 @@ class _Parser:
         """Whether ``(i)`` is the letter after ``(h)`` rather than a numeral: whether ``(j)`` comes before ``(ii)``."""
         if self._path[-1].last_words.endswith((":", "—", "–")):
             return False
+        for reading in (one for labels in self._labels_below(place) for label in labels for one in label.readings):
+            if reading.follows(going_on):
+                return True
+            if reading.follows(beginning):
+                return False
+        return True
+
+    def _labels_below(self, place: int) -> Iterator[tuple[ListLabel, ...]]:
+        """The labels of each line below, up to the heading of a unit."""
         for line in self._lines[place + 1 : place + 200]:
-            labels, _ = read_labels(line.text)
-            for label in labels:
-                for reading in label.readings:
-                    if reading.follows(going_on):
-                        return True
-                    if reading.follows(beginning):
-                        return False
+            yield read_labels(line.text)[0]
             if may_head_unit(line.text.strip()):
                 break
-        return True
 
     def _opens_definition(self, place: int, text: str) -> bool:
         """Whether the line defines a term, in a unit of unnumbered definitions: *Breach means ...*."""
@@ -380,8 +377,7 @@ class _Parser:
         found = DEFINITION.match(text)
         if unit is None or not unit.citation or found is None or not unit.heading.lower().startswith("definitions"):
             return False
-        while self._path[-1] is not unit:
-            self._path.pop()
+        self._return_to(unit)
         self._open(_OpenNode("point", "", self._unique(f"{unit.citation} ({found['term'].lower()})")))
         self._take(place, text)
         return True
@@ -402,8 +398,7 @@ class _Parser:
                 self._path.pop()
         elif (owner := self._list_owner(current)) and current.last_words.endswith("."):
             # The point ended the sentence: the text belongs to the node that opened the outermost list.
-            while self._path[-1] is not owner:
-                self._path.pop()
+            self._return_to(owner)
         current = self._path[-1]
         if current.nodes:
             current.nodes.append(_OpenNode("passage", citation=current.citation, pieces=[text]))
@@ -437,6 +432,11 @@ class _Parser:
         while self._path[-1].kind in {"point", "passage"}:
             self._path.pop()
         self._path[-1].nodes.append(_OpenNode("note", pieces=[text]))
+
+    def _return_to(self, node: _OpenNode) -> None:
+        """Close the nodes below an open one."""
+        while self._path[-1] is not node:
+            self._path.pop()
 
     def _open(self, node: _OpenNode) -> None:
         self._path[-1].nodes.append(node)

@@ -50,6 +50,15 @@ AUDIT_LOG = Entity(
     fields={"log_entry_id": Field(TEXT), "events": Field(TEXTS)},
 )
 
+_AUTHORIZATION_WORDS = (
+    "authori", "unauthori", "authenti", "permission", "permitted", "allowed to", "credential", "verif", "identity",
+    "security check", "clearance", "sign in", "signed in", "log in", "logged in", "session", "consent",
+)  # fmt: skip
+_AUDIT_WORDS = (
+    "audit", "log entry", "logged", "logging", "log the", "log it", "log each", "log every", "the log", "record the",
+    "record of", "recorded", "recording", "complian", "regulat", "trail", "journal", "inspector",
+)  # fmt: skip
+
 
 def session_entity(**fields: Field) -> Entity:
     """The table with one row, ``current``: whether the user is authorized, and ``fields`` such as the clock."""
@@ -67,25 +76,7 @@ def check_authorization(session: Entity) -> Tool:
     return Tool(
         name=AUTHORIZATION_TOOL,
         summary="Tells whether the session of the current user is authorized.",
-        leak_words=(
-            "authori",
-            "unauthori",
-            "authenti",
-            "permission",
-            "permitted",
-            "allowed to",
-            "credential",
-            "verif",
-            "identity",
-            "security check",
-            "clearance",
-            "sign in",
-            "signed in",
-            "log in",
-            "logged in",
-            "session",
-            "consent",
-        ),
+        leak_words=_AUTHORIZATION_WORDS,
         hint="Call it once, before the first sensitive action of a session.",
         results=(
             ValueResult(
@@ -103,26 +94,7 @@ def check_authorization(session: Entity) -> Tool:
 RECORD_AUDIT_EVENT = Tool(
     name="RecordAuditEvent",
     summary="Writes one entry with a list of event names to the audit log.",
-    leak_words=(
-        "audit",
-        "log entry",
-        "logged",
-        "logging",
-        "log the",
-        "log it",
-        "log each",
-        "log every",
-        "the log",
-        "record the",
-        "record of",
-        "recorded",
-        "recording",
-        "complian",
-        "regulat",
-        "trail",
-        "journal",
-        "inspector",
-    ),
+    leak_words=_AUDIT_WORDS,
     hint=(
         "Call it once, at the end of a session, with every event that occurred, in order, repeated as often as it "
         "occurred."

@@ -4,6 +4,7 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping
 
+from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -16,13 +17,12 @@ from lawtrace.environments.spec.effects import (
     Update,
     ValueResult,
 )
-from lawtrace.environments.spec.expressions import Argument, Term
+from lawtrace.environments.spec.expressions import Argument, Term, Variable
 from lawtrace.environments.spec.open_types import needs_no_state
 from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.term_types import TermTypes
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
-from lawtrace.environments.spec.types import BOOLEAN, ListOf
+from lawtrace.environments.spec.types import BOOLEAN, ListOf, ObjectOf, ValueType
 from lawtrace.schemas.errors import InputError
 
 
@@ -168,7 +168,7 @@ def _invalid_result(tool: Tool, result: Result) -> Iterator[str]:
         for name in sorted({part.name for part in result.parts} & set(result.fields)):
             yield f"{result.name!r} has the field {name!r} twice"
     if isinstance(result, KeyResult):
-        inserts = [e for e in tool.effects if isinstance(e, Insert | InsertEach) and e.entity is result.entity]
+        inserts = [one for one in tool.effects if isinstance(one, Insert | InsertEach) and one.entity is result.entity]
         if len(inserts) != 1 or isinstance(inserts[0], InsertEach):
             yield f"{result.name!r} is the key of a new {result.entity.singular}, so the tool must insert exactly one"
 
@@ -194,3 +194,69 @@ def _entities(tool: Tool) -> list[Entity]:
         *(result.entity for result in tool.results if not isinstance(result, ValueResult)),
         *(part.entity for result in tool.results if isinstance(result, RowsResult) for part in result.parts),
     ]
+
+
+class TermTypes:
+    """The types of the terms of one tool.
+
+    Args:
+        arguments: the types of its parameters.
+        entities: the tables, by name.
+    """
+
+    def __init__(self, arguments: Mapping[str, ValueType], entities: Mapping[str, Entity]) -> None:
+        self._arguments = arguments
+        self._entities = entities
+        self._bound: dict[Variable, ValueType | None] = {}
+
+    def problems(self, term: Term) -> Iterator[str]:
+        """Fields and items that are read of values that do not have them."""
+        match term:
+            case e.FieldOf(record, name):
+                yield from self.problems(record)
+                found = self.type_of(record)
+                if isinstance(found, ObjectOf) and name not in found.fields:
+                    yield f"a term reads {term}; there is no such field, but {list(found.fields)}"
+                elif found is not None and not isinstance(found, ObjectOf):
+                    yield f"a term reads {term}, but {record} is not an object"
+            case e.AnyItem(items, variable, part) | e.Total(items, variable, part):
+                yield from self.problems(items)
+                self.bind(variable, items)
+                found = self.type_of(items)
+                if found is not None and not isinstance(found, ListOf):
+                    yield f"a term reads the items of {items}, which is not a list"
+                yield from self.problems(part)
+            case _:
+                for part in term.parts():
+                    yield from self.problems(part)
+
+    def bind(self, variable: Variable, items: Term) -> None:
+        """Note the type of a variable that stands for the items of a list."""
+        found = self.type_of(items)
+        self._bound[variable] = found.items if isinstance(found, ListOf) else None
+
+    def type_of(self, term: Term) -> ValueType | None:
+        """The type of the values of the term; None if it is not known."""
+        match term:
+            case Argument(name):
+                return self._arguments.get(name)
+            case e.BoundValue(variable, None):
+                return self._bound.get(variable)
+            case e.BoundValue(_, str(name), str(table)):
+                return self._field(table, name)
+            case e.ValueOf(entity=entity, field=name):
+                return self._field(entity.table, name)
+            case e.FieldOf(record, name):
+                found = self.type_of(record)
+                return found.fields.get(name) if isinstance(found, ObjectOf) else None
+            case e.Choose(_, then, _):
+                return self.type_of(then)
+            case e.IfGiven(_, body, _):
+                return self.type_of(body)
+            case _:
+                return None
+
+    def _field(self, table: str, name: str) -> ValueType | None:
+        entity = self._entities.get(table)
+        field = entity.fields.get(name) if entity else None
+        return field.type if field else None
