@@ -20,8 +20,6 @@ from lawtrace.agents.scripted.offline_extraction import (
 from lawtrace.agents.scripted.offline_writing import review_request, write_request
 from lawtrace.agents.scripted.request_parser import read_request
 
-__all__ = ["OFFLINE_ROLES"]
-
 ScriptedRole = Callable[[Sequence[LLMMessage]], str]
 """From the messages of a request to the text of an answer."""
 

@@ -9,227 +9,110 @@
 - Time: `Clock`, and the terms `NOW`, `CURRENT_MOMENT` and `TODAY`.
 """
 
-from lawtrace.environments.spec.clock import Clock, starts_at
-from lawtrace.environments.spec.compliance import (
-    AUDIT_LOG,
-    INVALID_REQUEST,
-    RECORD_AUDIT_EVENT,
-    check_authorization,
-    pending_events,
-    session_entity,
-    session_value,
-)
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import (
-    Delete,
-    Insert,
-    InsertEach,
-    KeyResult,
-    NestedRows,
-    RowsResult,
-    Update,
-    ValueResult,
-    success_result,
-)
-from lawtrace.environments.spec.expressions import SUCCEEDED, RowVariable, Term
-from lawtrace.environments.spec.kit import (
-    NOT_FOUND,
-    blank,
-    change,
-    field_of,
-    has,
-    is_named,
-    key,
-    lookup,
-    option,
-    register,
-    show,
-    show_row,
-    stated,
-    table,
-    tables_of,
-    tools_of,
-    unknown,
-)
-from lawtrace.environments.spec.samplers import (
-    NO_ARGUMENTS,
-    Amount,
-    AnySampler,
-    DayAfter,
-    DayBefore,
-    Digits,
-    EachField,
-    FieldsOf,
-    FieldValue,
-    FiniteSampler,
-    HoursFromNow,
-    OneOf,
-    Sampler,
-    Several,
-    UnusedValue,
-    WordOf,
-    WordsOf,
-)
-from lawtrace.environments.spec.state import Entity, Fact, Field, Row, State
-from lawtrace.environments.spec.terms import (
-    CURRENT_MOMENT,
-    NOW,
-    TODAY,
-    any_item,
-    apply,
-    argument,
-    choose,
-    constant,
-    contains_text,
-    count_of,
-    exists,
-    fresh_key,
-    if_given,
-    is_blank,
-    is_empty,
-    is_given,
-    is_unknown,
-    total_of,
-    value_of,
-)
-from lawtrace.environments.spec.tools import (
-    Fails,
-    FromLookup,
-    FromTrace,
-    FromUser,
-    Parameter,
-    Phrases,
-    PhrasesByArgument,
-    Raises,
-    Tool,
-)
-from lawtrace.environments.spec.types import (
-    BOOLEAN,
-    DATE,
-    INTEGER,
-    MINUTES_PER_DAY,
-    MOMENT,
-    MONEY,
-    TEXT,
-    TEXTS,
-    TIME,
-    Choice,
-    ListOf,
-    ObjectOf,
-    Pattern,
-    Record,
-    Value,
-    ValueType,
-    WrongFormat,
-    WrongType,
-)
-
-__all__ = [
-    "AUDIT_LOG",
-    "BOOLEAN",
-    "CURRENT_MOMENT",
-    "DATE",
-    "INTEGER",
-    "INVALID_REQUEST",
-    "MINUTES_PER_DAY",
-    "MOMENT",
-    "MONEY",
-    "NOT_FOUND",
-    "NOW",
-    "NO_ARGUMENTS",
-    "RECORD_AUDIT_EVENT",
-    "SUCCEEDED",
-    "TEXT",
-    "TEXTS",
-    "TIME",
-    "TODAY",
-    "Amount",
-    "AnySampler",
-    "Choice",
-    "Clock",
-    "DayAfter",
-    "DayBefore",
-    "Delete",
-    "Digits",
-    "EachField",
-    "Entity",
-    "Environment",
-    "Fact",
-    "Fails",
-    "Field",
-    "FieldValue",
-    "FieldsOf",
-    "FiniteSampler",
-    "FromLookup",
-    "FromTrace",
-    "FromUser",
-    "HoursFromNow",
-    "Insert",
-    "InsertEach",
-    "KeyResult",
-    "ListOf",
-    "NestedRows",
-    "ObjectOf",
-    "OneOf",
-    "Parameter",
-    "Pattern",
-    "Phrases",
-    "PhrasesByArgument",
-    "Raises",
-    "Record",
-    "Row",
-    "RowVariable",
-    "RowsResult",
-    "Sampler",
-    "Several",
-    "State",
-    "Term",
-    "Tool",
-    "UnusedValue",
-    "Update",
-    "Value",
-    "ValueResult",
-    "ValueType",
-    "WordOf",
-    "WordsOf",
-    "WrongFormat",
-    "WrongType",
-    "any_item",
-    "apply",
-    "argument",
-    "blank",
-    "change",
-    "check_authorization",
-    "choose",
-    "constant",
-    "contains_text",
-    "count_of",
-    "exists",
-    "field_of",
-    "fresh_key",
-    "has",
-    "if_given",
-    "is_blank",
-    "is_empty",
-    "is_given",
-    "is_named",
-    "is_unknown",
-    "key",
-    "lookup",
-    "option",
-    "pending_events",
-    "register",
-    "session_entity",
-    "session_value",
-    "show",
-    "show_row",
-    "starts_at",
-    "stated",
-    "success_result",
-    "table",
-    "tables_of",
-    "tools_of",
-    "total_of",
-    "unknown",
-    "value_of",
-]
+from lawtrace.environments.spec.clock import Clock as Clock
+from lawtrace.environments.spec.clock import starts_at as starts_at
+from lawtrace.environments.spec.compliance import AUDIT_LOG as AUDIT_LOG
+from lawtrace.environments.spec.compliance import INVALID_REQUEST as INVALID_REQUEST
+from lawtrace.environments.spec.compliance import RECORD_AUDIT_EVENT as RECORD_AUDIT_EVENT
+from lawtrace.environments.spec.compliance import check_authorization as check_authorization
+from lawtrace.environments.spec.compliance import pending_events as pending_events
+from lawtrace.environments.spec.compliance import session_entity as session_entity
+from lawtrace.environments.spec.compliance import session_value as session_value
+from lawtrace.environments.spec.declaration import Environment as Environment
+from lawtrace.environments.spec.effects import Delete as Delete
+from lawtrace.environments.spec.effects import Insert as Insert
+from lawtrace.environments.spec.effects import InsertEach as InsertEach
+from lawtrace.environments.spec.effects import KeyResult as KeyResult
+from lawtrace.environments.spec.effects import NestedRows as NestedRows
+from lawtrace.environments.spec.effects import RowsResult as RowsResult
+from lawtrace.environments.spec.effects import Update as Update
+from lawtrace.environments.spec.effects import ValueResult as ValueResult
+from lawtrace.environments.spec.effects import success_result as success_result
+from lawtrace.environments.spec.expressions import SUCCEEDED as SUCCEEDED
+from lawtrace.environments.spec.expressions import RowVariable as RowVariable
+from lawtrace.environments.spec.expressions import Term as Term
+from lawtrace.environments.spec.kit import NOT_FOUND as NOT_FOUND
+from lawtrace.environments.spec.kit import blank as blank
+from lawtrace.environments.spec.kit import change as change
+from lawtrace.environments.spec.kit import field_of as field_of
+from lawtrace.environments.spec.kit import has as has
+from lawtrace.environments.spec.kit import is_named as is_named
+from lawtrace.environments.spec.kit import key as key
+from lawtrace.environments.spec.kit import lookup as lookup
+from lawtrace.environments.spec.kit import option as option
+from lawtrace.environments.spec.kit import register as register
+from lawtrace.environments.spec.kit import show as show
+from lawtrace.environments.spec.kit import show_row as show_row
+from lawtrace.environments.spec.kit import stated as stated
+from lawtrace.environments.spec.kit import table as table
+from lawtrace.environments.spec.kit import tables_of as tables_of
+from lawtrace.environments.spec.kit import tools_of as tools_of
+from lawtrace.environments.spec.kit import unknown as unknown
+from lawtrace.environments.spec.samplers import NO_ARGUMENTS as NO_ARGUMENTS
+from lawtrace.environments.spec.samplers import Amount as Amount
+from lawtrace.environments.spec.samplers import AnySampler as AnySampler
+from lawtrace.environments.spec.samplers import DayAfter as DayAfter
+from lawtrace.environments.spec.samplers import DayBefore as DayBefore
+from lawtrace.environments.spec.samplers import Digits as Digits
+from lawtrace.environments.spec.samplers import EachField as EachField
+from lawtrace.environments.spec.samplers import FieldsOf as FieldsOf
+from lawtrace.environments.spec.samplers import FieldValue as FieldValue
+from lawtrace.environments.spec.samplers import FiniteSampler as FiniteSampler
+from lawtrace.environments.spec.samplers import HoursFromNow as HoursFromNow
+from lawtrace.environments.spec.samplers import OneOf as OneOf
+from lawtrace.environments.spec.samplers import Sampler as Sampler
+from lawtrace.environments.spec.samplers import Several as Several
+from lawtrace.environments.spec.samplers import UnusedValue as UnusedValue
+from lawtrace.environments.spec.samplers import WordOf as WordOf
+from lawtrace.environments.spec.samplers import WordsOf as WordsOf
+from lawtrace.environments.spec.state import Entity as Entity
+from lawtrace.environments.spec.state import Fact as Fact
+from lawtrace.environments.spec.state import Field as Field
+from lawtrace.environments.spec.state import Row as Row
+from lawtrace.environments.spec.state import State as State
+from lawtrace.environments.spec.terms import CURRENT_MOMENT as CURRENT_MOMENT
+from lawtrace.environments.spec.terms import NOW as NOW
+from lawtrace.environments.spec.terms import TODAY as TODAY
+from lawtrace.environments.spec.terms import any_item as any_item
+from lawtrace.environments.spec.terms import apply as apply
+from lawtrace.environments.spec.terms import argument as argument
+from lawtrace.environments.spec.terms import choose as choose
+from lawtrace.environments.spec.terms import constant as constant
+from lawtrace.environments.spec.terms import contains_text as contains_text
+from lawtrace.environments.spec.terms import count_of as count_of
+from lawtrace.environments.spec.terms import exists as exists
+from lawtrace.environments.spec.terms import fresh_key as fresh_key
+from lawtrace.environments.spec.terms import if_given as if_given
+from lawtrace.environments.spec.terms import is_blank as is_blank
+from lawtrace.environments.spec.terms import is_empty as is_empty
+from lawtrace.environments.spec.terms import is_given as is_given
+from lawtrace.environments.spec.terms import is_unknown as is_unknown
+from lawtrace.environments.spec.terms import total_of as total_of
+from lawtrace.environments.spec.terms import value_of as value_of
+from lawtrace.environments.spec.tools import Fails as Fails
+from lawtrace.environments.spec.tools import FromLookup as FromLookup
+from lawtrace.environments.spec.tools import FromTrace as FromTrace
+from lawtrace.environments.spec.tools import FromUser as FromUser
+from lawtrace.environments.spec.tools import Parameter as Parameter
+from lawtrace.environments.spec.tools import Phrases as Phrases
+from lawtrace.environments.spec.tools import PhrasesByArgument as PhrasesByArgument
+from lawtrace.environments.spec.tools import Raises as Raises
+from lawtrace.environments.spec.tools import Tool as Tool
+from lawtrace.environments.spec.types import BOOLEAN as BOOLEAN
+from lawtrace.environments.spec.types import DATE as DATE
+from lawtrace.environments.spec.types import INTEGER as INTEGER
+from lawtrace.environments.spec.types import MINUTES_PER_DAY as MINUTES_PER_DAY
+from lawtrace.environments.spec.types import MOMENT as MOMENT
+from lawtrace.environments.spec.types import MONEY as MONEY
+from lawtrace.environments.spec.types import TEXT as TEXT
+from lawtrace.environments.spec.types import TEXTS as TEXTS
+from lawtrace.environments.spec.types import TIME as TIME
+from lawtrace.environments.spec.types import Choice as Choice
+from lawtrace.environments.spec.types import ListOf as ListOf
+from lawtrace.environments.spec.types import ObjectOf as ObjectOf
+from lawtrace.environments.spec.types import Pattern as Pattern
+from lawtrace.environments.spec.types import Record as Record
+from lawtrace.environments.spec.types import Value as Value
+from lawtrace.environments.spec.types import ValueType as ValueType
+from lawtrace.environments.spec.types import WrongFormat as WrongFormat
+from lawtrace.environments.spec.types import WrongType as WrongType
