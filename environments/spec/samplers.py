@@ -43,6 +43,10 @@ class FiniteSampler(Sampler):
     def candidates(self, state: State) -> tuple[Value, ...]:
         """All values that it can draw for any earlier arguments; for a list, all its items."""
 
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        values = self.candidates(state)
+        return random.choice(values) if values else None
+
 
 @dataclass(frozen=True, slots=True)
 class Amount(Sampler):
@@ -63,9 +67,6 @@ class OneOf(FiniteSampler):
 
     def candidates(self, state: State) -> tuple[Value, ...]:
         return self.values
-
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        return random.choice(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +141,6 @@ class UnusedValue(FiniteSampler):
     def candidates(self, state: State) -> tuple[Value, ...]:
         taken = {row.values[self.field] for row in state.rows(self.entity.table)}
         return tuple(value for value in self.values if value not in taken)
-
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        free = self.candidates(state)
-        return random.choice(free) if free else None
 
 
 class _OfRows(FiniteSampler):
@@ -269,10 +266,6 @@ class WordOf(FiniteSampler):
     def candidates(self, state: State) -> tuple[str, ...]:
         texts = [row.values[self.field] for row in state.rows(self.entity.table)]
         return tuple(dict.fromkeys(word for text in texts for word in (*text.split(), text)))
-
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        words = self.candidates(state)
-        return random.choice(words) if words else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,14 @@ class _Text(ValueType):
         return {"type": "string"}
 
 
+def _formatted(value: Json, expression: str, form: str) -> str:
+    """A text that has a format."""
+    text = TEXT.decode(value)
+    if not re.fullmatch(expression, text, re.ASCII):
+        raise WrongFormat(f"{text[:40]!r} is not in the format {form!r}")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern(ValueType):
     """A string in a fixed format, documented as ``format`` (``XXX-XXXX-XXXX``)."""
@@ -123,10 +131,7 @@ class Pattern(ValueType):
     expression: str = ".*"
 
     def decode(self, value: Json) -> str:
-        text = TEXT.decode(value)
-        if not re.fullmatch(self.expression, text, re.ASCII):
-            raise WrongFormat(f"{text[:40]!r} is not in the format {self.format!r}")
-        return text
+        return _formatted(value, self.expression, self.format)
 
     def schema(self) -> dict[str, Json]:
         whole = f"(?:{self.expression})" if "|" in self.expression else self.expression
@@ -200,9 +205,7 @@ class _Date(ValueType):
     format: str | None = field(default="YYYY-MM-DD", kw_only=True)
 
     def decode(self, value: Json) -> int:
-        text = TEXT.decode(value)
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-            raise WrongFormat(f"{text[:40]!r} is not in the format 'YYYY-MM-DD'")
+        text = _formatted(value, r"\d{4}-\d{2}-\d{2}", "YYYY-MM-DD")
         try:
             return dt.date.fromisoformat(text).toordinal()
         except ValueError as error:
@@ -222,9 +225,7 @@ class _Time(ValueType):
     format: str | None = field(default="HH:mm", kw_only=True)
 
     def decode(self, value: Json) -> int:
-        text = TEXT.decode(value)
-        if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text, re.ASCII):
-            raise WrongFormat(f"{text[:40]!r} is not a time of day in the format 'HH:mm'")
+        text = _formatted(value, r"([01]\d|2[0-3]):[0-5]\d", "HH:mm")
         return int(text[:2]) * 60 + int(text[3:])
 
     def encode(self, value: Value) -> Json:
@@ -241,9 +242,7 @@ class _Moment(ValueType):
     format: str | None = field(default="YYYY-MM-DD HH:mm", kw_only=True)
 
     def decode(self, value: Json) -> int:
-        text = TEXT.decode(value)
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", text, re.ASCII):
-            raise WrongFormat(f"{text[:40]!r} is not in the format 'YYYY-MM-DD HH:mm'")
+        text = _formatted(value, r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "YYYY-MM-DD HH:mm")
         try:
             moment = dt.datetime.fromisoformat(text)
         except ValueError as error:
