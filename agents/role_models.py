@@ -1,6 +1,7 @@
 """Role models: which model plays which role, with which prompt."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from autogen_core.models import ChatCompletionClient
@@ -25,36 +26,29 @@ class RoleModels(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class ConfiguredRoleModels:
     """One model for each role, as the recipe sets them.
 
-    Args:
+    Attributes:
         offline: the scripted roles that the model ``offline`` stands for.
     """
 
-    def __init__(
-        self,
-        clients: ModelClients,
-        models: Mapping[str, ModelSpec],
-        parameters: ModelParameters,
-        prompts: Prompts = DEFAULT_PROMPTS,
-        offline: Mapping[str, ScriptedRole] = OFFLINE_ROLES,
-    ) -> None:
-        self._clients = clients
-        self._models = models
-        self._parameters = parameters
-        self._prompts = prompts
-        self._offline = offline
+    clients: ModelClients
+    models: Mapping[str, ModelSpec]
+    parameters: ModelParameters
+    prompts: Prompts = DEFAULT_PROMPTS
+    offline: Mapping[str, ScriptedRole] = field(default_factory=lambda: OFFLINE_ROLES)
 
     def client(self, role: str, context: Context) -> ChatCompletionClient:
-        spec = self._models[role]
+        spec = self.models[role]
         place = context.at(role=role)
         if spec.provider == "offline":
-            return self._clients.wrap(ScriptedClient(self._offline[role]), spec, place, self._parameters)
-        return self._clients.client_for(spec, place, self._parameters)
+            return self.clients.wrap(ScriptedClient(self.offline[role]), spec, place, self.parameters)
+        return self.clients.client_for(spec, place, self.parameters)
 
     def prompt(self, role: str) -> Prompt:
-        return self._prompts[role]
+        return self.prompts[role]
 
     def name_of(self, role: str) -> str:
-        return self._clients.name_of(self._models[role], role)
+        return self.clients.name_of(self.models[role], role)

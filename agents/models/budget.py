@@ -139,26 +139,26 @@ class BudgetTracker:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class BudgetLayer:
     """The budget layer."""
 
-    def __init__(self, inner: Layer, grants: Grants, budget: Budget) -> None:
-        self._inner = inner
-        self._grants = grants
-        self._budget = budget
+    inner: Layer
+    grants: Grants
+    budget: Budget
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        reserved = await self._grants.reserve(CallSize.of(call))
+        reserved = await self.grants.reserve(CallSize.of(call))
         used = Spending(messages=1)  # calls without an answer count as well
         try:
             started = asyncio.get_running_loop().time()
-            result = await self._inner.ask(call)
+            result = await self.inner.ask(call)
             seconds = asyncio.get_running_loop().time() - started - call.progress.queued_seconds
             usage, model = result.usage, call.context.model or ""
-            used = self._budget.spending(model, usage.prompt_tokens, usage.completion_tokens, seconds)
+            used = self.budget.spending(model, usage.prompt_tokens, usage.completion_tokens, seconds)
         except EndpointAbandoned:
             used = Spending()
             raise
         finally:
-            self._grants.settle(reserved, used)
+            self.grants.settle(reserved, used)
         return result

@@ -41,31 +41,25 @@ class RequestRate:
             await asyncio.sleep(at - now)
 
 
+@dataclass(frozen=True, slots=True)
 class ConcurrencyLayer:
     """Sends a call when there is a free slot, as of a semaphore, and its endpoint takes a request; records the wait.
 
     ``rate``: None for scripted roles.
     """
 
-    def __init__(
-        self,
-        inner: Layer,
-        slots: AbstractAsyncContextManager[None, None],
-        clock: Callable[[], float],
-        rate: Rate | None = None,
-    ) -> None:
-        self._inner = inner
-        self._slots = slots
-        self._clock = clock
-        self._rate = rate
+    inner: Layer
+    slots: AbstractAsyncContextManager[None, None]
+    clock: Callable[[], float]
+    rate: Rate | None
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        asked = self._clock()
-        async with self._slots:
-            if self._rate is not None:
-                await self._rate.turn(call.context.model or "")
-            call.progress.queued_seconds = self._clock() - asked
-            return await self._inner.ask(call)
+        asked = self.clock()
+        async with self.slots:
+            if self.rate is not None:
+                await self.rate.turn(call.context.model or "")
+            call.progress.queued_seconds = self.clock() - asked
+            return await self.inner.ask(call)
 
 
 MAX_FAILURES_IN_A_ROW = 5
@@ -79,6 +73,7 @@ class EndpointFailures:
     last: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class FailureLayer:
     """Sends nothing to an endpoint that failed `MAX_FAILURES_IN_A_ROW` times without an answer in between: a wrong name
     of a model, a web page in place of an API, an exhausted quota, or nothing at the address. A resumed run tries again.
@@ -86,46 +81,45 @@ class FailureLayer:
     A refusal of one request, such as a prompt that is too long, counts neither way.
     """
 
-    def __init__(self, inner: Layer, failures: EndpointFailures) -> None:
-        self._inner = inner
-        self._failures = failures
+    inner: Layer
+    failures: EndpointFailures
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        if self._failures.in_a_row >= MAX_FAILURES_IN_A_ROW:
+        if self.failures.in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise EndpointAbandoned(
                 "endpoint",
-                f"{call.context.model} {ABANDONED} after {self._failures.in_a_row} failures in a row; the last: "
-                f"{self._failures.last}",
+                f"{call.context.model} {ABANDONED} after {self.failures.in_a_row} failures in a row; the last: "
+                f"{self.failures.last}",
             )
         try:
-            result = await self._inner.ask(call)
+            result = await self.inner.ask(call)
         except CallFailed as failed:
             if not failed.request_refused:
-                self._failures.in_a_row += 1
-                self._failures.last = str(failed)
+                self.failures.in_a_row += 1
+                self.failures.last = str(failed)
             raise
-        self._failures.in_a_row = 0
+        self.failures.in_a_row = 0
         return result
 
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
 class DeadlineLayer:
     """Limits the seconds of each call, including its retries and their waits."""
 
-    def __init__(self, inner: Layer, seconds: float) -> None:
-        self._inner = inner
-        self._seconds = seconds
+    inner: Layer
+    seconds: float
 
     async def ask(self, call: ModelCall) -> CreateResult:
         try:
-            return await run_cancellable(self._inner.ask(call), seconds=self._seconds)
+            return await run_cancellable(self.inner.ask(call), seconds=self.seconds)
         except TimeoutError:
             seen = f"; the last of {call.progress.tries} tries: {call.progress.last_error}"
             raise CallFailed(
                 "deadline",
-                f"{call.context.model}: no answer within {self._seconds:g} s"
+                f"{call.context.model}: no answer within {self.seconds:g} s"
                 f"{seen if call.progress.last_error else ''}; raise the deadline or ask a faster endpoint",
             ) from None
 
