@@ -11,28 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from lawtrace.environments.spec import effects
+from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.clock import OTHER_CALL_DURATION
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import (
-    Delete,
-    Effect,
-    Insert,
-    InsertEach,
-    KeyResult,
-    NestedRows,
-    RowsResult,
-    ValueResult,
-)
-from lawtrace.environments.spec.expressions import (
-    SUCCEEDED,
-    Compiled,
-    EvaluationScope,
-    IsPresent,
-    Junction,
-    RowVariable,
-    Term,
-    distinct,
-)
+from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, RowVariable, Term
 from lawtrace.environments.spec.logic import PLAIN, Logic
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.terms import fresh_key, item_variable
@@ -83,14 +66,14 @@ class CompiledTool:
         self._rows: dict[str, _Listing] = {}
         for result in tool.results:
             match result:
-                case ValueResult():
+                case effects.ValueResult():
                     self._values[result.name] = result.term.compile(logic)
-                case KeyResult():
+                case effects.KeyResult():
                     self._values[result.name] = fresh_key(result.entity).compile(logic)
-                case RowsResult():
+                case effects.RowsResult():
                     self._rows[result.name] = self._compile_rows(result)
 
-    def _compile_rows(self, result: RowsResult) -> "_Listing":
+    def _compile_rows(self, result: effects.RowsResult) -> "_Listing":
         row = RowVariable(result.entity)
         parts = [(part, RowVariable(part.entity)) for part in result.parts]
         return _Listing(
@@ -101,17 +84,17 @@ class CompiledTool:
             ),
         )
 
-    def _compile_effect(self, effect: Effect) -> "_Effect":
-        if isinstance(effect, Insert):
+    def _compile_effect(self, effect: effects.Effect) -> "_Effect":
+        if isinstance(effect, effects.Insert):
             values = {name: term.compile(self._logic) for name, term in effect.values.items()}
             return _Effect(effect.entity, values)
-        if isinstance(effect, InsertEach):
+        if isinstance(effect, effects.InsertEach):
             variable, item = item_variable()
             values = {name: term.compile(self._logic, variable) for name, term in effect.values(item).items()}
             return _Effect(effect.entity, values, each=effect.items.compile(self._logic))
         row = RowVariable(effect.entity)
-        hit = Junction("and", (SUCCEEDED, _met_by(row, effect.where(row)))).compile(self._logic, row)
-        if isinstance(effect, Delete):
+        hit = e.Junction("and", (e.SUCCEEDED, _met_by(row, effect.where(row)))).compile(self._logic, row)
+        if isinstance(effect, effects.Delete):
             return _Effect(effect.entity, {}, hit, deletes=True)
         values = {name: effect.value(name, row).compile(self._logic, row) for name in effect.values}
         return _Effect(effect.entity, values, hit)
@@ -147,7 +130,7 @@ class CompiledTool:
         if effect.each is None:
             return (*rows, self._new_row(effect, scope, rows, scope.succeeded))
         for truth, each in self._logic.cases(effect.each(scope)):
-            items = distinct(each or ())
+            items = e.distinct(each or ())
             for place, item in enumerate(items):
                 # Concrete texts and objects are distinct already; an expression may turn out equal to an earlier item.
                 certain = str | Record
@@ -191,7 +174,7 @@ class CompiledTool:
         )
         return CandidateRows(listed, parts)
 
-    def _inside(self, part: NestedRows, meets: Compiled, scope: EvaluationScope, row: Row) -> CandidateRows:
+    def _inside(self, part: effects.NestedRows, meets: Compiled, scope: EvaluationScope, row: Row) -> CandidateRows:
         rows = scope.state.tables[part.entity.table]
         listed = tuple([(here, inner) for inner in rows if (here := meets(scope, row, inner)) is not False])
         return CandidateRows(listed, (_NO_PARTS,) * len(listed))
@@ -204,7 +187,7 @@ class CompiledTool:
 
 def _met_by(row: RowVariable, condition: Term) -> Term:
     """The row is there and meets the condition."""
-    return Junction("and", (IsPresent(row), condition))
+    return e.Junction("and", (e.IsPresent(row), condition))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +206,9 @@ class _Effect:
 class _Listing:
     """A compiled rows result: which rows are listed, and the same for each nested list."""
 
-    declared: RowsResult
+    declared: effects.RowsResult
     meets: Compiled
-    parts: tuple[tuple[NestedRows, Compiled], ...]
+    parts: tuple[tuple[effects.NestedRows, Compiled], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -326,24 +309,24 @@ def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *,
     for declared in tool.results:
         value = results[declared.name]
         match declared:
-            case RowsResult():
+            case effects.RowsResult():
                 rows = _encode_rows(declared, value)
                 encoded[declared.name] = next(iter(rows), None) if declared.single else rows
-            case KeyResult():
+            case effects.KeyResult():
                 encoded[declared.name] = (
                     None if failed else declared.entity.fields[declared.entity.key].type.encode(value)
                 )
-            case ValueResult():
+            case effects.ValueResult():
                 encoded[declared.name] = declared.type.encode(value)
     return encoded
 
 
-def _encode_rows(declared: RowsResult | NestedRows, rows: CandidateRows) -> list[Json]:
+def _encode_rows(declared: effects.RowsResult | effects.NestedRows, rows: CandidateRows) -> list[Json]:
     encoded: list[Json] = []
     for (listed, row), inside in zip(rows.listed, rows.parts, strict=True):
         if listed:
             shown = declared.entity.encode_row(row, declared.fields)
-            for part in declared.parts if isinstance(declared, RowsResult) else ():
+            for part in declared.parts if isinstance(declared, effects.RowsResult) else ():
                 shown[part.name] = _encode_rows(part, inside[part.name])
             encoded.append(shown)
     return encoded
