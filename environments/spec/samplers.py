@@ -158,12 +158,19 @@ class _OfRows(FiniteSampler):
         row = RowVariable(self.entity)
         return None if self.where is None else self.where(row).compile(PLAIN, row)
 
-    def _rows(self, state: State, arguments: Arguments) -> list[Row]:
-        rows = state.rows(self.entity.table)
-        if self._meets is None:
-            return [*rows]
-        scope = EvaluationScope(state, arguments)
-        return [row for row in rows if self._meets(scope, row)]
+    @abstractmethod
+    def _value(self, row: Row) -> Value:
+        """What a user states of a row."""
+
+    def candidates(self, state: State) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(map(self._value, state.rows(self.entity.table))))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        rows = [*state.rows(self.entity.table)]
+        if self._meets is not None:
+            scope = EvaluationScope(state, arguments)
+            rows = [row for row in rows if self._meets(scope, row)]
+        return self._value(random.choice(rows)) if rows else None
 
 
 @dataclass(frozen=True)
@@ -180,14 +187,8 @@ class FieldValue(_OfRows):
     where: RowCondition | None = None
     part: Callable[[Value], Value] | None = None
 
-    def candidates(self, state: State) -> tuple[Value, ...]:
-        return tuple(dict.fromkeys(self._spoken_part(row.values[self.field]) for row in state.rows(self.entity.table)))
-
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        values = [row.values[self.field] for row in self._rows(state, arguments)]
-        return self._spoken_part(random.choice(values)) if values else None
-
-    def _spoken_part(self, value: Value) -> Value:
+    def _value(self, row: Row) -> Value:
+        value = row.values[self.field]
         return value if self.part is None else self.part(value)
 
 
@@ -206,14 +207,7 @@ class FieldsOf(_OfRows):
     def __hash__(self) -> int:
         return hash((self.entity.table, *self.fields.items()))
 
-    def candidates(self, state: State) -> tuple[Value, ...]:
-        return tuple(dict.fromkeys(map(self._object, state.rows(self.entity.table))))
-
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        rows = self._rows(state, arguments)
-        return self._object(random.choice(rows)) if rows else None
-
-    def _object(self, row: Row) -> Record:
+    def _value(self, row: Row) -> Record:
         return Record({name: row.values[field] for name, field in self.fields.items()})
 
 

@@ -15,7 +15,7 @@ CURRENT_MOMENT = e.Now("the current moment", 60, EPOCH_MOMENT)
 TODAY = e.Now("today", SECONDS_PER_DAY, EPOCH_DAY)
 """The same as a DATE: the day on which the call begins."""
 
-
+# Constructors that need no more than their node.
 argument = Argument
 constant = e.Constant
 is_empty = e.IsEmpty

@@ -59,11 +59,11 @@ async def run_offline_extraction(
 ) -> ExtractedRules:
     """Extract rules with the offline roles, as a baseline for a model's rules."""
     log = MemoryEventLog()
-    models = dict.fromkeys(EXTRACTION_ROLES, ModelSpec("offline"))
+    offline: dict[str, ModelSpec] = dict.fromkeys(EXTRACTION_ROLES, ModelSpec("offline"))
     drawing = await extract_rules(
         domain.environment,
         regulation,
-        role_models=ConfiguredRoleModels(ModelClients(log), {**models}, ModelParameters()),
+        role_models=ConfiguredRoleModels(ModelClients(log), offline, ModelParameters()),
         context=Context(stage="rules", role="policy_extractor"),
         event_log=log,
         most_rounds=_BASELINE_ROUNDS,
