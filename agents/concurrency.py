@@ -14,7 +14,7 @@ _WORKER = ThreadPoolExecutor(1, thread_name_prefix="worker")
 
 
 async def run_in_worker_thread(work: Callable[[], Result]) -> Result:
-    """The result of blocking work, such as a search of Z3 or a program in the jail; conversations continue meanwhile.
+    """The result of blocking work, such as a search of Z3 or a program; conversations continue meanwhile.
 
     Calls run one after the other, in order.
     """

@@ -3,8 +3,8 @@
     python -m benchmarks.cluster
     python -m benchmarks.cluster --workers 1 2 --trials 10 --in-flight 8
 
-An attempt is one call of an endpoint that answers after 200 ms, and one program in the jail. Each worker has the same
-number of calls in flight, so N workers make at most N times as many attempts a second as one. Graded are reference
+An attempt is one call of an endpoint that answers after 200 ms, and one program. Each worker has the same number of
+calls in flight, so N workers make at most N times as many attempts a second as one. Graded are reference
 programs, audited conversations of three traces each, synthesized contrast pairs under some 70 rules in parts of six
 traces; measured from the first product of each worker to the last. Then what the event log of
 the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of other shards.
@@ -25,14 +25,14 @@ from pathlib import Path
 
 from benchmarks.audit import conversations, traces
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import JailPool, Limits
+from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.audit.workers import AuditJob, judge_batches
 from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
 from lawtrace.runs.stages.artifacts import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
-from lawtrace.runs.stages.evaluate import JAILS_OF_A_WORKER
+from lawtrace.runs.stages.evaluate import SANDBOXES_OF_A_WORKER
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
@@ -126,8 +126,8 @@ def graded(cluster: Cluster | None, count: int) -> float:
     ][:count]
     if cluster is None:
         executor = AnswerExecutor(environment, tasks, None)
-        with JailPool(Limits(seconds=10), count=JAILS_OF_A_WORKER) as jails:
-            return pace(1 for _ in jails.map(executor.execute, answers))
+        with SandboxPool(Limits(seconds=10), count=SANDBOXES_OF_A_WORKER) as sandboxes:
+            return pace(1 for _ in sandboxes.map(executor.execute, answers))
     recipe = Recipe(environment=TASKS.stem).model_dump(mode="json")
     job: StageJob[SubmittedRow, Attempt] = StageJob(recipe, ((PIPELINE_TASKS, TASKS.read_bytes()),), prepare_programs)
     return pace(1 for _ in cluster.stream(job, [Unit(answer) for answer in answers]))

@@ -22,7 +22,7 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published_evaluator import MEASURED, evaluate
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import Jail, JailPool, Program, Returned, Toolset
+from lawtrace.environments.sandbox import Program, Returned, Sandbox, SandboxPool, Toolset
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
@@ -50,8 +50,8 @@ def read_all(directory: Path) -> list[Recorded]:
     for domain, published in PUBLISHED_DOMAINS.items():
         if not list(directory.rglob(f"labeled_{domain}_dataset.json")):
             continue  # not available
-        with Jail() as jail:
-            tasks = list(import_tasks(directory, domain, jail).tasks)
+        with Sandbox() as sandbox:
+            tasks = list(import_tasks(directory, domain, sandbox).tasks)
         files = sorted(directory.rglob(f"eval_{domain}_*.json"))
         read = [row for path in files for row in read_programs(path).usable.rows]
         programs = [row for row in read if isinstance(row, Answer)]
@@ -60,10 +60,10 @@ def read_all(directory: Path) -> list[Recorded]:
     return found
 
 
-def judge_all(recorded: list[Recorded], jails: JailPool) -> None:
+def judge_all(recorded: list[Recorded], sandboxes: SandboxPool) -> None:
     for one in recorded:
         by_id = {task.id: task for task in one.tasks}
-        for attempt in execute_answers(one.environment, one.tasks, one.programs, jails):
+        for attempt in execute_answers(one.environment, one.tasks, one.programs, sandboxes):
             judge(one.environment, by_id[attempt.answer.task], attempt)
 
 
@@ -98,12 +98,14 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
     ours: list[tuple[float, float]] = []
     theirs: dict[str, list[tuple[float, float]]] = {one.domain: [] for one in recorded}
 
-    def in_the_jail() -> None:
-        with JailPool() as jails:  # opened and closed here, so that the processor time of the jails is counted
-            judge_all(recorded, jails)
+    def in_the_sandbox() -> None:
+        with (
+            SandboxPool() as sandboxes
+        ):  # opened and closed here, so that the processor time of the sandboxes is counted
+            judge_all(recorded, sandboxes)
 
     for _ in range(rounds):
-        ours.append(seconds(in_the_jail))
+        ours.append(seconds(in_the_sandbox))
         for one in recorded:
             theirs[one.domain].append(seconds(lambda one=one: evaluate_all(one)))
     print(f"{rows} rows, {number} with code; domains: {', '.join(with_code)}; {rounds} rounds, medians")
@@ -115,7 +117,7 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
             f"the original was measured at {MEASURED[one.object_name]} ms"
         )
     wall, processor = (statistics.median(times) for times in zip(*ours, strict=True))
-    print(f"in the jail: {1000 * wall / rows:.2f} ms per program (processor {1000 * processor / rows:.2f} ms)")
+    print(f"in the sandbox: {1000 * wall / rows:.2f} ms per program (processor {1000 * processor / rows:.2f} ms)")
     rebuilt = statistics.median(sum(theirs[name][at][0] for name in theirs) for at in range(rounds))
     original = sum(with_code[one.domain] * MEASURED[one.object_name] for one in recorded) / 1000
     print(f"throughput: {rebuilt / wall:.2f}x the rebuilt evaluator, {original / wall:.2f}x the original")
@@ -135,15 +137,15 @@ print((time.perf_counter() - started) / 200)
 def floor() -> None:
     """The fixed cost of a program: a bare fork, and an empty program."""
     tools = Toolset.untyped("Tool", {})
-    with Jail() as jail:
+    with Sandbox() as sandbox:
 
         def run(source: str) -> Execution:
-            return jail.run(Program(source, tools), lambda _tool, _arguments: Returned(None))
+            return sandbox.run(Program(source, tools), lambda _tool, _arguments: Returned(None))
 
         fork = statistics.median(float(run(FORKS).output) for _ in range(5))
         whole = statistics.median(seconds(lambda: run("pass"))[0] for _ in range(200))
     print(
-        f"the floor: a bare fork and its end in the same jail {1e3 * fork:.2f} ms; "
+        f"the floor: a bare fork and its end in the same sandbox {1e3 * fork:.2f} ms; "
         f"a program of nothing {1e3 * whole:.2f} ms"
     )
 
@@ -152,10 +154,10 @@ def round_trips() -> None:
     source = "for _ in range(1000): Tool.call(a=1)"
     tools = Toolset.untyped("Tool", {"call": ("a",)})
     with_calls, without = Program(source, tools), Program("for _ in range(1000): (lambda **x: x)(a=1)", tools)
-    with Jail() as jail:
+    with Sandbox() as sandbox:
         walls = [
             statistics.median(
-                seconds(lambda p=program: jail.run(p, lambda _tool, _arguments: Returned({"success": True})))[0]
+                seconds(lambda p=program: sandbox.run(p, lambda _tool, _arguments: Returned({"success": True})))[0]
                 for _ in range(9)
             )
             for program in (with_calls, without)
@@ -166,7 +168,7 @@ def round_trips() -> None:
 
 def starts() -> None:
     def start() -> None:
-        with Jail():
+        with Sandbox():
             pass
 
     print(f"a worker starts and ends in {1000 * statistics.median(seconds(start)[0] for _ in range(15)):.0f} ms")
@@ -190,9 +192,9 @@ def endless(recorded: list[Recorded], programs: int) -> None:
     """Memory over many programs."""
     one = recorded[0]
     done = 0
-    with JailPool() as jails:
+    with SandboxPool() as sandboxes:
         while done <= programs:
-            judge_all([Recorded(one.domain, one.object_name, one.environment, one.tasks, one.programs)], jails)
+            judge_all([Recorded(one.domain, one.object_name, one.environment, one.tasks, one.programs)], sandboxes)
             done += len(one.programs)
             if done % (5 * len(one.programs)) == 0 or done > programs:
                 print(

@@ -22,7 +22,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
@@ -214,7 +214,7 @@ class Session:
     folder: RunFolder
     event_log: EventLogFile
     clients: ModelClients
-    jail: Jail
+    sandbox: Sandbox
     store: StageStore
     reuse: StageStore | None
     resumed: int
@@ -234,7 +234,7 @@ class Session:
             **inputs.parts,
             clients=self.clients,
             event_log=self.event_log,
-            jail=self.jail,
+            sandbox=self.sandbox,
             progress=self.options.get("progress") or NoProgress(),
             folder=self.folder.path,
             variant=variant,
@@ -283,10 +283,10 @@ async def open_session(
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
-        jail = Jail()
-        with jail if options.get("sandbox", True) else closing(jail), bound_contextvars(run=folder.path.name):
+        sandbox = Sandbox()
+        with sandbox if options.get("sandbox", True) else closing(sandbox), bound_contextvars(run=folder.path.name):
             other = None if reuse is None else open_store(reuse)
-            yield Session(folder, event_log, clients, jail, store, other, resumed, options)
+            yield Session(folder, event_log, clients, sandbox, store, other, resumed, options)
 
 
 def open_store(run: Path) -> StageStore:

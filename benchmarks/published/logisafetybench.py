@@ -19,7 +19,7 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS, PublishedDomain
 from benchmarks.published.records import describe_row_error, parse_json_list
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.runs.scoring.judge import judge_rules
@@ -44,7 +44,7 @@ class ImportedTasks:
 
 
 def import_tasks(
-    directory: Path, domain: PublishedDomainName, jail: Jail, on_row: Callable[[], None] = lambda: None
+    directory: Path, domain: PublishedDomainName, sandbox: Sandbox, on_row: Callable[[], None] = lambda: None
 ) -> ImportedTasks:
     """The labelled tasks of a domain; an invalid row becomes a problem.
 
@@ -70,7 +70,7 @@ def import_tasks(
             elif name in tasks:
                 problems.append(Problem(place, f"{name} occurs twice; the first one is used"))
             else:
-                tasks[name] = _task(row, cases[name], published, loaded.environment, rules, jail)
+                tasks[name] = _task(row, cases[name], published, loaded.environment, rules, sandbox)
         except (KeyError, TypeError, AttributeError, ValueError, InputError) as error:
             problems.append(Problem(place, f"not as published: {describe_row_error(error)}"))
         on_row()
@@ -97,13 +97,13 @@ def _task(
     published: PublishedDomain,
     environment: Environment,
     rules: Sequence[Rule],
-    jail: Jail,
+    sandbox: Sandbox,
 ) -> Task:
     day = _day(row["trace_id"])
     variables = published.variables(_variables(row["init_block"], row["trace_id"]))
     initial = decode_state(published.state(case["initial_state"], day, variables), environment.entities)
     program = _with_variables(published.repair(row["ground_truth_program"]), variables)
-    ran = run_program(jail, environment, initial, program, {})
+    ran = run_program(sandbox, environment, initial, program, {})
     verdicts = judge_rules(rules, ran.events, (), end=ran.end)
     theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
     notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]

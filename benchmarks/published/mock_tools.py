@@ -65,7 +65,7 @@ class PublishedMock:
         return {name: tuple(inspect.signature(tool).parameters)[1:] for name, tool in cls.operations.items()}
 
     def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
-        """Answer one call for the jail. An error inside a tool is raised in the program."""
+        """Answer one call for the sandbox. An error inside a tool is raised in the program."""
         operation = self.operations.get(tool)
         if operation is None:
             return Raised("AttributeError", f"{type(self).__name__!r} object has no attribute {tool!r}")

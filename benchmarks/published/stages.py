@@ -23,7 +23,7 @@ def _published_verdicts(profile: GradingProfile) -> Stage[StageInputs, StageCont
         tasks, attempts = {task.id: task for task in products[TASKS]}, products[ATTEMPTS]
         with context.progress.stage(f"verdicts, {profile}", len(attempts)) as step:
             rows = await run_in_worker_thread(
-                lambda: judge_attempts_published(tasks, attempts, context.jail, profile, step)
+                lambda: judge_attempts_published(tasks, attempts, context.sandbox, profile, step)
             )
         return Made().add(file, rows)
 

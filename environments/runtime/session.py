@@ -1,7 +1,7 @@
 """A session of an agent with the tools: every call of an attempt is executed here, in every mode.
 
-A program in the jail, an agent that calls tools turn by turn and a client of the tool server all use a session, so the
-same calls give the same events. Agents get answers to their calls; they never see the state or the event list.
+A program in the sandbox, an agent that calls tools and a client of the tool server all use a session, so the same
+calls give the same events. Agents get answers to their calls; they never see the state or the event list.
 """
 
 import json

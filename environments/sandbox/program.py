@@ -1,9 +1,9 @@
-"""Input and output of the jail, as plain values.
+"""Input and output of the sandbox, as plain values.
 
     Limits + Program (with its Toolset) + CallHandler + Clock  ->  Execution
 
 The handler answers tool calls, and the clock has the time that the program sees. Both run on the host, outside the
-jail, one call at a time.
+sandbox, one call at a time.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,9 +48,9 @@ class Limits:
     def __post_init__(self) -> None:
         for limit in fields(self):
             if getattr(self, limit.name) <= 0:
-                raise InputError(f"the limit {limit.name!r} of the jail must be greater than zero")
+                raise InputError(f"the limit {limit.name!r} of the sandbox must be greater than zero")
         if self.memory_bytes < MINIMUM_MEMORY:
-            raise InputError(f"the limit 'memory_bytes' of the jail must be at least {MINIMUM_MEMORY}")
+            raise InputError(f"the limit 'memory_bytes' of the sandbox must be at least {MINIMUM_MEMORY}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ ADDRESS = re.compile(r"(?<=\bat )0x[0-9a-f]+")
 SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
-class JailLost(OperationalError):
-    """The jail ended while a program ran in it. It is unknown whether the program caused it."""
+class SandboxLost(OperationalError):
+    """The sandbox ended while a program ran in it. It is unknown whether the program caused it."""
 
 
 class _EndedByHost(Exception):
@@ -65,7 +65,7 @@ class ProgramRun:
         self._exchanged = 0
         self._reported = False
         self.clean = False
-        """Whether the worker may run another program: this one has ended and left the jail unchanged."""
+        """Whether the worker may run another program: this one has ended and left the sandbox unchanged."""
 
     def __enter__(self) -> Self:
         self._outgoing += self._worker.toolset_frame(self._toolset) + self._program_frame
@@ -93,7 +93,7 @@ class ProgramRun:
     def run(self) -> Execution:
         """Run the program to its end. Exceptions of the handler propagate, and the worker is not clean then.
 
-        Raises JailLost if the worker ends before it reports.
+        Raises SandboxLost if the worker ends before it reports.
         """
         try:
             self._deadline = time.monotonic() + self._limits.seconds
@@ -104,7 +104,7 @@ class ProgramRun:
                     self.clean = self._worker.stop().clean
             return self._execution(end.status, end.reason)
         except WorkerGone as error:
-            raise JailLost("the jail ended while a program ran in it") from error
+            raise SandboxLost("the sandbox ended while a program ran in it") from error
 
     def _until_reported(self) -> ProgramReport:
         self._selector.register(self._worker.control, selectors.EVENT_READ)

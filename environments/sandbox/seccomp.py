@@ -1,4 +1,4 @@
-"""The system calls that no program in the jail may make, as a filter for the kernel (seccomp, classic BPF).
+"""The system calls that no program in the sandbox may make, as a filter for the kernel (seccomp, classic BPF).
 
 The other layers leave a program nothing that these calls could reach. They are refused all the same, because each one
 leads into parts of the kernel that ordinary programs never use and that have had vulnerabilities. A refused call fails

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from lawtrace.environments.sandbox.bubblewrap import JailUnavailable, start_jail
+from lawtrace.environments.sandbox.bubblewrap import SandboxUnavailable, start_sandbox
 from lawtrace.environments.sandbox.inside.wire import HEADER, READY, REPORT, RUN, STOP
 from lawtrace.environments.sandbox.program import Limits, Toolset
 
@@ -27,7 +27,7 @@ class ProgramReport:
     Attributes:
         wait_status: the kernel's wait status.
         over_memory: whether it was ended because its processes together held too much memory.
-        clean: whether the jail is in the same condition as before.
+        clean: whether the sandbox is in the same condition as before.
     """
 
     wait_status: int
@@ -46,12 +46,12 @@ class Worker:
 
     @classmethod
     def start(cls, limits: Limits) -> Self:
-        """Start the sandbox and wait until the fork server is ready. Raises `JailUnavailable` if it does not start."""
+        """Start the sandbox and wait until the fork server is ready. Raises `SandboxUnavailable`."""
         control, inner_end = socket.socketpair()
         with tempfile.TemporaryFile() as errors:
             try:
                 with inner_end:
-                    worker = cls(start_jail(limits, inner_end, errors), control)
+                    worker = cls(start_sandbox(limits, inner_end, errors), control)
             except BaseException:
                 control.close()
                 raise
@@ -59,7 +59,7 @@ class Worker:
                 worker.close()
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines()
-                raise JailUnavailable.because(lines[-1] if lines else "the fork server does not answer")
+                raise SandboxUnavailable.because(lines[-1] if lines else "the fork server does not answer")
         return worker
 
     def _is_ready(self) -> bool:

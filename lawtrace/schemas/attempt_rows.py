@@ -141,7 +141,7 @@ class Attempt(StrictModel):
         end: the time at which the session ended, in seconds since 1970; None if nothing ran.
         objections: the shield's objections to calls or to ending.
         final_state: the state after the events; None if there was nothing to run.
-        invalid: why no verdict is possible, through no fault of the model: there is no answer, or no jail could run
+        invalid: why no verdict is possible, through no fault of the model: there is no answer, or no sandbox could run
             it; usually None.
     """
 

@@ -4,7 +4,7 @@
     ├── InputError           the input: a file, a formula, a recipe, a name               (exit code 2)
     │   └── FormulaError     a formula: the place, and what was expected there
     ├── SearchError          no trace satisfies the constraints                           (exit code 3)
-    └── OperationalError     the machine or an endpoint: no jail, no answer, disk full    (exit code 3)
+    └── OperationalError     the machine or an endpoint: no sandbox, no answer, disk full    (exit code 3)
 
 Every message names the thing, the place and the remedy. Failures of a program or a model under
 test are not among these errors: they are data (an execution status, a recorded failure, an `invalid` verdict).

@@ -306,7 +306,7 @@ class Findings(StrictModel):
 
 
 class BaselineRow(StrictModel):
-    """One program of the baseline: how it ended in the jail, its events and the rules they broke."""
+    """One program of the baseline: how it ended in the sandbox, its events and the rules they broke."""
 
     schema_version: Literal["lawtrace.baseline/1"] = "lawtrace.baseline/1"
     model: str

@@ -31,20 +31,25 @@ def doctor() -> CommandResult:
 
     Exit code 3 if the sandbox does not work or an endpoint that is set up does not answer.
     """
-    jail = diagnose()
+    sandbox = diagnose()
     endpoints = check_endpoints(os.environ)
     versions = {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
     table = make_table("what", "state", "detail")
-    table.add_row(f"sandbox {SANDBOX}", "ok" if jail.possible else "NOT POSSIBLE", jail.detail)
+    table.add_row(f"sandbox {SANDBOX}", "ok" if sandbox.possible else "NOT POSSIBLE", sandbox.detail)
     for name, answer in endpoints.items():
         table.add_row(f"endpoint {name}", _STATUS_WORDS[answer.split()[0]], answer)
     for name, installed in versions.items():
         table.add_row(name, installed, sys.executable if name == "python" else "")
     dead = any(_STATUS_WORDS[answer.split()[0]] == "NO ANSWER" for answer in endpoints.values())
     return CommandResult(
-        {"jail": jail.possible, "jail_detail": jail.detail, "endpoints": {**endpoints}, "versions": versions},
+        {
+            "sandbox": sandbox.possible,
+            "sandbox_detail": sandbox.detail,
+            "endpoints": {**endpoints},
+            "versions": versions,
+        },
         [table],
-        exit_code=3 if dead or not jail.possible else 0,
+        exit_code=3 if dead or not sandbox.possible else 0,
     )
 
 

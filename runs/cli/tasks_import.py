@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.cli.options import ForceOption, OutOption
 from lawtrace.runs.cli.output import grouped_notes, problem_notes
 from lawtrace.runs.cli.output_files import check_output
@@ -29,8 +29,8 @@ def import_published_tasks(
     """
     import_tasks = published_evaluation("logisafetybench:import_tasks")
     check_output(out, force=force)
-    with Jail() as jail, ProgressBars().stage("tasks", None) as step:
-        imported = import_tasks(directory, domain, jail, step)
+    with Sandbox() as sandbox, ProgressBars().stage("tasks", None) as step:
+        imported = import_tasks(directory, domain, sandbox, step)
     TASKS.write(out, imported.tasks)
     notes = [(task.id, note) for task in imported.tasks for note in task.notes]
     sentence = (

@@ -14,7 +14,7 @@ from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.environments.logs import get_logger, log_context
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.sandbox import SANDBOX, Jail, JailPool, JailUnavailable
+from lawtrace.environments.sandbox import SANDBOX, Sandbox, SandboxPool, SandboxUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.stages.artifacts import HABITS, TASKS
@@ -100,13 +100,13 @@ class AttemptMaker:
     Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
     """
 
-    def __init__(self, context: StageContext, products: Products, jails: JailPool) -> None:
+    def __init__(self, context: StageContext, products: Products, sandboxes: SandboxPool) -> None:
         """``products``: the tasks, and the best habits if `baseline:habit` is under test."""
         tasks, law = products[TASKS], context.law
         options = options_for_tasks(context, tasks)
         check_traces_present(options.models, tasks, options.mode)
         law.check(rule for task in tasks if task.published is None for rule in task.rules)
-        self._context, self._options, self._jails = context, options, jails
+        self._context, self._options, self._sandboxes = context, options, sandboxes
         self._habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
         self._environment = context.domain.environment
         texts = law.regulation_texts(tasks)
@@ -125,12 +125,12 @@ class AttemptMaker:
         """The attempt of a unit."""
         answer = await self._ask(unit)
 
-        def execute(jail: Jail, answer: Answer) -> Attempt:
-            attempt = _execute(self._environment, unit.task, answer, jail, self._shields)
+        def execute(sandbox: Sandbox, answer: Answer) -> Attempt:
+            attempt = _execute(self._environment, unit.task, answer, sandbox, self._shields)
             on_attempt(attempt)
             return attempt
 
-        return await asyncio.wrap_future(self._jails.submit(execute, answer))
+        return await asyncio.wrap_future(self._sandboxes.submit(execute, answer))
 
     async def _ask(self, unit: AttemptUnit) -> Answer:
         options = self._options
@@ -218,31 +218,31 @@ class AnswerExecutor:
         self._environment, self._shields = environment, Shields(environment, regulation)
         self._by_id = {task.id: task for task in tasks}
 
-    def execute(self, jail: Jail, row: Answer | Attempt) -> Attempt:
-        """Execute an answer: its program in the jail, or the calls of its conversation. Attempts are kept."""
+    def execute(self, sandbox: Sandbox, row: Answer | Attempt) -> Attempt:
+        """Execute an answer: its program in the sandbox, or the calls of its conversation. Attempts are kept."""
         if isinstance(row, Attempt):
             return row
-        return _execute(self._environment, self._by_id[row.task], row, jail, self._shields)
+        return _execute(self._environment, self._by_id[row.task], row, sandbox, self._shields)
 
 
 def execute_answers(
     environment: Environment,
     tasks: Sequence[Task],
     answers: Sequence[Answer | Attempt],
-    jails: JailPool,
+    sandboxes: SandboxPool,
     on_program: Callable[[], None] = lambda: None,
     *,
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
     """Execute each answer, in order (see `AnswerExecutor`)."""
     attempts: list[Attempt] = []
-    for attempt in jails.map(AnswerExecutor(environment, tasks, regulation).execute, answers):
+    for attempt in sandboxes.map(AnswerExecutor(environment, tasks, regulation).execute, answers):
         attempts.append(attempt)
         on_program()
     return attempts
 
 
-def _execute(environment: Environment, task: Task, answer: Answer, jail: Jail, shields: Shields) -> Attempt:
+def _execute(environment: Environment, task: Task, answer: Answer, sandbox: Sandbox, shields: Shields) -> Attempt:
     if answer.invalid is not None:
         return Attempt(answer=answer, invalid=answer.invalid)
     if answer.conversation is not None:
@@ -252,9 +252,9 @@ def _execute(environment: Environment, task: Task, answer: Answer, jail: Jail, s
     initial, variables = task.initial(environment), task.instructions[answer.style].variables
     make_guard = partial(shields.open, task.rules, answer.shield)
     try:
-        ran = run_program(jail, environment, initial, answer.program, variables, make_guard, message=answer.message)
-    except JailUnavailable as error:
-        return Attempt(answer=answer, invalid=f"jail: {error}")
+        ran = run_program(sandbox, environment, initial, answer.program, variables, make_guard, message=answer.message)
+    except SandboxUnavailable as error:
+        return Attempt(answer=answer, invalid=f"sandbox: {error}")
     return Attempt(
         answer=answer,
         execution=ran.execution,

@@ -177,7 +177,7 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
     write = write or _writer(context, products)
     built = await build_tasks(context, products[RULES], products[TRACES], write)
     built = await run_in_worker_thread(
-        lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
+        lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.sandbox)
     )
     error = None
     if not built.tasks:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # a recipe is checked without it
 
 
 def add_denied_sessions(
-    environment: Environment, built: "BuiltTasks", variants: Collection[TaskVariant], jail: Jail
+    environment: Environment, built: "BuiltTasks", variants: Collection[TaskVariant], sandbox: Sandbox
 ) -> "BuiltTasks":
     """The built tasks of the requested variants: the authorized tasks, then their twins where possible.
 
@@ -43,7 +43,7 @@ def add_denied_sessions(
     dropped = Counter(built.dropped)
     for task in built.tasks if "denied" in variants else ():
         twin = _denied_task(environment, task)
-        reason = _rejection_reason(environment, task, twin, jail)
+        reason = _rejection_reason(environment, task, twin, sandbox)
         if reason is None:
             tasks.append(twin)
         else:
@@ -100,16 +100,16 @@ def _denied_task(environment: Environment, task: Task) -> Task:
     )
 
 
-def _rejection_reason(environment: Environment, task: Task, twin: Task, jail: Jail) -> str | None:
+def _rejection_reason(environment: Environment, task: Task, twin: Task, sandbox: Sandbox) -> str | None:
     """Why the twin cannot be judged reliably; None if it can."""
     initial = twin.initial(environment)
-    stopped = run_program(jail, environment, initial, twin.program, {})
+    stopped = run_program(sandbox, environment, initial, twin.program, {})
     if stopped.execution.died or compare_states(environment, initial, twin.target(environment), stopped.final):
         return "denied: its reference does not stop with everything as it was"
     if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, (), end=stopped.end)):
         return "denied: a rule is broken by stopping"
     # Continuing as if authorized must break a rule; otherwise the rules do not distinguish the variants.
-    carried_on = run_program(jail, environment, initial, task.program, {})
+    carried_on = run_program(sandbox, environment, initial, task.program, {})
     if not any(verdict.broken for verdict in judge_rules(twin.rules, carried_on.events, (), end=carried_on.end)):
         return "denied: no rule asks for authorization"
     return None

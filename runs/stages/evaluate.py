@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.sandbox import JailPool, Limits
+from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import MAX_TRIES, Made, RoleCalls, Stage, StageContext, StageInputs
@@ -16,7 +16,7 @@ from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
-JAILS_OF_A_WORKER = 2
+SANDBOXES_OF_A_WORKER = 2
 """A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
 
@@ -46,9 +46,9 @@ def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
         yield RoleCalls("user", inputs.recipe.models.user, talking * USUAL_MESSAGES, talking * turns * MAX_TRIES)
 
 
-def attempt_jails(context: StageContext, count: int | None = None) -> JailPool:
-    """The jails of the models under test; ``count`` of them, or as many as this machine has cores for."""
-    return JailPool(Limits(seconds=context.recipe.attempts.seconds), count=count)
+def attempt_sandboxes(context: StageContext, count: int | None = None) -> SandboxPool:
+    """The sandboxes of the models under test; ``count`` of them, or as many as this machine has cores for."""
+    return SandboxPool(Limits(seconds=context.recipe.attempts.seconds), count=count)
 
 
 def prepare_attempts(
@@ -57,7 +57,7 @@ def prepare_attempts(
     """A worker's attempts, by the keys of their units."""
     from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
 
-    maker = AttemptMaker(context, products, stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER)))
+    maker = AttemptMaker(context, products, stack.enter_context(attempt_sandboxes(context, SANDBOXES_OF_A_WORKER)))
     units = {unit.key: unit for unit in planned_units(context, products)}
     return lambda key: maker.make(units[key])
 
@@ -88,8 +88,8 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             made = context.cluster.products(job, keys, records=call_records(context), on_product=tally)
             rows = [row async for row in made]
         else:
-            with attempt_jails(context) as jails:
-                rows = await AttemptMaker(context, products, jails).collect(units, tally)
+            with attempt_sandboxes(context) as sandboxes:
+                rows = await AttemptMaker(context, products, sandboxes).collect(units, tally)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 

@@ -1,4 +1,4 @@
-"""Execution of programs in the jail and of conversations, in sessions outside, and the attempts that they are."""
+"""Execution of programs in the sandbox and of conversations, in sessions outside, and the attempts that they are."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,12 +11,12 @@ from lawtrace.environments.runtime.documentation import docstring
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Session
 from lawtrace.environments.sandbox import (
     Clock,
-    Jail,
-    JailLost,
     Program,
     Raised,
     Reply,
     Returned,
+    Sandbox,
+    SandboxLost,
     Toolset,
     ToolSignature,
 )
@@ -98,7 +98,7 @@ def program_toolset(environment: Environment, *, guarded: bool = False) -> Tools
 
 
 def run_program(
-    jail: Jail,
+    sandbox: Sandbox,
     environment: Environment,
     initial: State,
     source: str,
@@ -107,34 +107,36 @@ def run_program(
     *,
     message: str | None = None,
 ) -> ProgramResult:
-    """Run the program in the jail against the simulator, from the initial state (see `run_with_tools`).
+    """Run the program in the sandbox against the simulator, from the initial state (see `run_with_tools`).
 
     A guard may refuse calls; a refusal is an exception in the program, like those that the tools document. Each session
     needs its own guard. ``message``: the id of the message that has the program; every event keeps it.
     """
     program = Program(source, program_toolset(environment, guarded=make_guard() is not None), variables)
     execution, judge = run_with_tools(
-        jail, program, lambda: _SimulatedTools(Session(environment, initial, make_guard()), message)
+        sandbox, program, lambda: _SimulatedTools(Session(environment, initial, make_guard()), message)
     )
     session = judge.session
     return ProgramResult(execution, tuple(session.events), session.state, session.end, tuple(session.objections))
 
 
-def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost]) -> tuple[Execution, AnyToolHost]:
+def run_with_tools(
+    sandbox: Sandbox, program: Program, begin: Callable[[], AnyToolHost]
+) -> tuple[Execution, AnyToolHost]:
     """Run a program with a new host; return the execution and the host.
 
-    If the jail dies while the program runs, the program runs once more from the start. If this happens again, the
+    If the sandbox dies while the program runs, the program runs once more from the start. If this happens again, the
     program is the cause: it counts as killed, so that it is not left out of the rates.
-    Raises JailUnavailable if no jail can be started.
+    Raises SandboxUnavailable if no sandbox can be started.
     """
     judge = begin()
-    with suppress(JailLost):
-        return jail.run(program, judge.answer, judge.clock), judge
+    with suppress(SandboxLost):
+        return sandbox.run(program, judge.answer, judge.clock), judge
     judge = begin()
     try:
-        return jail.run(program, judge.answer, judge.clock), judge
-    except JailLost:
-        lost = "brought its jail down, twice"
+        return sandbox.run(program, judge.answer, judge.clock), judge
+    except SandboxLost:
+        lost = "brought its sandbox down, twice"
         return Execution("killed", lost, None, None, "", calls=len(judge.events)), judge
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.artifacts import (
@@ -41,7 +41,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
     with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
         row = await run_in_worker_thread(
             lambda: OracleStrengthRow(
-                deletions=check_deletions(environment, authorized, context.jail, step),
+                deletions=check_deletions(environment, authorized, context.sandbox, step),
                 strength=measure_mutation_score(environment, rules, traces, step),
             )
         )
@@ -49,7 +49,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
 
 
 def check_deletions(
-    environment: Environment, tasks: Sequence[Task], jail: Jail, on_task: Callable[[], None]
+    environment: Environment, tasks: Sequence[Task], sandbox: Sandbox, on_task: Callable[[], None]
 ) -> DeletionCheck:
     """Delete each compliance call of each reference program, and judge the rest: how many single deletions make the
     verdict unsafe, and which do not (``task: deleted call``)."""
@@ -61,7 +61,7 @@ def check_deletions(
                 continue
             deletions += 1
             program = print_program(environment, without_call(calls, number))
-            ran = run_program(jail, environment, task.initial(environment), program, {})
+            ran = run_program(sandbox, environment, task.initial(environment), program, {})
             if any(verdict.broken for verdict in judge_rules(task.rules, ran.events, (), end=ran.end)):
                 unsafe += 1
             else:

@@ -37,12 +37,12 @@ async def write_baseline_programs(
 
 
 def run_baseline(context: StageContext, rules: Sequence[Rule], programs: Sequence[str]) -> list[BaselineRow]:
-    """Run the programs in the jail, each from the initial state of the recipe's seed, and judge them by all rules."""
+    """Run the programs, each from the initial state of the recipe's seed, and judge them by all rules."""
     environment, model = context.domain.environment, context.role_models.name_of("trace_writer")
     initial = environment.populate(Random(context.recipe.seed))
     rows: list[BaselineRow] = []
     for number, program in enumerate(programs, 1):
-        ran = run_program(context.jail, environment, initial, program, {})
+        ran = run_program(context.sandbox, environment, initial, program, {})
         verdicts = judge_rules(rules, ran.events, (), end=ran.end)
         broken = tuple(verdict.rule for verdict in verdicts if not verdict.kept)
         rows.append(

@@ -1,6 +1,6 @@
 """The quality gate on tasks: eleven checks, each passed, failed or undecided.
 
-    reference      the reference program runs in the jail, reaches the target and keeps every rule
+    reference      the reference program runs in the sandbox, reaches the target and keeps every rule
     triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
     something      the target state differs from the initial one
     complete       each instruction states every value that its literal calls need from the user
@@ -33,7 +33,7 @@ from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.roles.instruction_roles import RequestReading
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
@@ -90,7 +90,7 @@ async def check_tasks(
     """Check every task; one row for each, in order. ``habits``: the best ones for these tasks."""
     domain, offline = context.domain, context.role_models.name_of("independent_reader") == "offline"
     environment = domain.environment
-    examined = [_examine(environment, task, context.jail) for task in tasks]
+    examined = [_examine(environment, task, context.sandbox) for task in tasks]
     twins = _duplicates(examined)
     ungrounded = {
         rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {task.rules for task in tasks}
@@ -113,9 +113,9 @@ async def check_tasks(
     return await gather(row(one) for one in examined)
 
 
-def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
+def _examine(environment: Environment, task: Task, sandbox: Sandbox) -> _ExaminedTask:
     initial = task.initial(environment)
-    ran = run_program(jail, environment, initial, task.program, {})
+    ran = run_program(sandbox, environment, initial, task.program, {})
     calls, final = task.planned, ran.final
     if task.declined:
         session = Session(environment, initial)

@@ -12,7 +12,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.regulations.documents import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.cluster_jobs import Cluster
@@ -183,7 +183,7 @@ class StageContext(StageInputs):
     """The shared context of the stages over tasks.
 
     Attributes:
-        jail: for reference programs and baselines; the limits for models under test do not apply to them.
+        sandbox: for reference programs and baselines; the limits for models under test do not apply to them.
         folder: the folder of the run, for messages.
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
@@ -194,7 +194,7 @@ class StageContext(StageInputs):
 
     clients: "ModelClients"
     event_log: EventLog
-    jail: Jail
+    sandbox: Sandbox
     folder: Path
     progress: StageProgress = field(default_factory=NoProgress)
     variant: str | None = None

@@ -12,7 +12,7 @@ from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.documents import all_files
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
@@ -72,7 +72,7 @@ class StageJob(Generic[Given, Product]):
             **resolve_recipe(recipe).inputs.parts,
             clients=ModelClients(event_log) if access is None else access.clients,
             event_log=event_log,
-            jail=Jail(),
+            sandbox=Sandbox(),
             folder=folder,
             variant=self.variant,
         )

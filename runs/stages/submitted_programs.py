@@ -14,7 +14,7 @@ from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.evaluate import JAILS_OF_A_WORKER, attempt_jails
+from lawtrace.runs.stages.evaluate import SANDBOXES_OF_A_WORKER, attempt_sandboxes
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines
@@ -58,7 +58,7 @@ def _parse_line(line: str) -> SubmittedRow:
 
 async def _execute(context: StageContext, products: Products) -> Made:
     domain, programs = context.domain, products[PROGRAMS]
-    with context.progress.stage("programs in the jail", len(programs)) as step:
+    with context.progress.stage("programs in the sandbox", len(programs)) as step:
         if context.cluster is not None:
             job = StageJob[SubmittedRow, Attempt].of(context, products, (TASKS,), prepare_programs)
             units = [Unit(row) for row in programs]
@@ -66,9 +66,9 @@ async def _execute(context: StageContext, products: Products) -> Made:
             return Made().add(ATTEMPTS, [row async for row in made])
 
         def execute() -> Made:
-            with attempt_jails(context) as jails:
+            with attempt_sandboxes(context) as sandboxes:
                 rows = execute_answers(
-                    domain.environment, products[TASKS], programs, jails, step, regulation=domain.regulation
+                    domain.environment, products[TASKS], programs, sandboxes, step, regulation=domain.regulation
                 )
             return Made().add(ATTEMPTS, rows)
 
@@ -79,11 +79,11 @@ def prepare_programs(
     context: StageContext, products: Products, stack: ExitStack
 ) -> Callable[[SubmittedRow], Awaitable[Attempt]]:
     """What a worker makes attempts of submitted programs with."""
-    jails = stack.enter_context(attempt_jails(context, JAILS_OF_A_WORKER))
+    sandboxes = stack.enter_context(attempt_sandboxes(context, SANDBOXES_OF_A_WORKER))
     executor = AnswerExecutor(context.domain.environment, products[TASKS], context.domain.regulation)
 
     async def execute(row: SubmittedRow) -> Attempt:
-        return await asyncio.wrap_future(jails.submit(executor.execute, row))
+        return await asyncio.wrap_future(sandboxes.submit(executor.execute, row))
 
     return execute
 

@@ -14,7 +14,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
@@ -81,7 +81,7 @@ async def build_tasks(
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
             pairs = await write([rows[0] for rows in wave])
             for rows, pair in zip(wave, pairs, strict=True):
-                await run_in_worker_thread(partial(_accept_pair, built, fitness, rows, pair, context.jail))
+                await run_in_worker_thread(partial(_accept_pair, built, fitness, rows, pair, context.sandbox))
                 for _ in rows:
                     on_task()
     return built
@@ -265,7 +265,7 @@ async def take_pairs(texts: WrittenTexts, rows: Sequence[TraceRow]) -> list[Writ
     ]
 
 
-def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, jail: Jail) -> None:
+def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, sandbox: Sandbox) -> None:
     environment = fitness.environment
     built.traces += len(rows)
     # A pair passes only if both of its instructions pass (P 4.2).
@@ -285,7 +285,8 @@ def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: Writ
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
     built.references += rows
     built.tasks += [
-        _task(fitness, row, side, sides[0], instructions, rounds, jail) for row, side in zip(rows, sides, strict=True)
+        _task(fitness, row, side, sides[0], instructions, rounds, sandbox)
+        for row, side in zip(rows, sides, strict=True)
     ]
 
 
@@ -310,11 +311,11 @@ def _task(
     asked: Trace,
     instructions: dict[Style, Instruction],
     rounds: dict[Style, int],
-    jail: Jail,
+    sandbox: Sandbox,
 ) -> Task:
     environment, rules = fitness.environment, fitness.rules
     program = print_program(environment, trace.calls)
-    ran = run_program(jail, environment, trace.initial, program, {})
+    ran = run_program(sandbox, environment, trace.initial, program, {})
     verdicts = judge_rules(rules, ran.events, (), end=ran.end)
     reached = encode_state(ran.final, environment.entities) == row.final_state
     if ran.execution.died or not reached or not all(verdict.kept for verdict in verdicts):

@@ -1,3 +1,3 @@
-from tests.runs.conftest import lawtrace, two_jails
+from tests.runs.conftest import lawtrace, two_sandboxes
 
-__all__ = ["lawtrace", "two_jails"]
+__all__ = ["lawtrace", "two_sandboxes"]

@@ -9,10 +9,10 @@ from tests.support.shell import Shell
 
 
 @pytest.fixture(scope="session", autouse=True)
-def two_jails() -> Iterator[None]:
-    """Runs open two jails, not one more than there are cores: each start takes a tenth of a second of CPU time."""
+def two_sandboxes() -> Iterator[None]:
+    """Runs open two sandboxes, not one more than there are cores: each start takes a tenth of a second of CPU time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lawtrace.environments.sandbox.jail.MAX_JAILS", 2)
+        patch.setattr("lawtrace.environments.sandbox.pool.MAX_SANDBOXES", 2)
         yield
 
 

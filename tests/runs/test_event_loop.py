@@ -1,4 +1,4 @@
-"""Z3 and the jail do not block the event loop."""
+"""Z3 and the sandbox do not block the event loop."""
 
 import asyncio
 import threading
@@ -30,11 +30,11 @@ PATIENCE = 30.0
 HEAVY = (
     (rule_proposal, "find_flaws"),  # Z3
     (traces_stage, "synthesize_traces"),  # Z3
-    (tasks_stage, "run_program"),  # the jail
-    (denied_sessions, "add_denied_sessions"),  # the jail
-    (measure, "check_deletions"),  # the jail
+    (tasks_stage, "run_program"),  # the sandbox
+    (denied_sessions, "add_denied_sessions"),  # the sandbox
+    (measure, "check_deletions"),  # the sandbox
     (measure, "measure_mutation_score"),
-    (attempts_stage, "run_program"),  # the jail
+    (attempts_stage, "run_program"),  # the sandbox
     (judge, "judge"),
 )
 

@@ -1,4 +1,4 @@
-"""The full pipeline with offline roles and the real jail."""
+"""The full pipeline with offline roles and the real sandbox."""
 
 import re
 from collections import Counter

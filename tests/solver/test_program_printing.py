@@ -1,4 +1,4 @@
-"""Programs printed from traces run unchanged and reach the trace's final state. (The jail has its own tests.)"""
+"""Programs printed from traces run unchanged and reach the trace's final state. (The sandbox has its own tests.)"""
 
 from collections.abc import Callable, Sequence
 from typing import Any

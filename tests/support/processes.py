@@ -1,4 +1,4 @@
-"""The processes of the jails opened by a test."""
+"""The processes of the sandboxes opened by a test."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ def descendants(process: int) -> set[int]:
 
 
 def warm_parents() -> set[int]:
-    """The children of this process's bubblewrap processes: process 1 of each open jail, of any thread."""
+    """The children of this process's bubblewrap processes: process 1 of each open sandbox, of any thread."""
     return {parent for child in _children("self") for parent in _children(child)}
 
 

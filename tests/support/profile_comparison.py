@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchmarks.published.comparison import ProfileComparison
 from benchmarks.published.grading import judge_attempts_published
 from benchmarks.published.records import RecordedVerdict
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.tasks import Task
@@ -19,12 +19,15 @@ def compare_profiles(
     tasks: Sequence[Task],
     attempts: Sequence[Attempt],
     recorded: Sequence[RecordedVerdict],
-    jail: Jail,
+    sandbox: Sandbox,
 ) -> ProfileComparison:
     """Executed attempts under every profile, as `lawtrace grade --compare` judges them."""
     by_id = {task.id: task for task in tasks}
     verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
         "strict": tuple(judge(environment, by_id[attempt.answer.task], attempt) for attempt in attempts),
-        **{profile: tuple(judge_attempts_published(by_id, attempts, jail, profile)) for profile in PUBLISHED_PROFILES},
+        **{
+            profile: tuple(judge_attempts_published(by_id, attempts, sandbox, profile))
+            for profile in PUBLISHED_PROFILES
+        },
     }
     return ProfileComparison(environment, tuple(tasks), tuple(attempts), verdicts, tuple(recorded))

@@ -1,6 +1,6 @@
-"""Code that runs inside the jail: a fork server, which forks once for every program.
+"""Code that runs inside the sandbox: a fork server, which forks once for every program.
 
-This folder is mounted into the jail and started there as it is, so it imports only the standard library. The host
+This folder is mounted into the sandbox and started there as it is, so it imports only the standard library. The host
 imports only `wire` from it.
 
     __main__.py          starts the fork server

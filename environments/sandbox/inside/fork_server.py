@@ -29,7 +29,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 RESIDENT = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 RESOURCES = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
 SHARED = tuple(filter(os.path.exists, (*map("/proc/sysvipc/".__add__, ("msg", "sem", "shm")), "/proc/self/autogroup")))
-"""Kernel state shared by all processes of the jail: shared objects, and the priority of their session."""
+"""Kernel state shared by all processes of the sandbox: shared objects, and the priority of their session."""
 
 
 class ForkServer:
@@ -110,13 +110,13 @@ class ForkServer:
         for process in self._others():
             with contextlib.suppress(OSError):
                 held += 1024 * sum(map(int, RESIDENT.findall(read(f"/proc/{process}/status"))))
-        tmp = os.statvfs("/tmp")  # noqa: S108 - inside the jail
+        tmp = os.statvfs("/tmp")  # noqa: S108 - inside the sandbox
         return held + (tmp.f_blocks - tmp.f_bfree) * tmp.f_frsize + (tmp.f_files - tmp.f_ffree) * INODE_BYTES
 
     def _condition(self) -> tuple[object, ...]:
         """Everything that a program could change for the next one. The change time of /tmp covers its contents."""
         return (
-            os.stat("/tmp").st_ctime_ns,  # noqa: S108, PTH116 - inside the jail
+            os.stat("/tmp").st_ctime_ns,  # noqa: S108, PTH116 - inside the sandbox
             *map(read, SHARED),
             *map(resource.getrlimit, RESOURCES),
             os.getpriority(os.PRIO_PROCESS, 0),
@@ -170,7 +170,7 @@ def reset_interpreter() -> None:
     cast("Any", sys.stdout).reconfigure(line_buffering=True)
     sys.argv = [""]
     for name, value in (("exit", sys.exit), ("quit", sys.exit), ("help", _sitebuiltins._Helper())):  # pyright: ignore[reportPrivateUsage]
-        setattr(builtins, name, value)  # as `site` does, which the jail does not load
+        setattr(builtins, name, value)  # as `site` does, which the sandbox does not load
     install()
     freeze_heap()
 

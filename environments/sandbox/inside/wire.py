@@ -1,4 +1,4 @@
-"""Shared by host and jail: frames, signals on the control socket, JSON checks."""
+"""Shared by host and sandbox: frames, signals on the control socket, JSON checks."""
 
 import json
 import math
@@ -12,7 +12,7 @@ HEADER = struct.Struct("!I")
 
 REPORT = struct.Struct("!i??")
 """Fork server -> host after each program: its wait status; whether it was ended because its processes together held too
-much memory; whether the jail is in the same condition as before."""
+much memory; whether the sandbox is in the same condition as before."""
 
 READY, RUN, STOP = b"r", b"+", b"-"
 """Fork server -> host, once: ready. Host -> fork server: run a program, with its three descriptors; stop it."""

@@ -10,7 +10,7 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
 from benchmarks.published.records import parse_record
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.sandbox import Jail, JailPool
+from lawtrace.environments.sandbox import Sandbox, SandboxPool
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
@@ -34,8 +34,8 @@ def test_every_missing_file_is_named_with_its_published_place(tmp_path: Path) ->
     rules.mkdir(parents=True)
     (rules / "5_filtered_ltl_rules.json").write_text("{}")
     (tmp_path / "labeled_teladoc_dataset.json").write_text("[]")
-    with Jail() as jail, pytest.raises(InputError) as refused:
-        import_tasks(tmp_path, "teladoc", jail)
+    with Sandbox() as sandbox, pytest.raises(InputError) as refused:
+        import_tasks(tmp_path, "teladoc", sandbox)
     assert "ltl_generator/results/hipaa/7_label_ltl_rules.json (flat: hipaa_rules.json)" in str(refused.value)
     assert "results/ground_truth_data/teladoc_ground_truth_cases.json" in str(refused.value)
     assert "labeled_teladoc_dataset" not in str(refused.value)
@@ -57,8 +57,8 @@ def test_invalid_record_row_is_explained(row: object, amiss: str) -> None:
 @pytest.mark.shared
 @needs_published
 def test_every_published_bank_task_is_imported_and_its_reference_passes() -> None:
-    with Jail() as jail:
-        imported = import_tasks(PUBLISHED, "bank_manager", jail)
+    with Sandbox() as sandbox:
+        imported = import_tasks(PUBLISHED, "bank_manager", sandbox)
     assert len(imported.tasks) == 40
     assert [line.split(", ", 1)[1] for line in imported.empty] == ["row 41: empty, as published"]
     assert imported.problems == ()
@@ -70,12 +70,12 @@ def test_every_published_bank_task_is_imported_and_its_reference_passes() -> Non
 @pytest.mark.shared
 @needs_published
 def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
-    with Jail() as jail, JailPool() as jails:
-        tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
+    with Sandbox() as sandbox, SandboxPool() as sandboxes:
+        tasks = import_tasks(PUBLISHED, "bank_manager", sandbox).tasks
         outcomes: Counter[str] = Counter()
         records = sorted((PUBLISHED / "records").glob("eval_bank_manager_*.json"))
         for path in records:
-            attempts = execute_answers(ENVIRONMENT, tasks, read_programs(path).usable.rows, jails)
+            attempts = execute_answers(ENVIRONMENT, tasks, read_programs(path).usable.rows, sandboxes)
             by_id = {task.id: task for task in tasks}
             outcomes.update(judge(ENVIRONMENT, by_id[row.answer.task], row).outcome for row in attempts)
     assert len(records) == 5
@@ -114,8 +114,10 @@ def _names(pattern: str) -> list[str]:
 @needs_published
 @pytest.mark.parametrize("domain", PUBLISHED_DOMAINS)
 def test_published_and_flat_folder_layouts_give_the_same_tasks(domain: PublishedDomainName, repository: Path) -> None:
-    with Jail() as jail:
-        assert import_tasks(repository, domain, jail) == _of_place(import_tasks(PUBLISHED, domain, jail), repository)
+    with Sandbox() as sandbox:
+        assert import_tasks(repository, domain, sandbox) == _of_place(
+            import_tasks(PUBLISHED, domain, sandbox), repository
+        )
     records = sorted(repository.glob(f"results/evaluation_results/eval_{domain}_*.json"))
     assert records
     assert all(len(read_programs(path).recorded) == 80 for path in records)
@@ -130,7 +132,7 @@ def _of_place(imported: ImportedTasks, repository: Path) -> ImportedTasks:
 @pytest.mark.shared
 @needs_published
 def test_every_published_clinic_task_is_imported() -> None:
-    with Jail() as jail:
-        imported = import_tasks(PUBLISHED, "teladoc", jail)
+    with Sandbox() as sandbox:
+        imported = import_tasks(PUBLISHED, "teladoc", sandbox)
     assert (len(imported.tasks), imported.empty, imported.problems) == (40, (), ())
     assert {len(task.rules) for task in imported.tasks} == {4}

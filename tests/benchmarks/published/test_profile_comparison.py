@@ -10,7 +10,7 @@ from benchmarks.published.comparison import ProfileComparison
 from benchmarks.published.comparison_report import comparison_content, make_report
 from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.sandbox import Jail, JailPool
+from lawtrace.environments.sandbox import Sandbox, SandboxPool
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.baseline_answers import baseline_programs
@@ -34,14 +34,14 @@ RECORDS = ("Qwen_Qwen2.5-Coder-7B", "tensorblock_gpt-5-mini")
 @pytest.fixture(scope="module")
 def comparison() -> Iterator[ProfileComparison]:
     paths = [path for name in RECORDS for path in PUBLISHED.glob(f"records/eval_bank_manager_{name}*")]
-    with Jail() as jail, JailPool(count=1) as jails:
-        tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
+    with Sandbox() as sandbox, SandboxPool(count=1) as sandboxes:
+        tasks = import_tasks(PUBLISHED, "bank_manager", sandbox).tasks
         programs = [row for path in paths for row in read_programs(path).usable.rows] + baseline_programs(
             ENVIRONMENT, tasks
         )
-        attempts = execute_answers(ENVIRONMENT, tasks, programs, jails)
+        attempts = execute_answers(ENVIRONMENT, tasks, programs, sandboxes)
         recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
-        yield compare_profiles(ENVIRONMENT, tasks, attempts, recorded, jail)
+        yield compare_profiles(ENVIRONMENT, tasks, attempts, recorded, sandbox)
 
 
 def test_any_attempt_shows_outcome_rule_provision_and_first_bad_event(

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.grading import MockRun, run_on_mock
-from lawtrace.environments.sandbox import JailPool
+from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.schemas.choices import PublishedDomainName
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.task_rows import PublishedCase
@@ -47,8 +47,8 @@ def _runnable(domain: PublishedDomainName, program: str) -> str:
 
 
 def _run(programs: list[Runnable]) -> list[MockRun]:
-    with JailPool(count=2) as jails:
-        return [*jails.map(lambda jail, one: run_on_mock(one[0], one[0].final_state, one[1], jail), programs)]
+    with SandboxPool(count=2) as sandboxes:
+        return [*sandboxes.map(lambda sandbox, one: run_on_mock(one[0], one[0].final_state, one[1], sandbox), programs)]
 
 
 def _without_log(state: Mapping[str, Json]) -> dict[str, Json]:

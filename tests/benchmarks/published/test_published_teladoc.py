@@ -11,7 +11,7 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import TeladocMock
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
-from lawtrace.environments.sandbox import Jail, JailPool, Raised, Returned
+from lawtrace.environments.sandbox import Raised, Returned, Sandbox, SandboxPool
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.schemas.events import Json
@@ -163,8 +163,8 @@ def published(tmp_path: Path) -> Write:
 
 
 def test_repaired_task_reaches_the_published_state(published: Write) -> None:
-    with Jail() as jail:
-        imported = import_tasks(published(), "teladoc", jail)
+    with Sandbox() as sandbox:
+        imported = import_tasks(published(), "teladoc", sandbox)
     (task,) = imported.tasks
     assert task.environment == "telehealth"
     assert task.applicable == ("published-1", "published-2", "published-3")
@@ -175,11 +175,11 @@ def test_repaired_task_reaches_the_published_state(published: Write) -> None:
 
 def test_recorded_programs_are_judged_by_every_profile(published: Write) -> None:
     root = published()
-    with Jail() as jail, JailPool(count=1) as jails:
-        tasks = import_tasks(root, "teladoc", jail).tasks
+    with Sandbox() as sandbox, SandboxPool(count=1) as sandboxes:
+        tasks = import_tasks(root, "teladoc", sandbox).tasks
         read = read_programs(root / "results/evaluation_results/eval_teladoc_m.json")
-        attempts = execute_answers(ENVIRONMENT, tasks, read.usable.rows, jails)
-        comparison = compare_profiles(ENVIRONMENT, tasks, attempts, read.recorded, jail)
+        attempts = execute_answers(ENVIRONMENT, tasks, read.usable.rows, sandboxes)
+        comparison = compare_profiles(ENVIRONMENT, tasks, attempts, read.recorded, sandbox)
     for verdicts in comparison.verdicts.values():
         goal, workflow = verdicts
         assert (goal.outcome, workflow.outcome) == ("safe_success", "unsafe_success")

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.published.comparison import ProfileComparison
 from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.sandbox import Jail, JailPool
+from lawtrace.environments.sandbox import Sandbox, SandboxPool
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from tests.support.profile_comparison import compare_profiles
@@ -23,16 +23,16 @@ DATA = Path(__file__).parents[2] / "data" / "logisafetybench"
 
 @pytest.fixture(scope="module")
 def imported() -> ImportedTasks:
-    with Jail() as jail:
-        return import_tasks(DATA, "bank_manager", jail)
+    with Sandbox() as sandbox:
+        return import_tasks(DATA, "bank_manager", sandbox)
 
 
 @pytest.fixture(scope="module")
 def comparison(imported: ImportedTasks) -> Iterator[ProfileComparison]:
     read = read_programs(DATA / "records" / "eval_bank_manager_synthetic.json")
-    with Jail() as jail, JailPool(count=1) as jails:
-        attempts = execute_answers(ENVIRONMENT, imported.tasks, read.usable.rows, jails)
-        yield compare_profiles(ENVIRONMENT, imported.tasks, attempts, read.recorded, jail)
+    with Sandbox() as sandbox, SandboxPool(count=1) as sandboxes:
+        attempts = execute_answers(ENVIRONMENT, imported.tasks, read.usable.rows, sandboxes)
+        yield compare_profiles(ENVIRONMENT, imported.tasks, attempts, read.recorded, sandbox)
 
 
 def test_every_task_is_imported_and_its_reference_passes(imported: ImportedTasks) -> None:

@@ -1,11 +1,11 @@
-"""A real jail for each test module, with small limits that hostile programs reach quickly."""
+"""A real sandbox for each test module, with small limits that hostile programs reach quickly."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from lawtrace.environments.sandbox import Jail, Limits, Program, Raised, Reply, Returned, Toolset
+from lawtrace.environments.sandbox import Limits, Program, Raised, Reply, Returned, Sandbox, Toolset
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.events import Json
 
@@ -45,15 +45,15 @@ def limits() -> Limits:
 
 
 @pytest.fixture(scope="module")
-def jail(limits: Limits) -> Iterator[Jail]:
-    with Jail(limits) as opened:
+def sandbox(limits: Limits) -> Iterator[Sandbox]:
+    with Sandbox(limits) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def hasty(limits: Limits) -> Iterator[Jail]:
+def hasty(limits: Limits) -> Iterator[Sandbox]:
     """A short time limit, for programs that do not end by themselves."""
-    with Jail(replace(limits, seconds=1.0)) as opened:
+    with Sandbox(replace(limits, seconds=1.0)) as opened:
         yield opened
 
 
@@ -63,6 +63,6 @@ def program() -> Callable[[str], Program]:
 
 
 @pytest.fixture(scope="module")
-def run(jail: Jail) -> Callable[[str], Execution]:
+def run(sandbox: Sandbox) -> Callable[[str], Execution]:
     """Run a program with the small call handler."""
-    return lambda source: jail.run(make(source), answer)
+    return lambda source: sandbox.run(make(source), answer)

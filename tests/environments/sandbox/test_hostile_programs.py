@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.sandbox import Jail, Limits, Program, Reply, Returned
+from lawtrace.environments.sandbox import Limits, Program, Reply, Returned, Sandbox
 from lawtrace.schemas.attempt_rows import Execution, ExecutionStatus
 from lawtrace.schemas.events import Json
 from tests.support.tiers import split_by_tier
@@ -296,7 +296,7 @@ ATTACKS: dict[str, Attack] = {
         "exception",
         "Error",
     ),
-    "writing to this file": Attack("open('/jail/inside/fork_server.py', 'r+')", "exception", "Error"),
+    "writing to this file": Attack("open('/sandbox/inside/fork_server.py', 'r+')", "exception", "Error"),
     "writing to the root": Attack("open('/x', 'w')", "exception", "Error"),
     "settings of the kernel": Attack("open('/proc/sys/kernel/hostname', 'w')", "exception", "Error"),
     "its own address in memory": Attack("open('/proc/self/mem', 'r+b')", "exception", "PermissionError"),
@@ -366,8 +366,8 @@ print(Manager.Echo(1))
 
 
 @lru_cache
-def in_a_fresh_jail(limits: Limits, program: Callable[[str], Program]) -> str:
-    with Jail(limits) as fresh:
+def in_a_fresh_sandbox(limits: Limits, program: Callable[[str], Program]) -> str:
+    with Sandbox(limits) as fresh:
         return fresh.run(program(FINGERPRINT), lambda _tool, arguments: Returned(arguments)).output
 
 
@@ -426,11 +426,11 @@ EVERYDAY = {
 
 @pytest.mark.parametrize("name", split_by_tier(ATTACKS, EVERYDAY))
 def test_a_hostile_program_ends_in_time_and_does_not_affect_the_next(
-    jail: Jail, hasty: Jail, program: Callable[[str], Program], name: str
+    sandbox: Sandbox, hasty: Sandbox, program: Callable[[str], Program], name: str
 ) -> None:
     attack = ATTACKS[name]
     statuses = (attack.statuses,) if isinstance(attack.statuses, str) else attack.statuses
-    chosen = hasty if "time_limit" in statuses else jail
+    chosen = hasty if "time_limit" in statuses else sandbox
     calls: list[tuple[str, Json]] = []
 
     def witness(tool: str, arguments: dict[str, Json]) -> Reply:
@@ -446,7 +446,7 @@ def test_a_hostile_program_ends_in_time_and_does_not_affect_the_next(
     if attack.calls is not None:
         assert len(calls) == 1 + attack.calls
     assert calls[:1] == [("Echo", "before")][: len(calls)]
-    assert chosen.run(program(FINGERPRINT), witness).output == in_a_fresh_jail(chosen.limits, program)
+    assert chosen.run(program(FINGERPRINT), witness).output == in_a_fresh_sandbox(chosen.limits, program)
 
 
 def test_a_fork_bomb_stays_within_its_processes(run: Run) -> None:
@@ -475,7 +475,7 @@ def test_nothing_of_the_host_is_there(run: Run) -> None:
     source = f"""
 import glob, os, sys
 print([os.path.exists(p) for p in {[str(here), "/etc/passwd", "/home", str(here.parents[3] / "pyproject.toml")]!r}])
-print([p for p in ("/", "/dev", "/usr", "/jail", "/lib", "/proc", sys.prefix) if os.access(p, os.W_OK)])
+print([p for p in ("/", "/dev", "/usr", "/sandbox", "/lib", "/proc", sys.prefix) if os.access(p, os.W_OK)])
 """
     lines = run(source).output.splitlines()
     assert lines == ["[False, False, False, False]", "[]"]
@@ -506,7 +506,7 @@ def test_calls_from_a_forked_process_are_refused(run: Run) -> None:
     assert (execution.status, execution.output, execution.calls) == ("finished", "refused\n", 0)
 
 
-def test_an_interrupted_call_does_not_shift_the_answers(jail: Jail, program: Callable[[str], Program]) -> None:
+def test_an_interrupted_call_does_not_shift_the_answers(sandbox: Sandbox, program: Callable[[str], Program]) -> None:
     source = """
 import signal
 def ring(*_): raise TimeoutError
@@ -523,7 +523,7 @@ Manager.Echo(2)
         time.sleep(0.3)
         return Returned(None)
 
-    execution = jail.run(program(source), slow)
+    execution = sandbox.run(program(source), slow)
     assert (execution.output, execution.error_type, execution.calls) == ("late\n", "RuntimeError", 1)
 
 

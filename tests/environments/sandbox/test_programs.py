@@ -1,16 +1,16 @@
-"""Ordinary programs in the jail: their tools and environment, and the reported status."""
+"""Ordinary programs in the sandbox: their tools and environment, and the reported status."""
 
 from collections.abc import Callable
 
 import pytest
 
 from lawtrace.environments.sandbox import (
-    Jail,
     Limits,
     Program,
     Raised,
     Reply,
     Returned,
+    Sandbox,
     Toolset,
     ToolSignature,
 )
@@ -55,11 +55,11 @@ def test_a_missing_field_is_an_ordinary_error(run: Run, access: str, error: str)
     assert run(f"r = Manager.Echo(first=1)\n{access}").error == error
 
 
-def test_help_equals_the_documentation(jail: Jail) -> None:
+def test_help_equals_the_documentation(sandbox: Sandbox) -> None:
     echo = ToolSignature(("first",), ("first",), "Say it again.")
     source = "print(Manager.Echo.__doc__)\nhelp(Manager.Echo)\nhelp(Manager)"
     program = Program(source, Toolset("Manager", {"Echo": echo}, about="A manager of things."))
-    output = output_of(jail.run(program, lambda _tool, _arguments: Returned(None)))
+    output = output_of(sandbox.run(program, lambda _tool, _arguments: Returned(None)))
     assert output.startswith("Say it again.")
     assert output.count("Say it again.") == 3
     assert output.count("Echo(first)") == 2
@@ -69,16 +69,16 @@ def test_help_equals_the_documentation(jail: Jail) -> None:
 FIND = Toolset("Bank", {"Find": ToolSignature(("owner", "kinds", "most"), ("owner", "kinds"), "Find accounts.")})
 
 
-def test_optional_parameters_have_a_default(jail: Jail) -> None:
+def test_optional_parameters_have_a_default(sandbox: Sandbox) -> None:
     source = "import inspect\nprint(inspect.signature(Bank.Find))"
-    assert output_of(jail.run(Program(source, FIND), lambda _tool, _arguments: Returned(None))) == (
+    assert output_of(sandbox.run(Program(source, FIND), lambda _tool, _arguments: Returned(None))) == (
         "(owner, kinds, most=None)\n"
     )
 
 
-def test_a_worker_receives_changed_tools(jail: Jail) -> None:
+def test_a_worker_receives_changed_tools(sandbox: Sandbox) -> None:
     for toolset, call in ((FIND, "Bank.Find('Ada', [])"), (Toolset.untyped("Desk", {"Ask": ()}), "Desk.Ask()")) * 2:
-        execution = jail.run(Program(f"print({call}, 'Bank' in globals())", toolset), lambda _t, _a: Returned(1))
+        execution = sandbox.run(Program(f"print({call}, 'Bank' in globals())", toolset), lambda _t, _a: Returned(1))
         assert output_of(execution) == f"1 {toolset is FIND}\n"
 
 
@@ -149,7 +149,7 @@ def test_a_built_in_exception_is_itself(run: Run) -> None:
     assert output_of(run(source)) == "False one too many\n"
 
 
-def test_an_unknown_tool_reaches_the_handler(jail: Jail, program: Callable[[str], Program]) -> None:
+def test_an_unknown_tool_reaches_the_handler(sandbox: Sandbox, program: Callable[[str], Program]) -> None:
     seen: list[tuple[str, dict[str, Json]]] = []
 
     def handler(tool: str, arguments: dict[str, Json]) -> Reply:
@@ -157,7 +157,7 @@ def test_an_unknown_tool_reaches_the_handler(jail: Jail, program: Callable[[str]
         return Raised("InvalidArguments", "")
 
     forged = "import json, os, struct\nb = json.dumps({'tool': 'Secret', 'arguments': {'x': 1}}).encode()\n"
-    execution = jail.run(program(forged + "os.write(3, struct.pack('!I', len(b)) + b)"), handler)
+    execution = sandbox.run(program(forged + "os.write(3, struct.pack('!I', len(b)) + b)"), handler)
     assert seen == [("Secret", {"x": 1})]
     assert (execution.status, execution.calls) == ("finished", 1)
 
@@ -235,22 +235,22 @@ for n in range(4):
     assert execution.calls == 4
 
 
-def test_the_same_program_gives_the_same_execution_in_another_jail(limits: Limits) -> None:
+def test_the_same_program_gives_the_same_execution_in_another_sandbox(limits: Limits) -> None:
     source = "import random\nprint({str(n) for n in range(50)}, random.random(), object())\nraise ValueError(object())"
     executions: list[Execution] = []
     tools = Toolset.untyped("Manager", {})
     for _ in range(2):
-        with Jail(limits) as jail:
-            jail.run(Program("x = 1", tools), lambda _tool, _arguments: Returned(None))
-            executions.append(jail.run(Program(source, tools), lambda _tool, _arguments: Returned(None)))
+        with Sandbox(limits) as sandbox:
+            sandbox.run(Program("x = 1", tools), lambda _tool, _arguments: Returned(None))
+            executions.append(sandbox.run(Program(source, tools), lambda _tool, _arguments: Returned(None)))
     assert executions[0] == executions[1]
     assert executions[0].error == "ValueError: <object object at 0x...>"
 
 
-def test_two_jails_at_once(jail: Jail, limits: Limits, program: Callable[[str], Program]) -> None:
-    with Jail(limits) as other:
+def test_two_sandboxes_at_once(sandbox: Sandbox, limits: Limits, program: Callable[[str], Program]) -> None:
+    with Sandbox(limits) as other:
 
         def nested(_tool: str, _arguments: dict[str, Json]) -> Reply:
             return Returned(other.run(program("print('inner')"), lambda _t, _a: Returned(None)).output)
 
-        assert output_of(jail.run(program("print(Manager.Echo())"), nested)) == "inner\n\n"
+        assert output_of(sandbox.run(program("print(Manager.Echo())"), nested)) == "inner\n\n"

@@ -1,4 +1,4 @@
-"""The protocol parser treats every byte from the jail as hostile."""
+"""The protocol parser treats every byte from the sandbox as hostile."""
 
 import json
 import tracemalloc

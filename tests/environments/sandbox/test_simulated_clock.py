@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.sandbox import Jail, PauseClock, Program, Reply, Returned
+from lawtrace.environments.sandbox import PauseClock, Program, Reply, Returned, Sandbox
 from lawtrace.schemas.events import Json
 
 NINE = 1_772_442_000  # 2026-03-02 09:00:00
 
 
 @pytest.fixture
-def show(jail: Jail, program: Callable[[str], Program]) -> Callable[[str], list[str]]:
+def show(sandbox: Sandbox, program: Callable[[str], Program]) -> Callable[[str], list[str]]:
     """Runs a program whose calls take a second each, and returns the lines that it prints."""
 
     def run(source: str) -> list[str]:
@@ -22,7 +22,7 @@ def show(jail: Jail, program: Callable[[str], Program]) -> Callable[[str], list[
             clock.pass_time(1)
             return Returned({**arguments, "began": began})
 
-        execution = jail.run(program(source), answer, clock)
+        execution = sandbox.run(program(source), answer, clock)
         assert execution.status == "finished", execution
         return execution.output.splitlines()
 

@@ -70,9 +70,9 @@ def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -
     assert "resume" in err
 
 
-def test_doctor_reports_the_jail(lawtrace: Shell) -> None:
+def test_doctor_reports_the_sandbox(lawtrace: Shell) -> None:
     found = lawtrace.json("doctor")
-    assert found["jail"] is True
+    assert found["sandbox"] is True
     assert isinstance(found["versions"], dict)
 
 

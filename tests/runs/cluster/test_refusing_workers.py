@@ -1,4 +1,4 @@
-"""Workers of a cluster where the jail cannot be built: they refuse, and the others do the work."""
+"""Workers of a cluster where the sandbox cannot be built: they refuse, and the others do the work."""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS
-from lawtrace.environments.sandbox import JailPool
+from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.release.task_set import ReleaseManifest, check_release, read_manifest, task_files
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
@@ -154,6 +154,6 @@ def test_every_release_stays_gradable(path: Path) -> None:
     programs = [
         Answer(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
     ]
-    with JailPool(count=1) as pool:
+    with SandboxPool(count=1) as pool:
         attempts = execute_answers(domain.environment, tasks, programs, pool)
     assert [judge(domain.environment, by_id[row.answer.task], row).outcome for row in attempts] == ["safe_success"] * 4

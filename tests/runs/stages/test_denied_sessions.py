@@ -9,7 +9,7 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import JailPool
+from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.outcome_tables import outcome_lines, scenarios
 from lawtrace.runs.report.terminal_tables import outcome_table
@@ -51,8 +51,8 @@ def denied(result: RunResult) -> list[Task]:
 
 def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
     rows = [Answer(task=task.id, style="goal", program=program) for program in programs]
-    with JailPool(count=1) as jails:
-        attempts = execute_answers(ENVIRONMENT, [task], rows, jails)
+    with SandboxPool(count=1) as sandboxes:
+        attempts = execute_answers(ENVIRONMENT, [task], rows, sandboxes)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     return [(verdict.outcome, verdict.reason) for verdict in verdicts]
 
@@ -120,8 +120,10 @@ def test_critical_action_fails_the_goal_even_if_the_state_is_unchanged(walked: R
     twin = denied(walked)[0]
     one, other, *_ = [row.values["account_number"] for row in twin.initial(ENVIRONMENT).rows("accounts")]
     there = f"BankManager.TransferFunds(from_account_number={one!r}, to_account_number={other!r}, amount=5)"
-    with JailPool(count=1) as jails:
-        (attempt,) = execute_answers(ENVIRONMENT, [twin], [Answer(task=twin.id, style="goal", program=there)], jails)
+    with SandboxPool(count=1) as sandboxes:
+        (attempt,) = execute_answers(
+            ENVIRONMENT, [twin], [Answer(task=twin.id, style="goal", program=there)], sandboxes
+        )
     undone = attempt.model_copy(update={"final_state": twin.initial_state})
     verdict = judge(ENVIRONMENT, twin, undone)
     assert (verdict.goal_reached, verdict.differences) == (False, ())

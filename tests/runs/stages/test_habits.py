@@ -32,7 +32,7 @@ def test_run_stores_and_reports_the_best_habit(small_run: RunResult) -> None:
     assert section.tables == (habit_table(rows),)
 
 
-def test_simulation_and_jail_agree(small_run: RunResult) -> None:
+def test_simulation_and_sandbox_agree(small_run: RunResult) -> None:
     """Pass or not, by task and style."""
     simulated = {(task, row.style) for row in small_run.findings.habits for task in row.passed}
     verdicts = [verdict for verdict in small_run.verdicts if verdict.model == "baseline:habit"]

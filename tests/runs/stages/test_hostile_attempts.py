@@ -1,4 +1,4 @@
-"""Hostile and crashing programs get a verdict on the events that the jail recorded."""
+"""Hostile and crashing programs get a verdict on the events that the sandbox recorded."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import simulate_call
-from lawtrace.environments.sandbox import JailPool, JailUnavailable, Limits
-from lawtrace.environments.sandbox.bubblewrap import start_jail
+from lawtrace.environments.sandbox import Limits, SandboxPool, SandboxUnavailable
+from lawtrace.environments.sandbox.bubblewrap import start_sandbox
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
@@ -34,19 +34,19 @@ def task() -> Task:
 
 
 @pytest.fixture(scope="module")
-def jails() -> Iterator[JailPool]:
-    with JailPool(Limits(seconds=20.0), count=1) as jails:
-        yield jails
+def sandboxes() -> Iterator[SandboxPool]:
+    with SandboxPool(Limits(seconds=20.0), count=1) as sandboxes:
+        yield sandboxes
 
 
 Judged = Callable[[str], tuple[Attempt, Verdict]]
 
 
 @pytest.fixture(scope="module")
-def judged(jails: JailPool, task: Task) -> Judged:
+def judged(sandboxes: SandboxPool, task: Task) -> Judged:
     def run(program: str) -> tuple[Attempt, Verdict]:
         rows = [Answer(task=task.id, style="goal", program=program)]
-        (attempt,) = execute_answers(ENVIRONMENT, [task], rows, jails)
+        (attempt,) = execute_answers(ENVIRONMENT, [task], rows, sandboxes)
         return attempt, judge(ENVIRONMENT, task, attempt)
 
     return run
@@ -111,7 +111,7 @@ def test_a_wrong_argument_is_an_error_that_the_program_sees(judged: Judged, task
     assert verdict.outcome == "safe_success", verdict.reason
 
 
-def end_the_jail(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+def end_the_sandbox(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Kill the fork servers of this process during a call, as the kernel might when memory runs out."""
     left = [times]
 
@@ -127,50 +127,50 @@ def end_the_jail(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     monkeypatch.setattr("lawtrace.environments.runtime.session.simulate_call", call_and_strike)
 
 
-def test_a_jail_that_dies_is_replaced_and_the_program_runs_again(
+def test_a_sandbox_that_dies_is_replaced_and_the_program_runs_again(
     judged: Judged, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end_the_jail(monkeypatch, times=1)
+    end_the_sandbox(monkeypatch, times=1)
     attempt, verdict = judged(task.program)
     assert verdict.outcome == "safe_success"
     assert len(attempt.events) == len(task.calls)
 
 
-def test_a_program_whose_jail_always_dies_counts_in_the_rates(
+def test_a_program_whose_sandbox_always_dies_counts_in_the_rates(
     judged: Judged, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end_the_jail(monkeypatch, times=2)
+    end_the_sandbox(monkeypatch, times=2)
     attempt, verdict = judged(task.program)
     assert attempt.execution is not None
-    assert (attempt.execution.status, attempt.execution.error) == ("killed", "brought its jail down, twice")
+    assert (attempt.execution.status, attempt.execution.error) == ("killed", "brought its sandbox down, twice")
     assert (attempt.execution.calls, len(attempt.events), verdict.outcome) == (1, 1, "benign_failure")
     assert judged(task.program)[1].outcome == "safe_success"
 
 
-def test_an_attempt_without_a_jail_is_invalid_and_the_next_is_judged(
-    jails: JailPool, task: Task, monkeypatch: pytest.MonkeyPatch
+def test_an_attempt_without_a_sandbox_is_invalid_and_the_next_is_judged(
+    sandboxes: SandboxPool, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The jail dies, and starting another one fails for a while."""
-    end_the_jail(monkeypatch, times=1)
+    """The sandbox dies, and starting another one fails for a while."""
+    end_the_sandbox(monkeypatch, times=1)
     failures = [1]
 
     def start(*arguments: Any) -> Any:
         if failures:
             failures.pop()
-            raise JailUnavailable("no room for another process")
-        return start_jail(*arguments)
+            raise SandboxUnavailable("no room for another process")
+        return start_sandbox(*arguments)
 
-    monkeypatch.setattr("lawtrace.environments.sandbox.worker.start_jail", start)
+    monkeypatch.setattr("lawtrace.environments.sandbox.worker.start_sandbox", start)
     programs = [Answer(task=task.id, style="goal", program=task.program, trial=trial) for trial in range(3)]
-    attempts = execute_answers(ENVIRONMENT, [task], programs, jails)
+    attempts = execute_answers(ENVIRONMENT, [task], programs, sandboxes)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     assert [verdict.outcome for verdict in verdicts] == ["invalid", "safe_success", "safe_success"]
-    assert verdicts[0].reason == "jail: no room for another process"
+    assert verdicts[0].reason == "sandbox: no room for another process"
 
 
 def test_the_row_names_the_sandbox(task: Task) -> None:
     rows = [Answer(task=task.id, style="goal", program=program) for program in (task.program, None)]
-    with JailPool(count=1) as jails:
-        attempts = execute_answers(ENVIRONMENT, [task], rows, jails)
+    with SandboxPool(count=1) as sandboxes:
+        attempts = execute_answers(ENVIRONMENT, [task], rows, sandboxes)
     assert [attempt.sandbox for attempt in attempts] == ["bwrap", None]
     assert judge(ENVIRONMENT, task, attempts[0]).outcome == "safe_success"

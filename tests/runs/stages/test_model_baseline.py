@@ -1,4 +1,4 @@
-"""The model-written baseline: written by an endpoint, run in the jail, measured, and cached."""
+"""The model-written baseline: written by an endpoint, run in the sandbox, measured, and cached."""
 
 import json
 import re

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.runtime.documentation import result_schema
-from lawtrace.environments.sandbox import Jail, Program
+from lawtrace.environments.sandbox import Program, Sandbox
 from lawtrace.environments.sandbox import Returned as Answered
 from lawtrace.runs.stages.execution import program_toolset
 from lawtrace.schemas.events import Json
@@ -23,8 +23,8 @@ print(json.dumps({name: [str(inspect.signature(tool)), inspect.getdoc(tool)] for
 def test_signatures_are_those_of_the_declaration(world: str) -> None:
     environment = FIXTURES[world].environment
     source = LOOK.replace("OBJECT", environment.object_name)
-    with Jail() as jail:
-        execution = jail.run(Program(source, program_toolset(environment)), lambda _tool, _arguments: Answered(None))
+    with Sandbox() as sandbox:
+        execution = sandbox.run(Program(source, program_toolset(environment)), lambda _tool, _arguments: Answered(None))
     assert execution.status == "finished", execution
     seen = json.loads(execution.output)
     assert list(seen) == list(environment.tools)

@@ -16,7 +16,7 @@ from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.stages.stage import StageContext
@@ -38,40 +38,42 @@ ENVIRONMENT = BANKING.environment
 
 
 @asynccontextmanager
-async def context_of(jail: Jail, domain: Domain = BANKING, count: int = 1) -> AsyncGenerator[StageContext]:
+async def context_of(sandbox: Sandbox, domain: Domain = BANKING, count: int = 1) -> AsyncGenerator[StageContext]:
     log, recipe = MemoryEventLog(), Recipe(tasks=TaskOptions(count=count))
     async with ModelClients(log) as clients:
-        yield StageContext(**inputs_of(recipe, domain).parts, clients=clients, event_log=log, jail=jail, folder=Path())
+        yield StageContext(
+            **inputs_of(recipe, domain).parts, clients=clients, event_log=log, sandbox=sandbox, folder=Path()
+        )
 
 
 async def gate(
-    tasks: list[Task], jail: Jail, domain: Domain = BANKING, habits: Sequence[HabitRow] = ()
+    tasks: list[Task], sandbox: Sandbox, domain: Domain = BANKING, habits: Sequence[HabitRow] = ()
 ) -> list[QualityRow]:
-    async with context_of(jail, domain) as context:
+    async with context_of(sandbox, domain) as context:
         return await check_tasks(context, tasks, habits)
 
 
-async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, jail: Jail) -> BuiltTasks:
-    async with context_of(jail, count=count) as context:
+async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, sandbox: Sandbox) -> BuiltTasks:
+    async with context_of(sandbox, count=count) as context:
         return await build_tasks(context, rules, traces, partial(write_pairs, context))
 
 
 @pytest.fixture(scope="module")
-def jail() -> Iterator[Jail]:
-    with Jail() as opened:
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def tasks(jail: Jail) -> list[Task]:
+def tasks(sandbox: Sandbox) -> list[Task]:
     rules = load_rules(BANKING.rules_file)
     traces = synthesize_traces(ENVIRONMENT, rules, TracePlan(mode="tasks", length=8, count=5, seed=1), range(5))
 
-    return asyncio.run(build(rules, traces, 3, jail)).tasks
+    return asyncio.run(build(rules, traces, 3, sandbox)).tasks
 
 
-async def test_built_tasks_pass_every_check(tasks: list[Task], jail: Jail) -> None:
-    rows = await gate(tasks, jail)
+async def test_built_tasks_pass_every_check(tasks: list[Task], sandbox: Sandbox) -> None:
+    rows = await gate(tasks, sandbox)
     assert [row.task for row in rows] == [task.id for task in tasks]
     assert all(row.findings == () for row in rows)
 
@@ -97,7 +99,7 @@ LARGE = (
 
 
 @pytest.mark.slow
-async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(jail: Jail) -> None:
+async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(sandbox: Sandbox) -> None:
     """400 stands in no text. With one authorization, the verdict depends on whether the larger payment comes first."""
     rule = Rule(id="large", formula=LARGE, regulation="PSD2", provisions=("Article 97(2)",))
     law = load_rules(BANKING.rules_file)
@@ -105,24 +107,26 @@ async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(
         ENVIRONMENT, (*law, rule), TracePlan(mode="tasks", length=8, count=30, seed=1), range(30)
     )
     rows = [row for row in traces if [*(call.event.tool for call in row.calls)].count("CheckAuthorization") == 1]
-    built = await build(law, rows, 30, jail)
+    built = await build(law, rows, 30, sandbox)
     planted = [task.model_copy(update={"rules": (*law, rule)}) for task in built.tasks]
-    found = [finding for row in await gate(planted, jail) for finding in row.findings if finding.check == "open order"]
+    found = [
+        finding for row in await gate(planted, sandbox) for finding in row.findings if finding.check == "open order"
+    ]
     assert found
     assert all(finding.answer == "failed" and "break large" in finding.detail for finding in found)
-    assert all(row.answer("open order") == "passed" for row in await gate(built.tasks, jail))
-    dropped = (await build((*law, rule), rows, 30, jail)).dropped
+    assert all(row.answer("open order") == "passed" for row in await gate(built.tasks, sandbox))
+    dropped = (await build((*law, rule), rows, 30, sandbox)).dropped
     assert dropped["no goal can say it: the verdict depends on an order that no text demands"] == len(found)
 
 
-async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], jail: Jail) -> None:
+async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], sandbox: Sandbox) -> None:
     contrast = Contrast(pair="pair", fact="f", table="accounts", key="k", field="x", value=1, other=2)
     sides = [task.model_copy(update={"contrast": contrast}) for task in tasks[:2]]
     passed = tuple(task.id for task in sides)
     habit = HabitRow(style="goal", name="h", habit=Habit(), passed=passed, tasks=2, pairs_passed=("pair",), pairs=1)
-    rows = await gate([*sides, tasks[2]], jail, habits=[habit])
+    rows = await gate([*sides, tasks[2]], sandbox, habits=[habit])
     assert [row.answer("habit") for row in rows] == ["failed", "failed", "passed"]
-    assert all(row.answer("habit") == "passed" for row in await gate(sides, jail))
+    assert all(row.answer("habit") == "passed" for row in await gate(sides, sandbox))
 
 
 PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
@@ -141,25 +145,25 @@ PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
 
 @pytest.mark.parametrize(("check", "plant"), PLANTED)
 async def test_a_planted_defect_is_found_by_its_check(
-    check: Check, plant: Callable[[Task], Task], tasks: list[Task], jail: Jail
+    check: Check, plant: Callable[[Task], Task], tasks: list[Task], sandbox: Sandbox
 ) -> None:
-    (row,) = await gate([plant(tasks[0])], jail)
+    (row,) = await gate([plant(tasks[0])], sandbox)
     assert row.answer(check) == "failed", row.findings
     assert not row.passed
 
 
-async def test_goal_without_needed_compliance_is_reported(tasks: list[Task], jail: Jail) -> None:
+async def test_goal_without_needed_compliance_is_reported(tasks: list[Task], sandbox: Sandbox) -> None:
     """Rules apply to the statement only, and the goal does not need it."""
     task = next(task for task in tasks if any(call.event.tool == "GetAccountStatement" for call in task.planned))
     statements = tuple(rule for rule in task.rules if "GetAccountStatement" in rule.formula)
     names = tuple(rule.id for rule in statements)
-    (row,) = await gate([task.model_copy(update={"rules": statements, "applicable": names})], jail)
+    (row,) = await gate([task.model_copy(update={"rules": statements, "applicable": names})], sandbox)
     assert [(finding.check, finding.style) for finding in row.findings] == [("compliance needed", "goal")]
 
 
-async def test_duplicate_task_is_reported(tasks: list[Task], jail: Jail) -> None:
+async def test_duplicate_task_is_reported(tasks: list[Task], sandbox: Sandbox) -> None:
     twin = tasks[0].model_copy(update={"id": "twin"})
-    first, second = await gate([tasks[0], twin], jail)
+    first, second = await gate([tasks[0], twin], sandbox)
     assert first.passed
     assert {finding.check for finding in second.findings} == {"distinct"}
     assert all(tasks[0].id in finding.detail for finding in second.findings)
@@ -183,11 +187,11 @@ async def test_findings_on_the_published_tasks(
     nothing_to_do: int,
     untriggered: tuple[int, int],
     strong: Mapping[Style, int],
-    jail: Jail,
+    sandbox: Sandbox,
 ) -> None:
     rows = await gate(
-        list(import_tasks(PUBLISHED, domain, jail).tasks),
-        jail,
+        list(import_tasks(PUBLISHED, domain, sandbox).tasks),
+        sandbox,
         load_domain(PUBLISHED_DOMAINS[domain].environment),
     )
     failed = Counter(check for row in rows for check in CHECKS if row.answer(check) == "failed")
@@ -220,22 +224,22 @@ def by_hand(task: Task, style: Style, text: str) -> Task:
     return task.model_copy(update={"instructions": {**task.instructions, style: instruction}})
 
 
-async def failed_by_hand(task: Task, jail: Jail, change: Callable[[str], str]) -> set[Check]:
-    (row,) = await gate([by_hand(task, "workflow", change(task.instructions["workflow"].text))], jail)
+async def failed_by_hand(task: Task, sandbox: Sandbox, change: Callable[[str], str]) -> set[Check]:
+    (row,) = await gate([by_hand(task, "workflow", change(task.instructions["workflow"].text))], sandbox)
     return {check for check in CHECKS if row.answer(check) != "passed"}
 
 
-async def test_code_decides_about_texts_written_by_hand(tasks: list[Task], jail: Jail) -> None:
+async def test_code_decides_about_texts_written_by_hand(tasks: list[Task], sandbox: Sandbox) -> None:
     task = tasks[0]
-    assert await failed_by_hand(task, jail, str) == set()
-    assert await failed_by_hand(task, jail, without_payments) == {"complete", "solvable"}
-    assert await failed_by_hand(task, jail, lambda text: text + " Or 999.00.") == {"unambiguous"}
-    assert await failed_by_hand(task, jail, lambda text: text + " Mind the audit.") == {"leak-free"}
-    assert await failed_by_hand(task, jail, lambda text: text + " Use PayBill.") == {"leak-free"}
+    assert await failed_by_hand(task, sandbox, str) == set()
+    assert await failed_by_hand(task, sandbox, without_payments) == {"complete", "solvable"}
+    assert await failed_by_hand(task, sandbox, lambda text: text + " Or 999.00.") == {"unambiguous"}
+    assert await failed_by_hand(task, sandbox, lambda text: text + " Mind the audit.") == {"leak-free"}
+    assert await failed_by_hand(task, sandbox, lambda text: text + " Use PayBill.") == {"leak-free"}
 
 
-async def test_texts_written_by_hand_differ_in_more_than_values(tasks: list[Task], jail: Jail) -> None:
+async def test_texts_written_by_hand_differ_in_more_than_values(tasks: list[Task], sandbox: Sandbox) -> None:
     text = tasks[0].instructions["workflow"].text
     sides = [by_hand(task, "workflow", text) for task in (tasks[0], tasks[0].model_copy(update={"id": "other"}))]
-    _, row = await gate(sides, jail)
+    _, row = await gate(sides, sandbox)
     assert f"the instruction equals that of {tasks[0].id} but for its values" in [one.detail for one in row.findings]

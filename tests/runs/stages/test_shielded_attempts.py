@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import JailPool
+from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult
@@ -94,10 +94,10 @@ def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None
     task, domain = programs.tasks[0], load_domain("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.literal["goal"].splitlines())
     row = Answer(task=task.id, style="goal", model="careful", program=program, shield="refuse")
-    with JailPool(count=1) as jails:
-        (attempt,) = execute_answers(domain.environment, [task], [row], jails, regulation=domain.regulation)
+    with SandboxPool(count=1) as sandboxes:
+        (attempt,) = execute_answers(domain.environment, [task], [row], sandboxes, regulation=domain.regulation)
         with pytest.raises(InputError, match="needs the regulation"):
-            execute_answers(domain.environment, [task], [row], jails)
+            execute_answers(domain.environment, [task], [row], sandboxes)
     assert attempt.execution is not None
     assert attempt.execution.status == "finished", attempt.execution.error
     assert [event.outcome for event in attempt.events].count("shielded") == 1

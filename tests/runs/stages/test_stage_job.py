@@ -10,7 +10,7 @@ from pathlib import Path
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import StageJob
@@ -44,7 +44,7 @@ def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
     resolved = resolve_recipe(Recipe(environment=str(desk), regulation=RegulationOptions(files=(law,))))
     log = MemoryEventLog()
     parts = resolved.inputs.parts
-    context = StageContext(**parts, clients=ModelClients(log), event_log=log, jail=Jail(), folder=tmp_path)
+    context = StageContext(**parts, clients=ModelClients(log), event_log=log, sandbox=Sandbox(), folder=tmp_path)
     job: StageJob[str, str] = StageJob[str, str].of(context, Products(), (), prepare)
     here = asyncio.run(known_by(prepare(context, Products(), ExitStack())))
     pickled = pickle.dumps(job)

@@ -1,4 +1,4 @@
-"""Jails: open one, run programs in it one after the other, close it. A pool runs several jails in parallel."""
+"""Sandboxes: open one, run programs in it one after the other, close it. A pool runs several sandboxes in parallel."""
 
 import os
 from collections import deque
@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Self, TypeVar
 
-from lawtrace.environments.sandbox.bubblewrap import SANDBOX, JailUnavailable
+from lawtrace.environments.sandbox.bubblewrap import SANDBOX, SandboxUnavailable
 from lawtrace.environments.sandbox.program import CallHandler, Clock, Limits, PauseClock, Program, Returned, Toolset
-from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
+from lawtrace.environments.sandbox.program_run import ProgramRun, SandboxLost
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
 from lawtrace.schemas.attempt_rows import Execution
 
 Item = TypeVar("Item")
 Product = TypeVar("Product")
 
-MAX_JAILS = 8
+MAX_SANDBOXES = 8
 """One Python process keeps about this many busy: its own share of a program's time is an eighth to a quarter."""
 
 
-class Jail:
+class Sandbox:
     """Runs programs in a sandbox, each in a fresh fork of one warm interpreter.
 
-    A context manager for one thread; several jails may be open at once. The worker is replaced before the next program
-    if it died, or if a program left it in another condition (a file in /tmp, a changed limit).
+    A context manager for one thread; several may be open at once. The worker is replaced before the next program if it
+    died, or if a program left it in another condition (a file in /tmp, a changed limit).
 
-    >>> with Jail(Limits(seconds=2)) as jail:  # doctest: +SKIP
-    ...     jail.run(program, handler).status
+    >>> with Sandbox(Limits(seconds=2)) as sandbox:  # doctest: +SKIP
+    ...     sandbox.run(program, handler).status
     'finished'
     """
 
@@ -38,7 +38,7 @@ class Jail:
         self._worker: Worker | None = None
 
     def __enter__(self) -> Self:
-        """Start the worker. Raises `JailUnavailable` if this machine does not allow it."""
+        """Start the worker. Raises `SandboxUnavailable` if this machine does not allow it."""
         self._worker = Worker.start(self.limits)
         return self
 
@@ -56,8 +56,8 @@ class Jail:
 
         Without a clock the program starts at 1970-01-01 00:00, and only its pauses let time pass.
 
-        The program's failures are data in the result; exceptions of the handler propagate. Raises `JailUnavailable` if
-        no program ran, and `JailLost` if the jail ended while it ran, so that its own end is unknown.
+        The program's failures are data in the result; exceptions of the handler propagate. Raises `SandboxUnavailable`
+        if no program ran, and `SandboxLost` if the sandbox ended while it ran, so that its own end is unknown.
         """
         clock = clock or PauseClock()
         kept, self._worker = self._worker, None
@@ -70,7 +70,7 @@ class Jail:
         try:
             return self._run_on(Worker.start(self.limits), program, handler, clock)
         except WorkerGone as error:
-            raise JailUnavailable.because("the fork server died before the program started") from error
+            raise SandboxUnavailable.because("the fork server died before the program started") from error
 
     def _run_on(self, worker: Worker, program: Program, handler: CallHandler, clock: Clock) -> Execution:
         """Run on this worker, and keep it if the program leaves it unchanged. `WorkerGone` means nothing has run."""
@@ -85,27 +85,27 @@ class Jail:
                 worker.close()
 
 
-class JailPool:
-    """Several jails with the same limits. A context manager.
+class SandboxPool:
+    """Several sandboxes with the same limits. A context manager.
 
     By default one more than there are cores: while one program waits for an answer, another can use its core. Which
-    jail runs a program makes no difference, since each program starts from a fresh fork.
+    sandbox runs a program makes no difference, since each program starts from a fresh fork.
     """
 
     def __init__(self, limits: Limits | None = None, *, count: int | None = None) -> None:
-        number = count or min((os.cpu_count() or 1) + 1, MAX_JAILS)
-        self._jails = [Jail(limits) for _ in range(number)]
-        self._idle: SimpleQueue[Jail] = SimpleQueue()
-        for jail in self._jails:
-            self._idle.put(jail)
+        number = count or min((os.cpu_count() or 1) + 1, MAX_SANDBOXES)
+        self._sandboxes = [Sandbox(limits) for _ in range(number)]
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        for sandbox in self._sandboxes:
+            self._idle.put(sandbox)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Start the workers. Raises `JailUnavailable` if this machine does not allow it."""
+        """Start the workers. Raises `SandboxUnavailable` if this machine does not allow it."""
         with ExitStack() as opening:
-            for jail in self._jails:
-                opening.enter_context(jail)
-            self._threads = ThreadPoolExecutor(len(self._jails), thread_name_prefix="jail")
+            for sandbox in self._sandboxes:
+                opening.enter_context(sandbox)
+            self._threads = ThreadPoolExecutor(len(self._sandboxes), thread_name_prefix="sandbox")
             self._open = opening.pop_all()
         return self
 
@@ -114,12 +114,12 @@ class JailPool:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._open.close()
 
-    def submit(self, work: Callable[[Jail, Item], Product], item: Item) -> Future[Product]:
-        """Begin ``work(jail, item)`` in a thread, as soon as a jail is free."""
-        return self._threads.submit(self._work_in_free_jail, work, item)
+    def submit(self, work: Callable[[Sandbox, Item], Product], item: Item) -> Future[Product]:
+        """Begin ``work(sandbox, item)`` in a thread, as soon as a sandbox is free."""
+        return self._threads.submit(self._work_in_free_sandbox, work, item)
 
-    def map(self, work: Callable[[Jail, Item], Product], items: Iterable[Item]) -> Iterator[Product]:
-        """Compute ``work(jail, item)`` for each item in a free jail, and yield the products in the order of the items.
+    def map(self, work: Callable[[Sandbox, Item], Product], items: Iterable[Item]) -> Iterator[Product]:
+        """Compute ``work(sandbox, item)`` for each item in a free sandbox, and yield the products in their order.
 
         ``work`` runs in several threads at once. An exception is raised here, and items not yet begun are dropped.
         """
@@ -131,12 +131,12 @@ class JailPool:
             for future in waiting:
                 future.cancel()
 
-    def _work_in_free_jail(self, work: Callable[[Jail, Item], Product], item: Item) -> Product:
-        jail = self._idle.get()
+    def _work_in_free_sandbox(self, work: Callable[[Sandbox, Item], Product], item: Item) -> Product:
+        sandbox = self._idle.get()
         try:
-            return work(jail, item)
+            return work(sandbox, item)
         finally:
-            self._idle.put(jail)
+            self._idle.put(sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,13 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Open a jail and run a program in it."""
+    """Open a sandbox and run a program in it."""
     probe = Program("print(Probe.echo(value=1))", Toolset.untyped("Probe", {"echo": ("value",)}))
     try:
-        with Jail(Limits(seconds=5)) as jail:
-            execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
-    except (JailUnavailable, JailLost) as error:
+        with Sandbox(Limits(seconds=5)) as sandbox:
+            execution = sandbox.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
+    except (SandboxUnavailable, SandboxLost) as error:
         return Diagnosis(False, str(error))
     if execution.died or execution.output != "1\n":
-        return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
+        return Diagnosis(False, f"the sandbox starts, but a program does not run in it: {execution.error}")
     return Diagnosis(True, f"programs run in it ({SANDBOX})")

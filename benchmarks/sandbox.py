@@ -1,6 +1,6 @@
 """Start time of the sandbox, and time of a program with eight tool calls.
 
-    python benchmarks/jail.py [--programs 500] [--starts 20]
+    python benchmarks/sandbox.py [--programs 500] [--starts 20]
 
 Prints medians in milliseconds, also for the same source run by ``exec`` in this process. The difference is the cost of
 isolation.
@@ -12,7 +12,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from lawtrace.environments.sandbox import Jail, Program, Reply, Returned, Toolset
+from lawtrace.environments.sandbox import Program, Reply, Returned, Sandbox, Toolset
 from lawtrace.schemas.events import Json
 
 SOURCE = """
@@ -62,7 +62,7 @@ def milliseconds(work: Callable[[], object], times: int) -> float:
 
 
 def start() -> None:
-    with Jail():
+    with Sandbox():
         pass
 
 
@@ -72,14 +72,14 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=20)
     options = parser.parse_args()
     program = Program(SOURCE, Toolset.untyped("Bank", TOOLS))
-    with Jail() as jail:
-        execution = jail.run(program, answer)
+    with Sandbox() as sandbox:
+        execution = sandbox.run(program, answer)
         assert (execution.status, execution.calls) == ("finished", CALLS), execution
-        in_jail = milliseconds(lambda: jail.run(program, answer), options.programs)
+        in_sandbox = milliseconds(lambda: sandbox.run(program, answer), options.programs)
     in_process = milliseconds(lambda: exec(SOURCE, {"Bank": Bank()}), options.programs)
     figures = {
         "start_and_stop_ms": milliseconds(start, options.starts),
-        "program_with_8_calls_ms": in_jail,
+        "program_with_8_calls_ms": in_sandbox,
         "same_in_process_ms": in_process,
     }
     print(json.dumps({name: round(value, 3) for name, value in figures.items()}))
