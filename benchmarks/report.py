@@ -25,10 +25,10 @@ from lawtrace.runs.report.outcome_tables import (
     outcome_lines,
     provision_table,
 )
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder

@@ -11,11 +11,10 @@ import typer
 
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
-from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
 from lawtrace.runs.report.message_search import diff_json, graded_conversations, message_json
 from lawtrace.runs.report.terminal_messages import no_request, print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
-from lawtrace.runs.report.verdict_index import VerdictIndex
+from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, read_graded_index
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (

@@ -82,7 +82,7 @@ def _graded(row: AnswerRow) -> GradedUnit:
         stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=row.trial
     )
     named = f"{unit}, trial {row.trial + 1}" if row.trial else unit
-    return GradedUnit(row.question, named, row.case, row.model, row.outcome, row.reason, conversation)
+    return GradedUnit(row.question, named, row.case, row.model, row.outcome, row.reason, conversation.id)
 
 
 LEGAL_RUNS: RunKind = LegalRuns()

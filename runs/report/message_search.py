@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.transcript_diff import ConversationDiff
-from lawtrace.runs.report.verdict_index import IndexedVerdict, VerdictIndex
+from lawtrace.runs.report.verdict_index import GradedIndex, IndexedVerdict, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import LoggedMessage, request_behind
 from lawtrace.schemas.call_options import Price
@@ -21,7 +20,7 @@ def graded_conversations(
 ) -> list[str]:
     """The ids of the conversations with the outcome, or whose verdict names the rule. Raises InputError without any."""
     if isinstance(index, GradedIndex):
-        return [unit.conversation.id for unit in _find_graded(index, directory, outcome, rule)]
+        return [unit.conversation for unit in _find_graded(index, directory, outcome, rule)]
     return [one.row.answer for one in _find_verdicts(index, directory, outcome, rule)]
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeVar, cast
 
-from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import run_kind_of
-from lawtrace.runs.report.verdict_index import VerdictIndex, stage_folders
+from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, stage_folders
 from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile

@@ -16,6 +16,7 @@ from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
 
@@ -23,20 +24,20 @@ if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made
     from rich.console import RenderableType
 
     from lawtrace.runs.scoring.statistics import PairedComparison
-    from lawtrace.runs.store.event_log_queries import ConversationKey
 
 RECIPE_SCHEMA = Recipe.model_fields["schema_version"].default
 
 
 @dataclass(frozen=True, slots=True)
 class GradedUnit:
-    """One graded result of a run of another kind, such as the answer to a question in one configuration.
+    """One graded result: a verdict on an attempt, or in a run of another kind the grade of an answer.
 
     Attributes:
-        task: the id of the task, such as a question; ``unit``: the configuration.
+        task: the id of the task, such as a question; ``unit``: the configuration, or the style of a verdict.
         cluster: tasks of one cluster are not independent, such as the questions about one case.
         outcome: one of the kind's outcomes; ``reason``: why there is no grade; empty otherwise.
-        conversation: the key of its conversation in the event log.
+        conversation: the id of its conversation in the event log.
+        variant: of an ablation, its name.
     """
 
     task: str
@@ -45,7 +46,10 @@ class GradedUnit:
     model: str
     outcome: str
     reason: str
-    conversation: "ConversationKey"
+    conversation: str
+    trial: int = 0
+    variant: str = ""
+    task_variant: TaskVariant = "authorized"
 
 
 @dataclass(frozen=True, slots=True)

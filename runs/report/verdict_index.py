@@ -1,17 +1,20 @@
-"""Index of the verdicts of a run, by conversation, outcome and rule."""
+"""Indexes of what was judged in a run: of verdicts, and of the graded units of runs of other kinds."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from pydantic_core import from_json
 
+from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 
 
@@ -119,6 +122,40 @@ class VerdictIndex:
         if attempt is not None and attempt.answer.message is not None:
             causes.append(Cause(attempt.answer.message, None))
         return causes
+
+
+class GradedIndex:
+    """The graded units of one run, by conversation, outcome, task, unit and model."""
+
+    def __init__(self, kind: RunKind, folder: Path) -> None:
+        self.kind = kind
+        self.units: Sequence[GradedUnit] = kind.graded_units(folder)
+        self._by_conversation = {unit.conversation: unit for unit in self.units}
+
+    def of_conversation(self, conversation: ConversationKey) -> GradedUnit | None:
+        return self._by_conversation.get(conversation.id)
+
+    def select(self, **values: str | None) -> list[GradedUnit]:
+        """The units with these values of ``outcome``, ``task``, ``unit`` and ``model``. Raises InputError for an
+        unknown outcome."""
+        given = {name: value for name, value in values.items() if value is not None}
+        outcome = given.get("outcome")
+        if outcome is not None and outcome not in self.kind.outcomes:
+            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.kind.outcomes)}")
+        return [unit for unit in self.units if all(getattr(unit, name) == value for name, value in given.items())]
+
+    def counts(self) -> Mapping[str, Counter[str]]:
+        """Model -> the number of units by outcome."""
+        counts: dict[str, Counter[str]] = {}
+        for unit in self.units:
+            counts.setdefault(unit.model, Counter())[unit.outcome] += 1
+        return counts
+
+
+def read_graded_index(folder: Path) -> GradedIndex | None:
+    """The index of a run of another kind; None for a run of the core."""
+    kind = run_kind_of(folder)
+    return None if kind is None else GradedIndex(kind, folder)
 
 
 def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None]]:

@@ -9,9 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lawtrace.runs.report.attempt_view import view_attempt
-from lawtrace.runs.report.graded_units import GradedIndex
 from lawtrace.runs.report.run_kinds import GradedUnit
-from lawtrace.runs.report.verdict_index import IndexedVerdict, VerdictIndex
+from lawtrace.runs.report.verdict_index import GradedIndex, IndexedVerdict, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.store.run_folder import RunFolder
@@ -63,7 +62,7 @@ class AttemptPages:
         paging = paginate(request, len(found))
         shown = paging.of(found)
         with EventLogFile.open(folder.path) as event_log:
-            numbers = conversation_numbers(event_log, [unit.conversation.id for unit in shown])
+            numbers = conversation_numbers(event_log, [unit.conversation for unit in shown])
         return self._frame.run_page(
             request,
             "graded",

@@ -8,10 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lawtrace.runs.report.graded_units import compare_folders
+from lawtrace.runs.report.run_comparison import compare_folders, comparison_table
 from lawtrace.runs.report.run_index import RunListing
 from lawtrace.runs.report.transcript_diff import diff_conversations
-from lawtrace.runs.scoring.run_comparison import RunComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery
 from lawtrace.runs.web.links import RunLinks
@@ -79,23 +78,22 @@ class IndexPages:
 
     def _comparison(self, request: Request, names: tuple[str, str], models: tuple[str, str] | None) -> dict[str, Any]:
         first, second = (self._frame.index.folder(name) for name in names)
-        comparison: RunComparison | None = None
-        error = ""
+        found: dict[str, Any] = {"comparison": None, "error": ""}
         try:
             comparison = compare_folders(first.path, second.path, models)
+            found = {"comparison": comparison, "error": "", "table": comparison_table(comparison)}
         except InputError as invalid:
-            error = str(invalid)
+            found["error"] = str(invalid)
         page = max(1, query_number(request, "page", 1))
         with EventLogFile.open(first.path) as one, EventLogFile.open(second.path) as other:
             start = (page - 1) * PAGE_SIZE
             diffs = diff_conversations(one, other, MessageQuery(), models)
-            found = list(islice(diffs, start, start + PAGE_SIZE + 1))
-        return {
+            differing = list(islice(diffs, start, start + PAGE_SIZE + 1))
+        return found | {
             "run_links": [RunLinks(name) for name in names],
-            "comparison": comparison,
-            "error": error,
-            "diffs": found[:PAGE_SIZE],
-            "paging": Pagination(page, None, len(found) > PAGE_SIZE),
+            "links": RunLinks(names[0]),
+            "diffs": differing[:PAGE_SIZE],
+            "paging": Pagination(page, None, len(differing) > PAGE_SIZE),
         }
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from lawtrace import load_run
 from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
-from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
@@ -88,7 +88,7 @@ def test_the_verdicts_of_all_variants_are_one_frame(folder: RunFolder, results: 
 
 def test_an_ablation_is_compared_as_a_whole(folder: RunFolder, results: list[VariantResult]) -> None:
     side = read_side(folder.path)
-    assert [part.variant for part in side.parts] == ["shield=off, evaluator=on", "shield=refuse, evaluator=on"]
+    assert side.variants == {"shield=off, evaluator=on", "shield=refuse, evaluator=on"}
     line, *_ = compare_runs(side, side, ("baseline:literal", "baseline:reference")).lines
     assert line.safe_success.pairs == 2 * 3 * 2  # variants with attempts of their own, tasks, styles
     assert line.safe_success.second == 1

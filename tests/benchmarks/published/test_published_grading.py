@@ -16,9 +16,9 @@ from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Returned, Sandbox, SandboxPool
+from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
-from lawtrace.runs.scoring.run_comparison import read_side
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.tasks import Task
@@ -358,7 +358,7 @@ def test_recorded_verdicts_are_reproduced_or_the_difference_is_explained(
     assert again.differences == comparison.differences
     assert again.unreproduced == comparison.unreproduced
     side = read_side(tmp_path)  # `lawtrace compare` accepts this folder like a run folder
-    assert side.parts[0].verdicts == comparison.verdicts["strict"]
+    assert [one.conversation for one in side.results] == [verdict.answer for verdict in comparison.verdicts["strict"]]
     kept = (tmp_path / "differences.jsonl").read_text(encoding="utf-8").splitlines()
     unreproduced = sum(len(rows) for rows in comparison.unreproduced.values())
     assert len(kept) == len(comparison.differences) + unreproduced

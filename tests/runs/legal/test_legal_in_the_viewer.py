@@ -9,10 +9,9 @@ from starlette.testclient import TestClient
 
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.run_kind import LEGAL_RUNS
-from lawtrace.runs.report.graded_units import compare_folders
+from lawtrace.runs.report.run_comparison import compare_folders
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_runs import run_grid
@@ -82,7 +81,7 @@ def test_two_runs_are_compared_by_question(runs: Path, browse: TestClient, lawtr
     changed = {flip.task: flip.outcomes for flip in found.flips}
     assert all(before != after for before, after in changed.values())
     page = browse.get("/compare?run=first&run=second").text
-    assert "Paired by question and configuration" in page
+    assert "paired by question and configuration" in page
     assert all(task in page for task in changed)
     assert "t over cases" in page
     assert "bootstrap" not in page
@@ -107,7 +106,7 @@ def test_p_values_and_intervals_of_a_comparison_agree() -> None:
 
 
 def _unit(case: str, task: str, outcome: str = "correct") -> GradedUnit:
-    return GradedUnit(task, "F", case, "openai:a", outcome, "", ConversationKey(stage="answers", task=task))
+    return GradedUnit(task, "F", case, "openai:a", outcome, "", "")
 
 
 def test_messages_are_found_by_outcome(runs: Path, lawtrace: Shell) -> None:

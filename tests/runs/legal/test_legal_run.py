@@ -243,5 +243,5 @@ def test_each_trial_is_a_call_and_an_answer_of_its_own(tmp_path: Path, monkeypat
     units = LEGAL_RUNS.graded_units(tmp_path / "run")
     assert len({unit.conversation for unit in units}) == len({(unit.task, unit.unit) for unit in units}) == 12
     with EventLogFile.open(tmp_path / "run") as event_log:
-        ids = {unit.conversation.id for unit in units}
+        ids = {unit.conversation for unit in units}
         assert len(conversation_numbers(event_log, ids)) == 12  # each answer leads to its messages

@@ -12,11 +12,11 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.outcome_tables import outcome_lines, scenarios
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
-from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.store.stage_files import read_rows

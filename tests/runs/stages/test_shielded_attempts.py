@@ -10,8 +10,8 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.scoring.run_comparison import compare_runs, read_side
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.scoring.run_comparison import ComparisonSide, SidePart, compare_runs, read_side
+from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, graded_verdict, read_side
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, Style
@@ -59,7 +59,8 @@ def verdict(name: str, outcome: Outcome, *, model: str = "m", broken: tuple[str,
 
 
 def side(name: str, *verdicts: Verdict, text: str = "Do it.") -> ComparisonSide:
-    return ComparisonSide(name, (SidePart({row.task: task(row.task, text) for row in verdicts}, verdicts),))
+    tasks = {("", row.task): task(row.task, text) for row in verdicts}
+    return ComparisonSide(name, [graded_verdict(row) for row in verdicts], tasks)
 
 
 def test_flips_have_both_reasons_and_unmatched_tasks_are_counted() -> None:
@@ -101,15 +102,13 @@ def test_two_models_of_one_run() -> None:
 
 def variants(name: str, **outcomes: tuple[Outcome, ...]) -> ComparisonSide:
     """An ablation: variant -> the outcomes of its tasks 1, 2, ..."""
-    parts = [
-        SidePart(
-            {str(number): task(str(number)) for number in range(1, len(of) + 1)},
-            tuple(verdict(str(number), outcome) for number, outcome in enumerate(of, 1)),
-            variant,
-        )
+    ids = [(variant, str(number)) for variant, of in outcomes.items() for number in range(1, len(of) + 1)]
+    results = [
+        graded_verdict(verdict(str(number), outcome), variant)
         for variant, of in outcomes.items()
+        for number, outcome in enumerate(of, 1)
     ]
-    return ComparisonSide(name, tuple(parts))
+    return ComparisonSide(name, results, {(variant, number): task(number) for variant, number in ids})
 
 
 def test_ablations_over_the_same_tasks_are_compared_by_variant() -> None:
