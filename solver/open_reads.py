@@ -17,6 +17,7 @@ from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.syntax import Atom, EventAggregate, Formula, aggregates_of, subformulas
+from lawtrace.solver.logic.terms import NAMES
 
 _EACH: Final = -1
 """Stands in a path for each element of a list, or each name of a field of an object."""
@@ -32,17 +33,6 @@ _ARGUMENTS: Final[Mapping[str, Kinds]] = MappingProxyType(
         "smallest": ("list",),
         "total": ("list",),
         "values": ("object",),
-    }
-)
-_NAMES: Final[Mapping[terms.Kind, str]] = MappingProxyType(
-    {
-        "boolean": "true or false",
-        "number": "a number",
-        "string": "a text",
-        "list": "a list",
-        "object": "an object",
-        "null": "null",
-        "time": "a time",
     }
 )
 
@@ -219,7 +209,7 @@ def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: 
         kind = terms.kind_of(value)
         if declared is not ANY or not kinds or kind is None or kind in kinds:
             return None
-        return f"{terms.path_text(before)} is {_NAMES[kind]}"
+        return f"{terms.path_text(before)} is {NAMES[kind]}"
     step, *rest = steps
     if step == _EACH or (isinstance(value, list) and isinstance(step, str)):
         inner = declared.items if isinstance(declared, ListOf) else ANY
@@ -242,7 +232,7 @@ def _lost(value: Json, declared: ValueType, steps: Steps, before: Steps, kinds: 
     elif declared is not ANY:
         return None
     if not isinstance(value, dict):
-        return f"{terms.path_text(before)} is {_NAMES[terms.kind_of(value) or 'null']} and has no part {step!r}"
+        return f"{terms.path_text(before)} is {NAMES[terms.kind_of(value) or 'null']} and has no part {step!r}"
     if step not in value:
         return f"{terms.path_text(before)} has no field {step!r}"
     return _lost(value[str(step)], declared, tuple(rest), (*before, step), kinds)

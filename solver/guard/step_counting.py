@@ -2,7 +2,7 @@
 
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.violations import triggers
+from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.rules import Rule
 
 
@@ -25,8 +25,7 @@ def _ignores(formula: s.Formula) -> bool:
         case s.And(parts) | s.Or(parts):
             return all(map(_ignores, parts))
         case s.Until(left, right) | s.Since(left, right):
-            stays = isinstance(left, s.Top) or (isinstance(left, s.Not) and triggers(left.operand) is not None)
-            return stays and triggers(right) is not None and _ignores(left) and _ignores(right)
+            return stays(left) and triggers(right) is not None and _ignores(left) and _ignores(right)
         case s.Yesterday(operand, window):
             return window.unlimited and isinstance(operand, s.Since) and operand.window.unlimited and _ignores(operand)
         case s.Next():

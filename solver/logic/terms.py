@@ -284,6 +284,19 @@ def step_into(value: Value, steps: Sequence[str | int]) -> Value:
 
 Kind = Literal["boolean", "number", "string", "list", "null", "object", "time"]
 
+NAMES: Final[Mapping[Kind, str]] = MappingProxyType(
+    {
+        "boolean": "a boolean",
+        "number": "a number",
+        "string": "a text",
+        "list": "a list",
+        "null": "null",
+        "object": "an object",
+        "time": "a time",
+    }
+)
+"""The kinds in messages."""
+
 
 def kind_of(value: Value) -> Kind | None:
     """The kind of a value; None if there is none. ``bool`` is tested before ``int``, which it is in Python."""

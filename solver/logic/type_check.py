@@ -35,6 +35,7 @@ from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.logic.parser import located
 from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
+from lawtrace.solver.logic.terms import NAMES
 
 
 def check_formula(formula: s.Formula, signature: Signature, text: str = "") -> None:
@@ -242,12 +243,12 @@ class _Context:
                 case "object":
                     value = self._member(value, str(step), f"`{done}`", term)
                 case kind:
-                    raise self.fault(f"`{done}` is {_NAMES[kind]} and has no part `{step}`", term)
+                    raise self.fault(f"`{done}` is {NAMES[kind]} and has no part `{step}`", term)
         return value
 
     def _member(self, row: Declared, name: str, what: str, term: terms.Term) -> Declared:
         if row.kind not in (None, "object"):
-            raise self.fault(f"{what}: {_NAMES[row.kind]} has no field `{name}`", term)
+            raise self.fault(f"{what}: {NAMES[row.kind]} has no field `{name}`", term)
         if row.fields is None:
             return ANYTHING
         if name not in row.fields:
@@ -264,7 +265,7 @@ class _Context:
             if declared.kind in (None, "number", "time") or (as_date and other.kind in (None, "time")):
                 continue
             raise self.fault(
-                f"`{term}` calculates with `{side}`, {_NAMES[declared.kind]}{_REMEDIES[declared.kind]}", term
+                f"`{term}` calculates with `{side}`, {NAMES[declared.kind]}{_REMEDIES[declared.kind]}", term
             )
         if "time" not in kinds:
             return NUMBER if kinds == ("number", "number") else ANYTHING
@@ -286,7 +287,7 @@ class _Context:
         for argument in term.arguments:
             found = self.of(argument)
             if found.kind is not None and found.kind not in accepted:
-                raise self.fault(f"`{term}`: `{argument}` is {_NAMES[found.kind]}, not {_either(accepted)}", term)
+                raise self.fault(f"`{term}`: `{argument}` is {NAMES[found.kind]}, not {_either(accepted)}", term)
             inner = found.elements.kind if found.elements is not None else None
             if accepted == ("list",) and inner not in (None, "number"):
                 raise self.fault(f"`{term}`: `{argument}` is a list, but not of numbers", term)
@@ -305,7 +306,7 @@ class _Context:
         accepted = ("number", "time") if term.function in ("min", "max") else ("number",)
         if found.kind is not None and found.kind not in accepted:
             hint = ": count them instead, `count(distinct ...)`" if term.function == "sum" else ""
-            raise _Fault(f"`{term.function}` needs numbers, and `{inner}` is {_NAMES[found.kind]}{hint}", term, inner)
+            raise _Fault(f"`{term.function}` needs numbers, and `{inner}` is {NAMES[found.kind]}{hint}", term, inner)
         return found if found.kind == "time" else NUMBER
 
 
@@ -333,8 +334,8 @@ class _Check:
                 variable.declared, variable.given = declared, place
             elif declared.kind is not None and _clash(variable.declared, declared, exact=False):
                 raise context.fault(
-                    f"the variable `{side.name}` is {_NAMES[variable.declared.kind]} in {variable.given} and "
-                    f"{_NAMES[declared.kind]} in {place}: use two variables",
+                    f"the variable `{side.name}` is {NAMES[variable.declared.kind]} in {variable.given} and "
+                    f"{NAMES[declared.kind]} in {place}: use two variables",
                     condition,
                 )
 
@@ -348,13 +349,13 @@ class _Check:
                 kind = context.of(only).kind
                 if kind not in (None, "boolean"):
                     raise context.fault(
-                        f"`{only}` stands alone and is {_NAMES[kind]}, not true or false: compare it with something",
+                        f"`{only}` stands alone and is {NAMES[kind]}, not true or false: compare it with something",
                         only,
                     )
             case ElementCondition(word, name, elements, _):
                 kind = context.of(elements).kind
                 if kind not in (None, "list", "object"):
-                    found = f"`{elements}` is {_NAMES[kind]}"
+                    found = f"`{elements}` is {NAMES[kind]}"
                     raise context.fault(
                         f"`{word} {name} in {elements}` needs a list or an object, and {found}", elements
                     )
@@ -368,14 +369,14 @@ class _Check:
         if sign == "in":
             if right.kind not in (None, "list", "object"):
                 remedy = f": write `{condition.right} contains ...`" if right.kind == "string" else ""
-                found = f"`{condition.right}` is {_NAMES[right.kind]}{remedy}"
+                found = f"`{condition.right}` is {NAMES[right.kind]}{remedy}"
                 raise fault(f"`{condition}`: `in` needs a list or an object, and {found}", condition)
             element = _elements(right)
             if _clash(left, element, exact=True):
                 inside = "a list of which each element" if right.kind == "list" else "an object, of which each name"
                 raise fault(
-                    f"`{condition}` looks for {_NAMES[left.kind or 'null']} in {inside} is "
-                    f"{_NAMES[element.kind or 'null']}",
+                    f"`{condition}` looks for {NAMES[left.kind or 'null']} in {inside} is "
+                    f"{NAMES[element.kind or 'null']}",
                     condition,
                 )
             return
@@ -384,7 +385,7 @@ class _Check:
                 if declared.kind not in (None, "string"):
                     remedy = f": write `... in {side}`" if declared.kind == "list" else ""
                     raise fault(
-                        f"`{condition}`: `{sign}` is about texts, and `{side}` is {_NAMES[declared.kind]}{remedy}",
+                        f"`{condition}`: `{sign}` is about texts, and `{side}` is {NAMES[declared.kind]}{remedy}",
                         condition,
                     )
             return
@@ -392,11 +393,11 @@ class _Check:
             raise fault(self._of_two_kinds(condition, left, right), condition)
         for side, declared in ((condition.left, left), (condition.right, right)):
             if sign not in ("==", "!=") and declared.kind not in (None, "number", "string", "time"):
-                raise fault(f"`{condition}` orders by `{side}`, {_NAMES[declared.kind]}: use `==` or `!=`", condition)
+                raise fault(f"`{condition}` orders by `{side}`, {NAMES[declared.kind]}: use `==` or `!=`", condition)
 
     @staticmethod
     def _of_two_kinds(condition: Comparison, left: Declared, right: Declared) -> str:
-        one, other = _NAMES[left.kind or "null"], _NAMES[right.kind or "null"]
+        one, other = NAMES[left.kind or "null"], NAMES[right.kind or "null"]
         message = f"`{condition}` compares {one} with {other} and is never true"
         kinds = {left.kind, right.kind}
         if kinds == {"string", "number"}:
@@ -434,15 +435,6 @@ def _clash(left: Declared, right: Declared, *, exact: bool) -> bool:
     return True
 
 
-_NAMES: Final[Mapping[terms.Kind, str]] = {
-    "boolean": "a boolean",
-    "number": "a number",
-    "string": "a text",
-    "list": "a list",
-    "null": "null",
-    "object": "an object",
-    "time": "a time",
-}
 _REMEDIES: Final[Mapping[terms.Kind, str]] = {
     "boolean": ": compare it with `true` or `false`",
     "string": ": `number(...)` reads the number that a text spells, `date(...)` the time",
@@ -453,7 +445,7 @@ _REMEDIES: Final[Mapping[terms.Kind, str]] = {
 
 
 def _either(kinds: Sequence[terms.Kind]) -> str:
-    return " or ".join(_NAMES[kind] for kind in kinds)
+    return " or ".join(NAMES[kind] for kind in kinds)
 
 
 # Places

@@ -63,6 +63,11 @@ def occasions(formula: Formula) -> tuple[Atom, ...]:
     return tuple(found)
 
 
+def stays(formula: Formula) -> bool:
+    """Whether a formula is true in each step without calls of certain tools."""
+    return isinstance(formula, Top) or (isinstance(formula, Not) and triggers(formula.operand) is not None)
+
+
 def triggers(formula: Formula) -> frozenset[str] | None:
     """The tools of which a step must have a call for the formula to be true; None if it can be true without."""
     match formula:

@@ -16,7 +16,7 @@ from lawtrace.solver.logic.conditions import all_of, condition_variables, conjun
 from lawtrace.solver.logic.normal_form import original_names, readable
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.terms import Missing, Value
-from lawtrace.solver.logic.violations import triggers
+from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.metric import MetricRule, Violation
@@ -74,10 +74,6 @@ def explain(
 
 def needs_every_step(formula: s.Formula) -> bool:
     """Whether a step without a call that an atom of the formula matches could change its truth at other steps."""
-
-    def stays(left: s.Formula) -> bool:
-        return isinstance(left, s.Top) or (isinstance(left, s.Not) and triggers(left.operand) is not None)
-
     for part in s.subformulas(formula):
         match part:
             case s.Next() | s.Yesterday():
