@@ -23,18 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from lawtrace.solver.logic import conditions
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import (
-    AndCondition,
-    Comparison,
-    Condition,
-    NotCondition,
-    OrCondition,
-    all_of,
-    condition_leaves,
-    conjuncts,
-    equation,
-)
 from lawtrace.solver.logic.core import in_core
 from lawtrace.solver.logic.normal_form import conjunction, disjunction, negated
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, FunctionCall, LiteralValue, Now
@@ -176,22 +166,22 @@ class _Relaxation:
 
     def _own_event(self, atom: s.Atom, variables: frozenset[str]) -> s.Atom | None:
         """The atom for the values that its event has itself; None if it does not say them."""
-        kept: list[Condition] = []
+        kept: list[conditions.Condition] = []
         found = False
-        for part in conjuncts(atom.condition):
+        for part in conditions.conjuncts(atom.condition):
             if not _depends(part):
                 kept.append(part)
                 continue
-            equated = equation(part)
+            equated = conditions.equation(part)
             if equated is None or equated[0] not in variables:
                 return None
             _, place, spread = equated
             found = True
             if spread:
-                kept.append(Comparison(FunctionCall("len", (place,)), ">", LiteralValue(0)))
+                kept.append(conditions.Comparison(FunctionCall("len", (place,)), ">", LiteralValue(0)))
             elif atom.attempted or not self._is_required(atom.tool, place):
-                kept.append(Comparison(place, "==", place))
-        return replace(atom, condition=all_of(kept)) if found else None
+                kept.append(conditions.Comparison(place, "==", place))
+        return replace(atom, condition=conditions.all_of(kept)) if found else None
 
 
 def _relaxed_atom(atom: s.Atom, *, weaken: bool) -> s.Formula:
@@ -203,15 +193,15 @@ def _relaxed_atom(atom: s.Atom, *, weaken: bool) -> s.Formula:
     return replace(atom, condition=None if condition is True else condition)
 
 
-def _relaxed_condition(condition: Condition, *, weaken: bool) -> Condition | bool:
+def _relaxed_condition(condition: conditions.Condition, *, weaken: bool) -> conditions.Condition | bool:
     if not _depends(condition):
         return condition
     match condition:
-        case NotCondition(part):
+        case conditions.NotCondition(part):
             relaxed = _relaxed_condition(part, weaken=not weaken)
-            return not relaxed if isinstance(relaxed, bool) else NotCondition(relaxed)
-        case AndCondition(parts) | OrCondition(parts):
-            absorbing = isinstance(condition, OrCondition)
+            return not relaxed if isinstance(relaxed, bool) else conditions.NotCondition(relaxed)
+        case conditions.AndCondition(parts) | conditions.OrCondition(parts):
+            absorbing = isinstance(condition, conditions.OrCondition)
             relaxed = [_relaxed_condition(part, weaken=weaken) for part in parts]
             if absorbing in relaxed:
                 return absorbing
@@ -223,11 +213,11 @@ def _relaxed_condition(condition: Condition, *, weaken: bool) -> Condition | boo
             return weaken
 
 
-def _depends(condition: Condition | None) -> bool:
+def _depends(condition: conditions.Condition | None) -> bool:
     """Whether a condition needs more than the event to be decided: a variable or the time."""
     if condition is None:
         return False
-    return any(isinstance(leaf, BoundVariable | Now) for leaf in condition_leaves(condition))
+    return any(isinstance(leaf, BoundVariable | Now) for leaf in conditions.condition_leaves(condition))
 
 
 def _without_double_negation(formula: s.Formula) -> s.Formula:

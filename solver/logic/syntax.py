@@ -78,6 +78,7 @@ from typing import ClassVar, Final, Literal
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
+from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import (
     Comparison,
     Condition,
@@ -85,17 +86,6 @@ from lawtrace.solver.logic.conditions import (
     condition_parts,
     condition_variables,
     equation,
-)
-from lawtrace.solver.logic.terms import (
-    NO_BINDINGS,
-    Bindings,
-    BoundVariable,
-    Computed,
-    Leaf,
-    Now,
-    Position,
-    Term,
-    leaves,
 )
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 
@@ -222,9 +212,11 @@ class Atom(_Node):
     @property
     def reads_clock(self) -> bool:
         """Whether the condition compares with ``now``."""
-        return self.condition is not None and any(isinstance(leaf, Now) for leaf in condition_leaves(self.condition))
+        return self.condition is not None and any(
+            isinstance(leaf, terms.Now) for leaf in condition_leaves(self.condition)
+        )
 
-    def matches(self, event: Event, bindings: Bindings = NO_BINDINGS) -> bool:
+    def matches(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         """Whether the atom is true of the event. `bindings`: the values of variables; without one, none equals it."""
         return (
             event.tool == self.tool
@@ -323,7 +315,7 @@ class _Quantifier(_Node):
 
     def __post_init__(self) -> None:
         for variable in self.variables:
-            BoundVariable(variable)
+            terms.BoundVariable(variable)
         if len(set(self.variables)) != len(self.variables):
             raise FormulaError(f"`{', '.join(self.variables)}` names a variable twice")
         if unused := set(self.variables) - free_variables(self.body):
@@ -364,7 +356,7 @@ AggregateFunction = Literal["count", "sum", "min", "max", "avg", "last"]
 
 
 @dataclass(frozen=True, slots=True)
-class EventAggregate(Computed):
+class EventAggregate(terms.Computed):
     """``sum(x of A [w] since B)``, see the module docstring.
 
     Attributes:
@@ -377,7 +369,7 @@ class EventAggregate(Computed):
     """
 
     function: AggregateFunction
-    term: Term | None
+    term: terms.Term | None
     atom: Atom
     window: Window = ALWAYS_OPEN
     since: Atom | None = None
@@ -391,7 +383,7 @@ class EventAggregate(Computed):
 
 
 @dataclass(frozen=True, slots=True)
-class RelationAggregate(Computed):
+class RelationAggregate(terms.Computed):
     """``sum(x for y, z: f)``, see the module docstring.
 
     Attributes:
@@ -402,7 +394,7 @@ class RelationAggregate(Computed):
     """
 
     function: AggregateFunction
-    term: Term | None
+    term: terms.Term | None
     variables: tuple[str, ...]
     formula: "Formula"
 
@@ -446,16 +438,16 @@ def is_plain_name(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and name not in RESERVED and name not in _TERM_WORDS
 
 
-def compared(formula: "Formula") -> tuple[Leaf, ...]:
+def compared(formula: "Formula") -> tuple[terms.Leaf, ...]:
     """What a comparison of terms is about; nothing for other formulas."""
     if not isinstance(formula, Compare):
         return ()
-    return *leaves(formula.comparison.left), *leaves(formula.comparison.right)
+    return *terms.leaves(formula.comparison.left), *terms.leaves(formula.comparison.right)
 
 
 def reads_position(formula: "Formula") -> bool:
     """Whether a comparison itself is about the number of the step."""
-    return any(isinstance(leaf, Position) for leaf in compared(formula))
+    return any(isinstance(leaf, terms.Position) for leaf in compared(formula))
 
 
 def aggregates_of(formula: "Formula") -> tuple[EventAggregate | RelationAggregate, ...]:
@@ -540,12 +532,12 @@ def free_variables(formula: Formula) -> frozenset[str]:
             return frozenset[str]().union(*map(free_variables, children(formula)))
 
 
-def term_variables(term: Term) -> frozenset[str]:
+def term_variables(term: terms.Term) -> frozenset[str]:
     """The variables that the value of a term depends on."""
     found: set[str] = set()
-    for leaf in leaves(term):
+    for leaf in terms.leaves(term):
         match leaf:
-            case BoundVariable(name):
+            case terms.BoundVariable(name):
                 found.add(name)
             case EventAggregate():
                 found |= leaf.atom.variables | (frozenset() if leaf.since is None else leaf.since.variables)
