@@ -22,7 +22,7 @@ from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
-from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_of, provenance_path, write_provenance
+from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_of, provenance_path
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import OperationalError
@@ -68,7 +68,7 @@ def extract(
             f"no provision could be read, nothing written; run the command again: {unread[0].fate.because}"
         )
     EXTRACTED_RULES.write(out, rules)
-    write_provenance(provenance_path(out), provenance)
+    PROVENANCE.write(provenance_path(out), provenance.lines())
     export_report(make_extraction_report(provenance), out.with_suffix(".html"))
     return _result(domain, tuple(rules), provenance, out)
 

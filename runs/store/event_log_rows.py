@@ -8,11 +8,11 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from lawtrace.schemas.log_entries import (
-    Context,
     Entry,
     EntryKind,
     MessageSent,
@@ -22,6 +22,7 @@ from lawtrace.schemas.log_entries import (
     RoleFailed,
     RunResumed,
     StageFinished,
+    conversation_id,
     parse_entry,
 )
 
@@ -51,9 +52,9 @@ class RowWriter:
     def __init__(self, connection: sqlite3.Connection, *, resumed: bool) -> None:
         self._connection = connection
         self._resumed = resumed
-        # Bounded caches of row ids, to save queries.
-        self._requests: dict[tuple[int, str, str], int] = {}
-        self._conversations: dict[tuple[object, ...], int] = {}
+        # Caches of row ids, to save queries.
+        self._step = lru_cache(_MAX_CACHED)(self._find_step)
+        self._conversation = lru_cache(_MAX_CACHED)(self._find_conversation)
 
     def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
         """Write entries with their times in one transaction; return their number."""
@@ -67,8 +68,8 @@ class RowWriter:
         except BaseException:
             if self._connection.in_transaction:  # some errors of SQLite roll back by themselves
                 self._connection.execute("ROLLBACK")
-            self._requests.clear()
-            self._conversations.clear()
+            self._step.cache_clear()
+            self._conversation.cache_clear()
             raise
         return written
 
@@ -82,7 +83,7 @@ class RowWriter:
         field = _TEXT_FIELDS.get(entry.kind)
         row = (
             entry.kind,
-            context and self._conversation(context),
+            context and self._conversation(*(getattr(context, name) for name in KEY)),
             context and context.role,
             context and context.turn,
             field and self._text(getattr(entry, field)),
@@ -111,29 +112,19 @@ class RowWriter:
     def _request(self, messages: tuple[RequestMessage, ...]) -> int:
         before = 0
         for message in messages:
-            key = (before, message.role, message.content)
-            known = self._requests.get(key)
-            if known is None:
-                if len(self._requests) >= _MAX_CACHED:
-                    self._requests.clear()
-                known = self._requests[key] = self._step(before, message)
-            before = known
+            before = self._step(before, message.role, message.content)
         return before
 
-    def _step(self, before: int, message: RequestMessage) -> int:
-        values = (before, message.role, self._text(message.content))
+    def _find_step(self, before: int, role: str, content: str) -> int:
+        values = (before, role, self._text(content))
         query = "SELECT id FROM requests WHERE before = ? AND role = ? AND text = ?"
         found = self._connection.execute(query, values).fetchone()
         return found[0] if found else self._insert("requests", values)
 
-    def _conversation(self, context: Context) -> int:
-        key = tuple(getattr(context, name) for name in KEY)
-        known = self._conversations.get(key)
-        if known is None:
-            name = context.conversation_id
-            found = self._connection.execute("SELECT id FROM conversations WHERE name = ?", (name,)).fetchone()
-            known = self._conversations[key] = found[0] if found else self._insert("conversations", (name, *key))
-        return known
+    def _find_conversation(self, *key: str | int | None) -> int:
+        name = conversation_id(dict(zip(KEY, key, strict=True)))
+        found = self._connection.execute("SELECT id FROM conversations WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else self._insert("conversations", (name, *key))
 
     def _insert(self, table: str, values: tuple[object, ...]) -> int:
         """Insert a row with a new id, which is returned."""
@@ -154,7 +145,7 @@ class RowReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._conversations: dict[int, dict[str, Any]] = {}
+        self._conversation = lru_cache(_MAX_CACHED)(self._read_conversation)
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
         """The entry of a row with `COLUMNS`. Raises pydantic's ``ValidationError`` if the row is invalid."""
@@ -172,15 +163,9 @@ class RowReader:
             fields["request"] = self._request(request)
         return parse_entry(fields)
 
-    def _conversation(self, number: int) -> dict[str, Any]:
-        known = self._conversations.get(number)
-        if known is None:
-            if len(self._conversations) >= _MAX_CACHED:
-                self._conversations.clear()
-            query = f"SELECT {', '.join(KEY)} FROM conversations WHERE id = ?"  # noqa: S608
-            values = self._connection.execute(query, (number,)).fetchone()
-            known = self._conversations[number] = dict(zip(KEY, values, strict=True))
-        return known
+    def _read_conversation(self, number: int) -> dict[str, Any]:
+        query = f"SELECT {', '.join(KEY)} FROM conversations WHERE id = ?"  # noqa: S608
+        return dict(zip(KEY, self._connection.execute(query, (number,)).fetchone(), strict=True))
 
     def _request(self, last: int) -> list[dict[str, str]]:
         steps = self._connection.execute(

@@ -15,7 +15,7 @@ from lawtrace.agents.conversations.provenance import (
     RuleCandidate,
 )
 from lawtrace.environments.regulations.regulation import Provision, Regulation
-from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import ExtractionFunnel
 
@@ -74,10 +74,6 @@ class ExtractionProvenance:
 def provenance_path(rules: Path) -> Path:
     """The path of the provenance file of a rule file, in the same folder."""
     return rules.with_suffix(".provenance.jsonl")
-
-
-def write_provenance(path: Path, provenance: ExtractionProvenance) -> int:
-    return write_rows(path, provenance.lines())
 
 
 def read_provenance(path: Path) -> ExtractionProvenance:

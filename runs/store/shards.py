@@ -55,10 +55,6 @@ class Shard:
         """Its units of all units."""
         return units[self.number - 1 :: self.count]
 
-    def size(self, units: int) -> int:
-        """How many of so many units it has."""
-        return len(range(self.number - 1, units, self.count))
-
 
 WHOLE = Shard(1, 1)
 
@@ -257,7 +253,9 @@ def merged_lines(shards: Sequence[FoundShard]) -> Iterator[str]:
                 if line:
                     yield line.removesuffix("\n")
                 elif row == 0 or unit < units - 1:
-                    raise InputError(f"{shard}: has fewer rows than its {shard.record.shard.size(units)} units")
+                    raise InputError(
+                        f"{shard}: has fewer rows than its {len(shard.record.shard.of(range(units)))} units"
+                    )
         for shard, file in zip(shards, files, strict=True):
             if file.readline():
-                raise InputError(f"{shard}: has more rows than its {shard.record.shard.size(units)} units")
+                raise InputError(f"{shard}: has more rows than its {len(shard.record.shard.of(range(units)))} units")

@@ -28,10 +28,6 @@ class StageFile(Generic[Row]):
         self.name = name
         self._row = row
 
-    @property
-    def stem(self) -> str:
-        return self.name.removesuffix(".jsonl")
-
     def read(self, path: Path) -> list[Row]:
         """All rows. Raises InputError with the invalid line."""
         return read_rows(path, self._row, empty=True)

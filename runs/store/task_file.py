@@ -137,12 +137,21 @@ def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
 
 
 def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Task], Domain]:
-    """Like `read_tasks`, with a problem for each invalid task. Raises InputError if no task is valid."""
+    """Like `read_tasks`, with a problem for each invalid task. Raises InputError if no task is valid, or their
+    environment is not found or is another one."""
     read = read_task_rows(path)
     if not read.rows:
         reason = read.problems[0] if read.problems else "run the stage that writes it first"
         raise InputError(f"{path}: no valid task; {reason}")
-    domain = environment_of_tasks(read.rows, str(path), env)
+    name = read.rows[0].environment
+    if env is None and name not in BUILT_IN_DOMAINS:
+        raise InputError(
+            f"{path}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
+            f"--env ./{name}"
+        )
+    domain = load_domain(env or name)
+    if domain.environment.name != name:
+        raise InputError(f"{path}: its tasks are about {name!r}, not about {domain.environment.name!r} from --env")
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()
     for place, task in zip(read.places, read.rows, strict=True):
@@ -155,23 +164,6 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
     if not usable.rows:
         raise InputError(f"{path}: no valid task; {usable.problems[0]}")
     return usable, domain
-
-
-def environment_of_tasks(tasks: Sequence[Task], place: str, env: str | None = None) -> Domain:
-    """The environment of the tasks; ``env`` is its folder, if it is not built in.
-
-    Raises InputError with the place of the tasks if the environment is not found, or is another one.
-    """
-    name = tasks[0].environment
-    if env is None and name not in BUILT_IN_DOMAINS:
-        raise InputError(
-            f"{place}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
-            f"--env ./{name}"
-        )
-    domain = load_domain(env or name)
-    if domain.environment.name != name:
-        raise InputError(f"{place}: its tasks are about {name!r}, not about {domain.environment.name!r} from --env")
-    return domain
 
 
 def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str | None:

@@ -197,7 +197,7 @@ def _simulate(
         arguments: dict[str, Json] = {}
         for name, value in read.arguments.items():
             try:
-                arguments[name] = _resolve_argument(value, session.events)
+                arguments[name] = _resolve(value, session.events)
             except (LookupError, TypeError):
                 reason = f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result"
                 return session.events, session.state, reason
@@ -208,18 +208,16 @@ def _simulate(
     return session.events, session.state, None
 
 
-def _resolve_argument(argument: ReaderArgument, events: Sequence[Event]) -> Json:
-    if isinstance(argument, ReaderReference):
-        return _resolve_reference(argument, events)
-    if isinstance(argument, list):
-        return [_resolve_reference(item, events) if isinstance(item, ReaderReference) else item for item in argument]
-    return argument
-
-
-def _resolve_reference(reference: ReaderReference, events: Sequence[Event]) -> Json:
-    if not 1 <= reference.from_call <= len(events):
-        raise LookupError(reference.from_call)
-    return resolve_path(events[reference.from_call - 1].result, reference.path)
+def _resolve(argument: ReaderArgument, events: Sequence[Event]) -> Json:
+    match argument:
+        case ReaderReference(from_call=number, path=path):
+            if not 1 <= number <= len(events):
+                raise LookupError(number)
+            return resolve_path(events[number - 1].result, path)
+        case list():
+            return [_resolve(item, events) for item in argument]
+        case _:
+            return argument
 
 
 def _same_call(environment: Environment, wanted: Event, read: Event) -> bool:
