@@ -12,8 +12,9 @@ from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps, re
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
-from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels, message_event
+from lawtrace.schemas.events import Event, Json, event_labels, message_event
 from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.guard.decisions import outcome_of as outcome_of_call
 from lawtrace.solver.rules import Rule
 
 AT_REFERENCE: Final = "the task demands this call"
@@ -142,11 +143,7 @@ def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
         return message_event(turn.message.speaker or "agent", turn.message.text, time, message)
     result = None if call.answer is None else call.answer.content
     error = (call.answer and call.answer.error) or _reported_error(environment.tools.get(call.tool), result)
-    outcome: CallOutcome = "completed"
-    if error is not None:
-        outcome = "raised"
-    elif call.answer is None or (isinstance(result, dict) and result.get("success") is False):
-        outcome = "failed"
+    outcome = "failed" if call.answer is None else outcome_of_call(result, error)
     return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)
 
 
